@@ -1,0 +1,90 @@
+"""Diagnostics as data: what was found, where, and what would mend it.
+
+Nothing here formats text; `ptxkit.report` does that, one renderer for each output format.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from types import MappingProxyType
+
+from ptxkit.source import SourceFile, Span
+
+_NO_PROPERTIES: Mapping[str, object] = MappingProxyType({})
+
+
+class Severity(StrEnum):
+    """How sure and how bad. `ERROR` needs a proof that the ISA is violated."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    NOTE = "note"
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """A secondary place of a diagnostic: nearly always the *other* access, or what orders the two."""
+
+    span: Span
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """Replace the text of `span` by `replacement` (an empty span inserts)."""
+
+    span: Span
+    replacement: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """A mend: `safe` means that no correct program changes its meaning."""
+
+    message: str
+    edits: tuple[Edit, ...]
+    safe: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """One finding.
+
+    code: stable, e.g. `PTX401`; never reused. span: the primary place. labels: other places. help: what to do.
+    isa: the titles of the manual's sections that say so. properties: for machines, JSON values only.
+    """
+
+    code: str
+    severity: Severity
+    message: str
+    source: SourceFile
+    span: Span
+    labels: tuple[Label, ...] = ()
+    notes: tuple[str, ...] = ()
+    help: str | None = None
+    isa: tuple[str, ...] = ()
+    fix: Fix | None = None
+    properties: Mapping[str, object] = field(default_factory=lambda: _NO_PROPERTIES)
+
+
+@dataclass(frozen=True, slots=True)
+class Undecided:
+    """A question that the analysis could not answer: neither a finding nor a clean bill.
+
+    code: the rule that asked. reason: what is missing, e.g. "the address comes from a call".
+    """
+
+    code: str
+    reason: str
+    source: SourceFile
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Everything that one verifier says about one module."""
+
+    diagnostics: tuple[Diagnostic, ...]
+    undecided: tuple[Undecided, ...] = ()

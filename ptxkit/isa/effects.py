@@ -1,0 +1,266 @@
+"""What an instruction does, as the table says it: the only thing that analyses know about instructions.
+
+Every effect names operands by role; a `Match` gives the operand behind a role. An `Expression` that is absent (None)
+means "not known statically", e.g. the bytes of a tensor copy, which the box in the tensor map decides.
+
+Spaces are PTX's words without the dot: `global`, `shared::cta`, `shared::cluster`, `local`, `const`, `param`,
+`generic`, plus `tensor` for Tensor Memory. `.shared` alone is `shared::cta`, as the ISA says.
+
+Value operations, the functions of a `Value` effect (integers are two's complement of the given width in bits):
+`add(w,a,b)`, `sub(w,a,b)`, `mul(w,a,b)`, `mul_wide(w,signed,a,b)`, `mul_hi(w,signed,a,b)`, `div(w,signed,a,b)`,
+`rem(w,signed,a,b)`, `neg(w,a)`, `abs(w,a)`, `min(w,signed,a,b)`, `max(w,signed,a,b)`, `and(w,a,b)`, `or(w,a,b)`,
+`xor(w,a,b)`, `not(w,a)`, `shl(w,a,n)`, `shr(w,signed,a,n)`, `lop3(a,b,c,table)`, `prmt(a,b,c,mode)`,
+`funnel(direction,mode,a,b,c)`, `bfe(w,signed,a,pos,len)`, `bfi(w,a,b,pos,len)`, `popc`, `clz`, `copy(w,a)`,
+`convert(from,to,a)` (types such as `u32`), `select(w,a,b,p)`, `compare(operator,type,a,b)` (a predicate),
+`combine(boolop,p,q)` (a predicate), `to_generic(space,a)`, `from_generic(space,a)`, `is_space(space,a)`,
+`map_rank(space,a,rank)`, `rank_of(space,a)`, `load(space,address,w)`, `elected`, `shuffle(mode,a,b,c)`,
+`ballot(p)`, `vote(mode,p)`, `pack(a)`, `unpack(a)`, `float` (some floating-point value), `unknown`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from ptxkit.isa.expressions import Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """A memory access through an address operand (or a descriptor).
+
+    kind: `read`, `write` or `update` (read-modify-write). space: the state space that the form fixes. address: role.
+    offset, size: bytes, from the address on. proxy: `generic`, `async`, `tensormap`. completion: None where the access
+    is done when the instruction is, else the mechanism that tells of its completion: `cp.async` (non-bulk group),
+    `bulk` (bulk group), `mbarrier` (complete-tx on role `barrier`), `wgmma`, `tcgen05`. order: `weak`, `volatile`,
+    `relaxed`, `acquire`, `release`, `acq_rel`, `mmio`. via: `address`, or `descriptor` for a matrix descriptor's
+    shared memory, or `tensormap` for the global side of a tensor copy (its extent is in the map). unless: role of a
+    predicate that suppresses the access when true (`ignore-src`). multicast: role of a CTA mask, or None.
+    """
+
+    kind: str
+    space: str
+    address: str
+    size: Expression | None = None
+    proxy: str = "generic"
+    completion: str | None = None
+    barrier: str | None = None
+    order: str = "weak"
+    scope: str | None = None
+    via: str = "address"
+    unless: str | None = None
+    multicast: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CommitGroup:
+    """Closes the thread's open group. group: `cp.async`, `bulk` or `wgmma`."""
+
+    group: str
+
+
+@dataclass(frozen=True, slots=True)
+class WaitGroup:
+    """Waits until at most `pending` most recent groups are unfinished. read_only: only sources are done (`.read`).
+
+    commits: True for `cp.async.wait_all`, which first closes the open group.
+    """
+
+    group: str
+    pending: Expression
+    read_only: bool = False
+    commits: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ProxyFence:
+    """`fence.proxy.*`. proxy: `async`, `alias`, `tensormap`. spaces: what it is restricted to, empty for all.
+
+    direction: `both`, `release` (orders earlier generic accesses), `acquire` (orders later accesses by the proxy).
+    address: the role that names the one object fenced (a tensor map), or None.
+    """
+
+    proxy: str
+    spaces: tuple[str, ...] = ()
+    direction: str = "both"
+    scope: str | None = None
+    address: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryFence:
+    """`fence`, `membar`. order: `acq_rel`, `sc`, `acquire`, `release`. scope: `cta`, `cluster`, `gpu`, `sys`.
+
+    only: `mbarrier.init` for `fence.mbarrier_init`, which publishes nothing else.
+    """
+
+    order: str
+    scope: str
+    only: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Barrier:
+    """An execution barrier. level: `warp`, `cta`, `cluster`. action: `sync`, `arrive`, `wait`.
+
+    number, threads: expressions, None where the form has none (barrier 0, all threads). order: `acq_rel`, `relaxed`,
+    `release`, `acquire`. aligned: all threads of the warp must execute the same instruction.
+    """
+
+    level: str
+    action: str
+    number: Expression | None = None
+    threads: Expression | None = None
+    order: str = "acq_rel"
+    aligned: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class MbarrierInit:
+    """Makes a live mbarrier object whose phases need `count` arrivals."""
+
+    barrier: str
+    count: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class MbarrierInvalidate:
+    """Ends the life of an mbarrier object."""
+
+    barrier: str
+
+
+@dataclass(frozen=True, slots=True)
+class MbarrierArrive:
+    """`count` arrivals, after `expect` more bytes where that is not None. state: role of the token, or None.
+
+    space: `shared::cta` or `shared::cluster` (maybe another CTA's object). asynchronous: arrival by hardware later
+    (tcgen05.commit).
+    """
+
+    barrier: str
+    count: Expression
+    expect: Expression | None = None
+    drop: bool = False
+    completes: bool = True
+    order: str = "release"
+    scope: str = "cta"
+    space: str = "shared::cta"
+    state: str | None = None
+    asynchronous: bool = False
+    multicast: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MbarrierExpect:
+    """`expect_tx`: the phase waits for `size` more bytes; no arrival."""
+
+    barrier: str
+    size: Expression
+    space: str = "shared::cta"
+
+
+@dataclass(frozen=True, slots=True)
+class MbarrierComplete:
+    """complete-tx of `size` bytes: by a copy when it is done (asynchronous), or at once. size None: a tensor box."""
+
+    barrier: str
+    size: Expression | None
+    asynchronous: bool = True
+    space: str = "shared::cta"
+    multicast: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MbarrierWait:
+    """test_wait or try_wait. by: `parity` or `state`, of the role `phase`. result: role of the predicate."""
+
+    barrier: str
+    phase: str
+    by: str
+    result: str
+    blocking: bool
+    order: str = "acquire"
+    scope: str = "cta"
+
+
+@dataclass(frozen=True, slots=True)
+class MbarrierTrack:
+    """`cp.async.mbarrier.arrive`: an arrival when the thread's earlier cp.async are done; counted: `.noinc`."""
+
+    barrier: str
+    counted: bool
+
+
+@dataclass(frozen=True, slots=True)
+class AsyncRegisters:
+    """Registers that an asynchronous operation reads or writes until its group is waited for (wgmma, tcgen05.ld).
+
+    kind: `read`, `write` or `update`. group: `wgmma`, `tcgen05.ld`, `tcgen05.st`.
+    """
+
+    kind: str
+    operand: str
+    group: str
+
+
+@dataclass(frozen=True, slots=True)
+class RegisterFence:
+    """`wgmma.fence`: orders earlier register accesses before later asynchronous ones."""
+
+    group: str
+
+
+@dataclass(frozen=True, slots=True)
+class TensorMemory:
+    """tcgen05 allocation. action: `allocate` (address written to role `address`), `deallocate`, `relinquish`."""
+
+    action: str
+    address: str | None = None
+    columns: Expression | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """Role `result` receives `value`; a `Call` of one of the value operations above."""
+
+    result: str
+    value: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Control:
+    """A change of control. kind: `branch`, `branch_indexed`, `call`, `return`, `exit`, `trap`. target: role or None."""
+
+    kind: str
+    target: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """Programmatic dependent launch. action: `launch_dependents`, `wait`."""
+
+    action: str
+
+
+Effect: TypeAlias = (
+    Access
+    | CommitGroup
+    | WaitGroup
+    | ProxyFence
+    | MemoryFence
+    | Barrier
+    | MbarrierInit
+    | MbarrierInvalidate
+    | MbarrierArrive
+    | MbarrierExpect
+    | MbarrierComplete
+    | MbarrierWait
+    | MbarrierTrack
+    | AsyncRegisters
+    | RegisterFence
+    | TensorMemory
+    | Value
+    | Control
+    | Grid
+)

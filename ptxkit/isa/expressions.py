@@ -1,0 +1,39 @@
+"""Small expressions of the instruction notation: sizes, counts, values.
+
+The loader parses them; binding a form to an opcode replaces modifiers and `let` names by constants and folds, so that
+an expression in a `Match` speaks only of operands, by their role, and of constants.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+
+@dataclass(frozen=True, slots=True)
+class Const:
+    """An integer, a string (a modifier's value, such as `shared::cta`), a truth value, or None (an absent modifier)."""
+
+    value: int | str | bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Role:
+    """The operand that plays this role (`d`, `a`, `bar`) in the form."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A named function or operator applied to expressions: `+`, `*`, `<<`, `==`, `select`, `convert`, `generic`...
+
+    The functions are those of `ptxkit.isa.functions` (compile-time: `size`, `len`, ...) and, in `value` effects, the
+    value operations listed in `ptxkit/isa/effects.py`.
+    """
+
+    function: str
+    arguments: tuple[Expression, ...]
+
+
+Expression: TypeAlias = Const | Role | Call

@@ -1,0 +1,131 @@
+"""Instruction forms as loaded from `grammars/isa/*.isa`, and what matching an instruction gives.
+
+A `Form` is a line of the manual: modifiers, operands, gates, effects. A `Match` is a form bound to one opcode string:
+every modifier has its value, every `let` its result, every expression is folded. Matches are shared and immutable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from ptxkit.isa.effects import Effect
+from ptxkit.isa.expressions import Expression
+from ptxkit.syntax.tree import Instruction, Operand
+
+
+@dataclass(frozen=True, slots=True)
+class Modifier:
+    """One place for a modifier. name: of the variable, or the literal itself. values: the legal ones."""
+
+    name: str
+    values: tuple[str, ...]
+    optional: bool = False
+
+    @property
+    def is_literal(self) -> bool:
+        return self.values == (self.name,)
+
+
+@dataclass(frozen=True, slots=True)
+class Immediates:
+    """Legal immediates: `low..high` by `step`, or the `members`; None is open."""
+
+    low: int | None = None
+    high: int | None = None
+    step: int = 1
+    members: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OperandForm:
+    """What may stand in one operand position, types still expressions over modifiers and lets.
+
+    role: the name that effects use. kind: `register`, `address`, `vector`, `label`, `function`, `pair`, `texture`,
+    `arguments`, `special`... type: PTX type word (`u32`, `b64`, `pred`) or an expression that gives one.
+    count: elements of a vector. immediates: legal constants, None where only a register will do.
+    space, alignment: of an address; `mbarrier` and `tensormap` objects say so in `object`.
+    condition: the operand is present exactly when this holds (None: always). optional: may be left out.
+    sink: `_` is allowed. negatable: `!p` is allowed.
+    """
+
+    role: str
+    kind: str
+    type: Expression | None = None
+    count: Expression | None = None
+    immediates: Immediates | None = None
+    space: Expression | None = None
+    alignment: Expression | None = None
+    object: str | None = None
+    condition: Expression | None = None
+    optional: bool = False
+    sink: bool = False
+    negatable: bool = False
+    elements: tuple[OperandForm, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    """One way to be legal: a PTX version, and a target.
+
+    families: names such as `sm_100f`, `sm_90a`; empty means every target from `minimum` (a number, 75 for sm_75) on.
+    """
+
+    version: tuple[int, int] = (1, 0)
+    minimum: int = 0
+    families: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """What a form or a modifier value needs; any one of `alternatives` suffices. subject: e.g. `.shared::cluster`."""
+
+    subject: str
+    alternatives: tuple[Requirement, ...]
+    condition: Expression | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A `when` condition between modifiers, with its source text for messages."""
+
+    condition: Expression
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """One instruction form. syntax: the line as written. section: the manual's title. file, line: of the .isa."""
+
+    name: str
+    syntax: str
+    modifiers: tuple[Modifier, ...]
+    operands: tuple[OperandForm, ...]
+    rules: tuple[Rule, ...] = ()
+    lets: tuple[tuple[str, Expression], ...] = ()
+    gates: tuple[Gate, ...] = ()
+    effects: tuple[tuple[Expression | None, Effect], ...] = ()
+    section: str = ""
+    summary: str = ""
+    file: str = ""
+    line: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A form bound to one opcode string (not yet to operands). Identity is meaningful: matches are memoised."""
+
+    form: Form
+    modifiers: Mapping[str, str | None]
+    operands: tuple[OperandForm, ...]
+    effects: tuple[Effect, ...]
+    gates: tuple[Gate, ...] = ()
+    canonical: str = ""
+    roles: Mapping[str, int] = field(default_factory=dict)
+
+    def operand(self, role: str, instruction: Instruction) -> Operand | None:
+        """The operand that plays `role` in this instruction, or None where it is left out."""
+        index = self.roles.get(role)
+        if index is None or index >= len(instruction.operands):
+            return None
+        return instruction.operands[index]

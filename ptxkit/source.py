@@ -1,0 +1,52 @@
+"""Source text and places in it.
+
+Offsets count characters of the text (not bytes); lines and columns count from 1, as editors do. A tab is one
+column, as in ptxas.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from dataclasses import dataclass
+from functools import cached_property
+
+_LINE_END = re.compile(r"\n")
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Span:
+    """A half-open range of character offsets `[start, end)` in one `SourceFile`."""
+
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class SourceFile:
+    """A text and the name it is reported under (`path`, or `<stdin>`, `<string>`)."""
+
+    path: str
+    text: str
+
+    @cached_property
+    def _line_starts(self) -> list[int]:
+        return [0, *(match.end() for match in _LINE_END.finditer(self.text))]
+
+    def position(self, offset: int) -> tuple[int, int]:
+        """The 1-based (line, column) of a character offset."""
+        line = bisect_right(self._line_starts, offset)
+        return line, offset - self._line_starts[line - 1] + 1
+
+    def line_text(self, line: int) -> str:
+        """The text of a 1-based line, without its line end; empty past the last line."""
+        starts = self._line_starts
+        if not 1 <= line <= len(starts):
+            return ""
+        end = starts[line] if line < len(starts) else len(self.text)
+        return self.text[starts[line - 1] : end].rstrip("\r\n")
+
+    @property
+    def line_count(self) -> int:
+        """How many lines the text has (an empty text has one)."""
+        return len(self._line_starts)

@@ -1,0 +1,342 @@
+"""The tree of a PTX module: frozen data, knowing no instruction by name.
+
+Nodes are *shapes*: they hold no positions, so that equal statements are one object and trees compare by meaning.
+A `Body` or `Module` keeps, beside its statements, the offset at which each begins; `ptxkit.syntax.positions` finds
+the place of an opcode or operand inside a statement when a diagnostic needs it.
+
+Source: PTX ISA, "Syntax", "State Spaces, Types, and Variables", "Instruction Operands", "Directives".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from ptxkit.source import SourceFile
+
+# ---------------------------------------------------------------------------------------------- operands
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """An identifier as it stands: a register, variable, label, function, special register, or a component of one.
+
+    `%tid.x` and `%v.x` are one name each: only a declaration can tell what they are. The sink is `_`.
+    """
+
+    text: str
+
+    @property
+    def is_sink(self) -> bool:
+        return self.text == "_"
+
+
+@dataclass(frozen=True, slots=True)
+class Integer:
+    """An integer constant; `text` keeps its spelling (`0x1F`, `17U`), `value` its signed or unsigned value."""
+
+    value: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Float:
+    """A floating-point constant: `0f3F800000`, `0d...`, `1.5`. `bits` is IEEE, of `width` 32 or 64."""
+
+    bits: int
+    width: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unary:
+    """A constant expression with one operand: `-`, `!`, `~`, `+`, or a cast `(.s64)`, `(.u64)`."""
+
+    operator: str
+    operand: Operand
+
+
+@dataclass(frozen=True, slots=True)
+class Binary:
+    """A constant expression with two operands, or a symbol and an offset (`table+8`)."""
+
+    operator: str
+    left: Operand
+    right: Operand
+
+
+@dataclass(frozen=True, slots=True)
+class Conditional:
+    """The constant expression `test ? then : otherwise`."""
+
+    test: Operand
+    then: Operand
+    otherwise: Operand
+
+
+@dataclass(frozen=True, slots=True)
+class Apply:
+    """`generic(symbol)`, and the mask form `0xFF00(generic(symbol))` of initialisers (function `0xFF00`)."""
+
+    function: str
+    argument: Operand
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    """A negated predicate operand: `!%p1`."""
+
+    operand: Name
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two destinations joined by a bar: `%p|%q`, `%r1|%p1`."""
+
+    first: Operand
+    second: Operand
+
+
+@dataclass(frozen=True, slots=True)
+class Vector:
+    """A brace-enclosed vector: `{%r1, %r2}`; also an aggregate initialiser, nested."""
+
+    elements: tuple[Operand, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """`[base+offset]`; `index` holds what follows commas: `[map, {%r1, %r2}]`, `[texture, sampler, {...}]`.
+
+    `offset` is a constant in bytes. `base` may be an `Integer` (an absolute address).
+    """
+
+    base: Operand
+    offset: int = 0
+    index: tuple[Operand, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Element:
+    """An array element as an operand: `table[3]`."""
+
+    base: Name
+    index: Operand
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    """A parenthesised list: the results or arguments of a call."""
+
+    elements: tuple[Operand, ...]
+
+
+Operand: TypeAlias = (
+    Name | Integer | Float | Unary | Binary | Conditional | Apply | Not | Pair | Vector | Address | Element | Arguments
+)
+
+# -------------------------------------------------------------------------------------------- statements
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """The guard predicate of an instruction: `@%p` or `@!%p`."""
+
+    predicate: str
+    negated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Instruction:
+    """One instruction. `opcode` is the whole dotted string, modifiers included."""
+
+    opcode: str
+    operands: tuple[Operand, ...] = ()
+    guard: Guard | None = None
+
+    @property
+    def name(self) -> str:
+        """The opcode up to its first dot: `cp` of `cp.async.cg.shared.global`."""
+        return self.opcode.partition(".")[0]
+
+
+@dataclass(frozen=True, slots=True)
+class LabelStatement:
+    """`name:`"""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Declarator:
+    """One declared name. `count` is N of `%r<N>`; `dimensions` are array lengths, None where left open (`[]`)."""
+
+    name: str
+    count: int | None = None
+    dimensions: tuple[int | None, ...] = ()
+    initialiser: Operand | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Declaration:
+    """A `.reg`, `.shared`, `.global`, `.const`, `.local`, `.param`, `.tex`... declaration, or a formal parameter.
+
+    space: without its dot. type: without its dot (`b32`, `pred`, `texref`). linkage: `extern`, `visible`, `weak`,
+    `common`. attributes: of `.attribute(...)`, as written. pointer: None, or the words after `.ptr` (`global`).
+    alignment, pointer_alignment: bytes.
+    """
+
+    space: str
+    type: str
+    declarators: tuple[Declarator, ...]
+    linkage: tuple[str, ...] = ()
+    alignment: int | None = None
+    vector: str | None = None
+    attributes: tuple[str, ...] = ()
+    pointer: tuple[str, ...] | None = None
+    pointer_alignment: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Directive:
+    """Any other directive: `.loc`, `.pragma`, `.file`, `.reqntid`, `.alias`, `.branchtargets`, ...
+
+    name: without its dot. words: the arguments as source words, in order (strings keep their quotes).
+    label: the label in front of `.branchtargets`, `.calltargets` and `.callprototype`.
+    """
+
+    name: str
+    words: tuple[str, ...] = ()
+    label: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Prototype:
+    """`label: .callprototype (results) _ (parameters) directives;`"""
+
+    label: str
+    results: tuple[Declaration, ...]
+    parameters: tuple[Declaration, ...]
+    directives: tuple[Directive, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A nested `{ ... }` with a scope of its own for registers, variables and labels."""
+
+    body: Body
+
+
+Statement: TypeAlias = Instruction | LabelStatement | Declaration | Directive | Prototype | Block
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """Statements, and beside each the offset at which it begins (no offsets in a built tree).
+
+    Offsets take no part in equality.
+    """
+
+    statements: tuple[Statement, ...]
+    starts: Sequence[int] = field(default=(), compare=False, repr=False)
+
+    def located(self) -> Iterator[tuple[Statement, int]]:
+        """Each statement with its offset; 0 throughout where the tree was built, not parsed."""
+        starts = self.starts or (0,) * len(self.statements)
+        return zip(self.statements, starts, strict=True)
+
+
+# ------------------------------------------------------------------------------------------------ module
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """`.entry` or `.func`; `body` is None for a declaration.
+
+    kind: `entry` or `func`. linkage: `visible`, `extern`, `weak`. directives: those between header and body
+    (`reqntid`, `maxntid`, `noreturn`, ...).
+    """
+
+    kind: str
+    name: str
+    parameters: tuple[Declaration, ...] = ()
+    results: tuple[Declaration, ...] = ()
+    linkage: tuple[str, ...] = ()
+    attributes: tuple[str, ...] = ()
+    directives: tuple[Directive, ...] = ()
+    body: Body | None = None
+
+    def directive(self, name: str) -> Directive | None:
+        """The first directive of that name, or None."""
+        return next((found for found in self.directives if found.name == name), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """`.section NAME { ... }`: debugging data, kept line by line as written, never interpreted."""
+
+    name: str
+    lines: tuple[str, ...]
+
+
+Item: TypeAlias = Declaration | Function | Directive | Section | Prototype
+
+
+@dataclass(frozen=True, slots=True)
+class Module:
+    """A PTX module. `.version`, `.target` and `.address_size` are directives among the items, and read here.
+
+    `source` is the text it was parsed from (None for a built tree); it takes no part in equality.
+    """
+
+    items: tuple[Item, ...]
+    starts: Sequence[int] = field(default=(), compare=False, repr=False)
+    source: SourceFile | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def version(self) -> tuple[int, int] | None:
+        """(major, minor) of `.version`, or None where it is missing."""
+        words = self._words("version")
+        if not words:
+            return None
+        major, _, minor = words[0].partition(".")
+        return int(major), int(minor or 0)
+
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """The words of `.target`: the architecture first, then options such as `debug`."""
+        return self._words("target")
+
+    @property
+    def address_size(self) -> int:
+        """Bits of a generic address: 64, unless `.address_size 32` (or none, the ISA's default of 32) says so."""
+        words = self._words("address_size")
+        return int(words[0]) if words else 32
+
+    def functions(self) -> Iterator[Function]:
+        """The functions in their order, declarations included."""
+        return (item for item in self.items if isinstance(item, Function))
+
+    def function(self, name: str) -> Function:
+        """The function of that name (the one with a body, where declared too); KeyError where there is none."""
+        found = [item for item in self.functions() if item.name == name]
+        if not found:
+            raise KeyError(name)
+        return max(found, key=lambda item: item.body is not None)
+
+    def located(self) -> Iterator[tuple[Item, int]]:
+        """Each item with its offset; 0 throughout where the tree was built, not parsed."""
+        starts = self.starts or (0,) * len(self.items)
+        return zip(self.items, starts, strict=True)
+
+    def _words(self, name: str) -> tuple[str, ...]:
+        for item in self.items:
+            if isinstance(item, Directive) and item.name == name:
+                return item.words
+        return ()
+
+    def __str__(self) -> str:
+        from ptxkit.syntax.printer import print_module
+
+        return print_module(self)
