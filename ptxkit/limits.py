@@ -1,0 +1,15 @@
+"""How large an input may be, and how much work is done for it.
+
+Over a limit there is a diagnostic that names the limit; never a traceback, and never a silent cut.
+"""
+
+from __future__ import annotations
+
+MAX_FILE_BYTES = 512 * 1024 * 1024
+"""Bytes read of one file. The largest PTX files seen in the wild have 12 MB."""
+
+MAX_SYNTAX_ERRORS = 50
+"""Syntax errors reported for one text; the parser stops there."""
+
+MAX_NESTING = 200
+"""How deep `{ ... }` blocks, vectors and parenthesised expressions may nest."""
