@@ -1,0 +1,70 @@
+"""PTX: read it, say what is wrong with it, build it, run it.
+
+Most users need four names: `parse(text)` gives the module, `str(module)` its text, `lint(text_or_module)` the verdict,
+and `PTXSyntaxError` is what `parse` raises. The rest of the package is loaded when it is asked for, so that
+`import ptxkit` costs nothing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ptxkit.diagnostics import Diagnostic, Label, Severity, Undecided, Verdict
+    from ptxkit.linter import lint
+    from ptxkit.source import SourceFile, Span
+    from ptxkit.syntax import PTXSyntaxError, format_source, parse
+    from ptxkit.syntax.tree import Module
+
+    __version__: str
+
+__all__ = [
+    "Diagnostic",
+    "Label",
+    "Module",
+    "PTXSyntaxError",
+    "Severity",
+    "SourceFile",
+    "Span",
+    "Undecided",
+    "Verdict",
+    "__version__",
+    "format_source",
+    "lint",
+    "parse",
+]
+
+_HOMES = {
+    "Diagnostic": "ptxkit.diagnostics",
+    "Label": "ptxkit.diagnostics",
+    "Module": "ptxkit.syntax.tree",
+    "PTXSyntaxError": "ptxkit.syntax",
+    "Severity": "ptxkit.diagnostics",
+    "SourceFile": "ptxkit.source",
+    "Span": "ptxkit.source",
+    "Undecided": "ptxkit.diagnostics",
+    "Verdict": "ptxkit.diagnostics",
+    "format_source": "ptxkit.syntax",
+    "lint": "ptxkit.linter",
+    "parse": "ptxkit.syntax",
+}
+"""Public name -> the module that defines it."""
+
+
+def __getattr__(name: str) -> object:
+    from importlib import import_module
+
+    if name == "__version__":
+        from importlib.metadata import version
+
+        value: object = version("ptxkit")
+    elif name in _HOMES:
+        value = getattr(import_module(_HOMES[name]), name)
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

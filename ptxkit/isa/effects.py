@@ -6,6 +6,11 @@ means "not known statically", e.g. the bytes of a tensor copy, which the box in 
 Spaces are PTX's words without the dot: `global`, `shared::cta`, `shared::cluster`, `local`, `const`, `param`,
 `generic`, plus `tensor` for Tensor Memory. `.shared` alone is `shared::cta`, as the ISA says.
 
+Every register that an instruction writes has a `Value` effect: where its value is of no interest to an analysis, the
+value is `unknown` (or `float`). What has no `Value` effect is not written. For a vector destination one `Value` whose
+result is the vector's role does for all its elements: `load` gives consecutive elements, `unpack` the parts from the
+lowest bits up, anything else an unknown value each.
+
 Value operations, the functions of a `Value` effect (integers are two's complement of the given width in bits):
 `add(w,a,b)`, `sub(w,a,b)`, `mul(w,a,b)`, `mul_wide(w,signed,a,b)`, `mul_hi(w,signed,a,b)`, `div(w,signed,a,b)`,
 `rem(w,signed,a,b)`, `neg(w,a)`, `abs(w,a)`, `min(w,signed,a,b)`, `max(w,signed,a,b)`, `and(w,a,b)`, `or(w,a,b)`,
