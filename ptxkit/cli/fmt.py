@@ -1,0 +1,116 @@
+"""`ptxkit fmt`: rewrite PTX in its canonical form, comments kept."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import unified_diff
+
+import click
+
+from ptxkit.cli.inputs import STDIN, sources
+from ptxkit.cli.output import write_lines
+from ptxkit.diagnostics import Diagnostic
+from ptxkit.report import diagnostic_lines
+from ptxkit.report.style import visible
+from ptxkit.results import ExitStatus, FileResult
+from ptxkit.source import SourceFile
+
+
+@dataclass(frozen=True, slots=True)
+class _Formatted:
+    """A text before and after."""
+
+    source: SourceFile
+    text: str
+
+    @property
+    def changed(self) -> bool:
+        return self.text != self.source.text
+
+
+@click.command(short_help="Rewrite PTX in its canonical form.")
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...")
+@click.option("--check", is_flag=True, help="Write nothing; name the files that would change, and exit with 1.")
+@click.option("--diff", is_flag=True, help="Write nothing; print what would change, and exit with 1.")
+@click.option("--write", "-w", is_flag=True, help="Rewrite the files in place.")
+@click.pass_context
+def fmt(ctx: click.Context, paths: tuple[str, ...], check: bool, diff: bool, write: bool) -> None:
+    """Print one PTX file (or - for standard input) in its canonical form; with --write, rewrite files and folders.
+
+    Comments are kept. A file with a syntax error is left alone. Exit status: 0 done, 1 something would change
+    (--check, --diff), 2 something could not be read, parsed or written.
+    """
+    if write and (check or diff):
+        raise click.UsageError("--write changes the files; --check and --diff promise not to. Give one or the other.")
+    if write and STDIN in paths:
+        raise click.UsageError("standard input cannot be rewritten in place; leave --write out to print the result")
+    formatted, problems = _format_all(paths)
+    if not (check or diff or write) and len(formatted) > 1:
+        raise click.UsageError(f"{len(formatted)} files would be printed as one; add --write, --check or --diff")
+    status = ExitStatus.COULD_NOT_RUN if problems else ExitStatus.CLEAN
+    write_lines(diagnostic_lines(problems), error=True)
+    if write:
+        written = [_rewrite(each) for each in formatted if each.changed]
+        status = status if all(written) else ExitStatus.COULD_NOT_RUN
+    elif check or diff:
+        changed = [each for each in formatted if each.changed]
+        sys.stdout.buffer.write(b"".join(_encode(_diff(each) if diff else f"{each.source.path}\n") for each in changed))
+        status = status or (ExitStatus.FINDINGS if changed else ExitStatus.CLEAN)
+    else:
+        sys.stdout.buffer.write(b"".join(_encode(each.text) for each in formatted))
+    ctx.exit(status)
+
+
+def _format_all(paths: Sequence[str]) -> tuple[list[_Formatted], list[Diagnostic]]:
+    from ptxkit.syntax import PTXSyntaxError, format_source
+
+    formatted: list[_Formatted] = []
+    problems: list[Diagnostic] = []
+    for found in sources(paths):
+        if isinstance(found, FileResult):
+            problems.extend(found.diagnostics)
+            continue
+        try:
+            formatted.append(_Formatted(found, format_source(found)))
+        except PTXSyntaxError as error:
+            problems.extend(error.diagnostics)
+    return formatted, problems
+
+
+def _rewrite(each: _Formatted) -> bool:
+    """Replace the file in one step: a reader sees the old text or the new one, also after a crash or a full disk."""
+    path = os.path.realpath(each.source.path)
+    try:
+        handle, temporary = tempfile.mkstemp(prefix=".ptxkit-", dir=os.path.dirname(path))
+        try:
+            with os.fdopen(handle, "wb") as stream:
+                stream.write(_encode(each.text))
+            os.chmod(temporary, os.stat(path).st_mode & 0o7777)
+            os.replace(temporary, path)
+        except BaseException:
+            os.unlink(temporary)
+            raise
+    except OSError as error:
+        click.echo(f"{visible(each.source.path)}: cannot be rewritten: {error.strerror}; it is as it was", err=True)
+        return False
+    return True
+
+
+def _encode(text: str) -> bytes:
+    """The bytes that the text was read from, where it was not UTF-8."""
+    return text.encode("utf-8", "surrogateescape")
+
+
+def _diff(each: _Formatted) -> str:
+    name = each.source.path
+    lines = unified_diff(
+        each.source.text.splitlines(keepends=True),
+        each.text.splitlines(keepends=True),
+        f"{name} (as it is)",
+        f"{name} (formatted)",
+    )
+    return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)

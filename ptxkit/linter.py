@@ -1,0 +1,106 @@
+"""One text through the whole house: parse, validate, analyse, and one sorted verdict.
+
+(The function is `ptxkit.lint`; a module of that name would hide it, hence `linter`.)
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from traceback import extract_tb, format_exception
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+
+from ptxkit.diagnostics import Diagnostic, Severity, Undecided, Verdict
+from ptxkit.results import NOT_CHECKED, FileResult, Status
+from ptxkit.source import SourceFile, Span
+
+if TYPE_CHECKING:
+    from ptxkit.syntax.tree import Module
+
+Policy: TypeAlias = Literal["isa", "strict"]
+"""`isa`: report what the text of the ISA forbids. `strict`: where it is silent, report too, as warnings, what the
+published mixed-proxy memory model, with the async proxy added, does not allow."""
+
+POLICIES: tuple[Policy, ...] = get_args(Policy)
+
+
+def lint(text_or_module: str | Module, *, path: str | None = None, policy: Policy = "isa") -> Verdict:
+    """Everything that ptxkit finds in a module: diagnostics in the order of the text, and the questions left open.
+
+    Syntax errors are diagnostics too; the rest is then not looked at. A built module has no text, so it is printed
+    first and the places are those of the printed text. `path` is the name that diagnostics carry.
+
+    Raises ValueError for an unknown policy.
+    """
+    from ptxkit.rules import analyse
+    from ptxkit.syntax import PTXSyntaxError
+    from ptxkit.validate import validate
+
+    if policy not in POLICIES:
+        raise ValueError(f"policy is {policy!r}; it must be one of {', '.join(POLICIES)}")
+    try:
+        module = _with_places(text_or_module, path)
+    except PTXSyntaxError as error:
+        return Verdict(error.diagnostics)
+    return _merge(validate(module), analyse(module, policy=policy))
+
+
+def lint_source(source: SourceFile, *, policy: Policy = "isa") -> FileResult:
+    """`lint` for one file among many: a crash inside the analysis is this file's `failed`, and the run goes on."""
+    try:
+        verdict = lint(source.text, path=source.path, policy=policy)
+    except Exception as error:
+        return not_checked(
+            source.path,
+            f"the analysis of this file broke: {_last_words(error)}",
+            remedy="this is a fault in ptxkit, not in the file; please report it with the file",
+            properties={"traceback": "".join(format_exception(error))},
+        )
+    return FileResult.of(source.path, verdict)
+
+
+def not_checked(
+    path: str, message: str, *, remedy: str | None = None, properties: dict[str, object] | None = None
+) -> FileResult:
+    """The result of an input that has no verdict: one diagnostic says why, and what to do."""
+    diagnostic = Diagnostic(
+        code=NOT_CHECKED,
+        severity=Severity.ERROR,
+        message=message,
+        source=SourceFile(path, ""),
+        span=Span(0, 0),
+        help=remedy,
+        properties=properties or {},
+    )
+    return FileResult(path, Status.FAILED, (diagnostic,))
+
+
+def _with_places(text_or_module: str | Module, path: str | None) -> Module:
+    from ptxkit.syntax import parse
+
+    if isinstance(text_or_module, str):
+        return parse(text_or_module, path)
+    if text_or_module.source is None:
+        return parse(str(text_or_module), path or "<built>")
+    return text_or_module
+
+
+def _merge(*verdicts: Verdict) -> Verdict:
+    """The verdicts as one, in the order of the text, nothing said twice."""
+    found = {_key(item): item for verdict in verdicts for item in verdict.diagnostics}
+    asked = {_key(item): item for verdict in verdicts for item in verdict.undecided}
+    return Verdict(
+        tuple(found[key] for key in sorted(found)),
+        tuple(asked[key] for key in sorted(asked)),
+    )
+
+
+def _key(item: Diagnostic | Undecided) -> tuple[int, int, str, str]:
+    text = item.message if isinstance(item, Diagnostic) else item.reason
+    return item.span.start, item.span.end, item.code, text
+
+
+def _last_words(error: Exception) -> str:
+    """`KeyError: 'x' (flow.py:12)`: the exception and the innermost place."""
+    frames = extract_tb(error.__traceback__)
+    place = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
+    return f"{type(error).__name__}: {error}{place}"

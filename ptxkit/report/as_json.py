@@ -1,0 +1,84 @@
+"""The format for machines. README.md documents the schema; `version` changes when a reader would have to."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from math import isfinite
+
+from ptxkit.diagnostics import Diagnostic, Label, Severity, Undecided
+from ptxkit.results import FileResult, Status, Summary
+from ptxkit.source import SourceFile, Span
+
+VERSION = 1
+
+
+def json_report(results: Sequence[FileResult]) -> str:
+    """The document, as ASCII text with a final line end."""
+    summary = Summary.of(results)
+    document = {
+        "version": VERSION,
+        "files": [_file(result) for result in results],
+        "summary": {
+            "files": summary.files,
+            **{str(status): summary.statuses[status] for status in Status},
+            "diagnostics": {str(severity): summary.severities[severity] for severity in Severity},
+            "undecided_questions": summary.undecided,
+        },
+    }
+    return json.dumps(_clean(document), indent=2) + "\n"
+
+
+def _file(result: FileResult) -> dict[str, object]:
+    return {
+        "path": result.path,
+        "status": str(result.status),
+        "diagnostics": [_diagnostic(item) for item in result.diagnostics],
+        "undecided": [_undecided(item) for item in result.undecided],
+    }
+
+
+def _diagnostic(item: Diagnostic) -> dict[str, object]:
+    return {
+        "code": item.code,
+        "severity": str(item.severity),
+        "message": item.message,
+        "path": item.source.path,
+        **_place(item.source, item.span),
+        "labels": [_label(item.source, label) for label in item.labels],
+        "notes": list(item.notes),
+        "help": item.help,
+        "isa": list(item.isa),
+        "properties": dict(item.properties),
+    }
+
+
+def _undecided(item: Undecided) -> dict[str, object]:
+    return {"code": item.code, "message": item.reason, "path": item.source.path, **_place(item.source, item.span)}
+
+
+def _label(source: SourceFile, label: Label) -> dict[str, object]:
+    line, column = source.position(label.span.start)
+    return {"line": line, "column": column, "message": label.message}
+
+
+def _place(source: SourceFile, span: Span) -> dict[str, int]:
+    line, column = source.position(span.start)
+    end_line, end_column = source.position(span.end)
+    return {"line": line, "column": column, "end_line": end_line, "end_column": end_column}
+
+
+def _clean(value: object) -> object:
+    """The value with lone surrogates (bytes of a path or text that were not UTF-8) spelt out: many readers reject them.
+
+    Properties may hold any mapping, sequence, or a value with a text form; JSON knows lists and objects only.
+    """
+    if isinstance(value, str):
+        return value if value.isascii() else value.encode("utf-8", "backslashreplace").decode("utf-8")
+    if isinstance(value, dict):
+        return {str(_clean(key)): _clean(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_clean(item) for item in value]
+    if value is None or isinstance(value, bool | int) or (isinstance(value, float) and isfinite(value)):
+        return value
+    return str(value)

@@ -1,0 +1,76 @@
+"""The format for people: a line for each diagnostic, a code frame, what to do, and where the manual says so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from ptxkit.diagnostics import Diagnostic, Severity, Undecided
+from ptxkit.report.frame import frame
+from ptxkit.report.style import Line, Role, visible
+from ptxkit.results import FileResult, Status, Summary
+from ptxkit.source import SourceFile, Span
+
+_ROLES = {Severity.ERROR: Role.ERROR, Severity.WARNING: Role.WARNING, Severity.NOTE: Role.NOTE}
+
+
+def full_report(results: Sequence[FileResult], *, show_undecided: bool = False) -> Iterator[Line]:
+    """Every diagnostic with its frame, the open questions where asked for, and a line of counts."""
+    for result in results:
+        yield from diagnostic_lines(result.diagnostics)
+        if show_undecided:
+            for question in result.undecided:
+                yield from _undecided_lines(question)
+    yield summary_line(Summary.of(results))
+
+
+def diagnostic_lines(diagnostics: Iterable[Diagnostic]) -> Iterator[Line]:
+    """The lines of some diagnostics, each followed by an empty one."""
+    for item in diagnostics:
+        yield _header(item.source, item.span, item.code, str(item.severity), _ROLES[item.severity], item.message)
+        if item.source.text:
+            yield from frame(item.source, item.span, item.labels)
+        for note in item.notes:
+            yield _field("note", note)
+        if item.help:
+            yield _field("help", item.help)
+        if item.isa:
+            yield _field("isa", "; ".join(item.isa))
+        yield ()
+
+
+def summary_line(summary: Summary) -> Line:
+    """`checked 3 files: 1 error, 0 warnings, 2 undecided`, and what else there is to count."""
+    failed = summary.statuses[Status.FAILED]
+    errors, warnings, notes = (summary.severities[severity] for severity in Severity)
+    counts = [_count(errors, "error"), _count(warnings, "warning")]
+    if notes:
+        counts.append(_count(notes, "note"))
+    counts.append(f"{summary.undecided} undecided")
+    if failed:
+        counts.append(f"{failed} not checked")
+    role = Role.ERROR if errors or failed else Role.WARNING if warnings else Role.PLACE
+    return ((f"checked {_count(summary.files - failed, 'file')}: {', '.join(counts)}", role),)
+
+
+def _undecided_lines(item: Undecided) -> Iterator[Line]:
+    yield _header(item.source, item.span, item.code, "undecided", Role.NOTE, item.reason)
+    yield from frame(item.source, item.span)
+    yield ()
+
+
+def _header(source: SourceFile, span: Span, code: str, word: str, role: Role, message: str) -> Line:
+    line, column = source.position(span.start)
+    place = f"{visible(source.path)}:{line}:{column}:" if source.text else f"{visible(source.path)}:"
+    return ((place, Role.PLACE), (f" {code} {word}: ", role), (_one_line(message), Role.PLAIN))
+
+
+def _field(name: str, text: str) -> Line:
+    return ((f"  = {name}: ", Role.FIELD), (_one_line(text), Role.PLAIN))
+
+
+def _one_line(text: str) -> str:
+    return visible(text.replace("\t", " "))
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"

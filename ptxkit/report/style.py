@@ -1,0 +1,61 @@
+"""Text with roles: renderers say what a piece of text is; only here it gets a colour, and only on a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import StrEnum
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from typing import TextIO
+
+
+class Role(StrEnum):
+    """What a piece of text is. The value is its style in rich's notation."""
+
+    PLAIN = "none"
+    PLACE = "bold"
+    ERROR = "bold red"
+    WARNING = "bold yellow"
+    NOTE = "bold cyan"
+    GUTTER = "blue"
+    CARET = "red bold"
+    LABEL = "yellow"
+    FIELD = "cyan"
+
+
+Line: TypeAlias = tuple[tuple[str, Role], ...]
+"""One line of output: pieces of text, each with its role."""
+
+
+def plain(lines: Iterable[Line]) -> str:
+    """The text alone, each line ended."""
+    return "".join("".join(text for text, _ in line).rstrip() + "\n" for line in lines)
+
+
+def to_terminal(lines: Iterable[Line], stream: TextIO) -> None:
+    """Write the lines in colour. rich decides how many colours the terminal has; nothing is wrapped or highlighted."""
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(file=stream, highlight=False, markup=False, emoji=False, force_terminal=True)
+    for line in lines:
+        console.print(Text.assemble(*((text, str(role)) for text, role in line)), soft_wrap=True)
+
+
+def visible(text: str) -> str:
+    """The text with every character that a terminal would act on, or not show, spelt as an escape.
+
+    Tabs stay, since whoever prints a line of code has to expand them. A byte that was not UTF-8 arrives here as a
+    lone surrogate (`surrogateescape`) and is shown as the byte it was.
+    """
+    if text.isprintable():
+        return text
+    return "".join(char if char.isprintable() or char == "\t" else _escape(char) for char in text)
+
+
+def _escape(char: str) -> str:
+    code = ord(char)
+    if 0xDC80 <= code <= 0xDCFF:
+        code -= 0xDC00
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

@@ -1,0 +1,80 @@
+"""What became of each input: data that the command line fills in and every renderer reads."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import IntEnum, StrEnum
+
+from ptxkit.diagnostics import Diagnostic, Severity, Undecided, Verdict
+
+NOT_CHECKED = "PTX100"
+"""The code of the one diagnostic that says why a file could not be read or analysed."""
+
+
+class Status(StrEnum):
+    """How one file came out; the first that applies, in the order failed, findings, undecided, clean."""
+
+    CLEAN = "clean"
+    """Nothing at `error` or `warning`, no question left open; notes are allowed."""
+    FINDINGS = "findings"
+    """At least one diagnostic at `error` or `warning`. A syntax error is a finding."""
+    UNDECIDED = "undecided"
+    """Nothing found, and at least one question that the analysis could not answer."""
+    FAILED = "failed"
+    """The file could not be read, is not text, or broke the analysis: no verdict."""
+
+
+class ExitStatus(IntEnum):
+    """What a command tells the shell."""
+
+    CLEAN = 0
+    FINDINGS = 1
+    COULD_NOT_RUN = 2
+
+
+@dataclass(frozen=True, slots=True)
+class FileResult:
+    """One input's outcome. `path` is as the user named it, or `<stdin>`."""
+
+    path: str
+    status: Status
+    diagnostics: tuple[Diagnostic, ...] = ()
+    undecided: tuple[Undecided, ...] = ()
+
+    @classmethod
+    def of(cls, path: str, verdict: Verdict) -> FileResult:
+        """The result that a verdict amounts to."""
+        if any(found.severity is not Severity.NOTE for found in verdict.diagnostics):
+            status = Status.FINDINGS
+        else:
+            status = Status.UNDECIDED if verdict.undecided else Status.CLEAN
+        return cls(path, status, verdict.diagnostics, verdict.undecided)
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """Counts over all inputs: files by status, and diagnostics by severity (without the failed files' own)."""
+
+    files: int
+    statuses: Counter[Status]
+    severities: Counter[Severity]
+    undecided: int
+
+    @classmethod
+    def of(cls, results: Sequence[FileResult]) -> Summary:
+        found = [item for result in results for item in result.diagnostics if item.code != NOT_CHECKED]
+        return cls(
+            files=len(results),
+            statuses=Counter(result.status for result in results),
+            severities=Counter(item.severity for item in found),
+            undecided=sum(len(result.undecided) for result in results),
+        )
+
+    @property
+    def exit_status(self) -> ExitStatus:
+        """2 where any input failed, else 1 where any has findings, else 0."""
+        if self.statuses[Status.FAILED]:
+            return ExitStatus.COULD_NOT_RUN
+        return ExitStatus.FINDINGS if self.statuses[Status.FINDINGS] else ExitStatus.CLEAN
