@@ -17,7 +17,9 @@ from ptxkit.diagnostics import Label
 from ptxkit.report.style import Line, Role, visible
 from ptxkit.source import SourceFile, Span
 
-TAB = "    "
+TAB_INDENT = 4
+"""Columns of a tab in front of a line. A tab inside a line is shown as one space: nvcc writes many, and aligns nothing
+with them."""
 WIDTH = 100
 """Columns of code shown of one line."""
 LABELLED_WIDTH = 64
@@ -107,7 +109,7 @@ def _show(text: str, row: _Row) -> _Shown:
         first = min(row.carets[0] - 1 - begin, len(cells))
         last = min(first + row.carets[1], len(cells))
         carets = (len(lead) + ends[first], max(1, ends[last] - ends[first]))
-    columns = INDENT if lead else sum(len(_cell(char)) for char in text[:indent])
+    columns = INDENT if lead else indent + (TAB_INDENT - 1) * text[:indent].count("\t")
     return _Shown(lead + "".join(cells).rstrip() + tail, columns, carets)
 
 
@@ -123,4 +125,4 @@ def _window(text: str, indent: int, place: int, width: int) -> int:
 
 def _cell(char: str) -> str:
     """A character as it is displayed."""
-    return TAB if char == "\t" else visible(char)
+    return " " if char == "\t" else visible(char)

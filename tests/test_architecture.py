@@ -1,0 +1,159 @@
+"""The arrows between the rooms, held by reading the imports."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = ROOT / "ptxkit"
+
+BASE = {"source", "diagnostics", "resources", "limits", "results"}
+"""Plain data that every room may know."""
+
+MAY_KNOW = {
+    "syntax": set(),
+    "isa": {"syntax"},
+    "validate": {"syntax", "isa"},
+    "analysis": {"syntax", "isa", "validate"},
+    "rules": {"syntax", "isa", "validate", "analysis"},
+    "linter": {"syntax", "validate", "rules"},
+    "report": set(),
+    "build": {"syntax", "isa", "linter", "report"},
+    "emulate": {"syntax", "isa"},
+    "device": {"syntax", "isa", "build", "linter", "report"},
+    "kernels": {"build", "device"},
+    "cli": {"syntax", "isa", "rules", "linter", "report"},
+    "__init__": {"syntax", "linter"},
+    "__main__": {"cli"},
+}
+"""Room -> the rooms below it. `testing` may know all of them."""
+
+ONLY_IN = {
+    "cuda": {"device"},
+    "hypothesis": {"testing"},
+    "pytest": {"testing"},
+    "click": {"cli"},
+    "rich": {"report"},
+    "lark": {"syntax", "isa"},
+    "lz4": {"cli"},
+    "torch": set(),
+    "cupy": set(),
+}
+"""Foreign package -> the only rooms that may import it."""
+
+MODULES = sorted(PACKAGE.rglob("*.py"))
+
+
+def room(path: Path) -> str:
+    return path.relative_to(PACKAGE).with_suffix("").parts[0]
+
+
+def imports(path: Path) -> Iterator[tuple[str, str | None, int]]:
+    """(module, name or None, line) of each import in a file, those inside functions too, TYPE_CHECKING ones as well."""
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, None, node.lineno) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}:{node.lineno}: relative import"
+            yield from ((node.module or "", alias.name, node.lineno) for alias in node.names)
+
+
+def target_room(module: str, name: str | None) -> str | None:
+    """The room that an import reaches; None for a foreign package or a public name of `ptxkit` itself."""
+    parts = module.split(".")
+    if parts[0] != "ptxkit":
+        return None
+    if len(parts) > 1:
+        return parts[1]
+    reached = name or ""
+    return reached if (PACKAGE / reached).is_dir() or (PACKAGE / f"{reached}.py").is_file() else None
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_a_room_knows_only_the_rooms_below_it(path: Path) -> None:
+    here = room(path)
+    if here in BASE:
+        allowed = BASE
+    elif here == "testing":
+        return
+    else:
+        assert here in MAY_KNOW, f"{here} is a new room: say in MAY_KNOW what it may import"
+        allowed = BASE | MAY_KNOW[here] | {here}
+    wrong = [
+        f"{path}:{line}: {here} imports {module}"
+        for module, name, line in imports(path)
+        if (reached := target_room(module, name)) is not None and reached not in allowed
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_a_foreign_package_is_imported_only_where_it_belongs(path: Path) -> None:
+    wrong = [
+        f"{path}:{line}: {module} belongs in {sorted(ONLY_IN[module.split('.')[0]])}"
+        for module, _, line in imports(path)
+        if room(path) not in ONLY_IN.get(module.split(".")[0], {room(path)})
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_nothing_private_is_imported_from_another_room(path: Path) -> None:
+    wrong = [
+        f"{path}:{line}: {name or module} is private to {reached}"
+        for module, name, line in imports(path)
+        if (reached := target_room(module, name)) is not None and reached != room(path)
+        for part in [*module.split("."), name or ""]
+        if part.startswith("_") and not part.startswith("__")
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_only_the_command_line_and_the_terminal_renderer_print(path: Path) -> None:
+    if room(path) in {"cli", "report"}:
+        return
+    calls = [
+        node.lineno
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"
+    ]
+    assert not calls, f"{path} prints at lines {calls}"
+
+
+def loaded_after(code: str) -> set[str]:
+    """The top-level names in `sys.modules` of a fresh interpreter that ran `code`."""
+    script = f"{code}\nimport sys\nprint(*{{name.split('.')[0] for name in sys.modules}})"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=ROOT)
+    return set(done.stdout.split())
+
+
+def test_importing_ptxkit_loads_no_dependency() -> None:
+    assert loaded_after("import ptxkit").isdisjoint({"lark", "click", "rich", "numpy", "cuda", "hypothesis", "pytest"})
+
+
+def test_importing_a_public_name_works_and_still_loads_no_dependency_it_does_not_need() -> None:
+    loaded = loaded_after("from ptxkit import Diagnostic, Severity, lint, parse")
+    assert "ptxkit" in loaded
+    assert loaded.isdisjoint({"click", "rich", "numpy", "cuda", "hypothesis", "pytest"})
+
+
+def test_every_public_name_is_there() -> None:
+    import ptxkit
+
+    for name in ptxkit.__all__:
+        assert getattr(ptxkit, name) is not None
+    assert set(ptxkit.__all__) <= set(dir(ptxkit))
+
+
+def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
+    import ptxkit
+
+    with pytest.raises(AttributeError, match="no attribute 'lnt'"):
+        ptxkit.lnt  # noqa: B018
