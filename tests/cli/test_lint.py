@@ -1,0 +1,248 @@
+"""`ptxkit lint`: inputs, exit statuses, formats."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+
+from ptxkit.linter import lint_source
+from ptxkit.source import SourceFile
+from tests.cli.support import BROKEN, CLEAN, shell
+
+Run = Callable[..., Result]
+
+
+@pytest.fixture
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a clean file, a broken one below it, and one that is no PTX; it is the working directory."""
+    (tmp_path / "inner").mkdir()
+    (tmp_path / "clean.ptx").write_text(CLEAN)
+    (tmp_path / "inner" / "broken.ptx").write_text(BROKEN)
+    (tmp_path / "notes.txt").write_text("not PTX")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_a_clean_file_exits_with_0(files: Path, ptxkit: Run) -> None:
+    result = ptxkit("lint", "clean.ptx")
+    assert result.exit_code == 0
+    assert result.stdout == "checked 1 file: 0 errors, 0 warnings, 0 undecided\n"
+
+
+def test_a_syntax_error_exits_with_1_and_has_place_and_caret(files: Path, ptxkit: Run) -> None:
+    result = ptxkit("lint", "inner/broken.ptx")
+    assert result.exit_code == 1
+    assert result.stdout.startswith(f"{Path('inner/broken.ptx')}:12:")
+    assert "PTX101 error" in result.stdout
+    assert "^" in result.stdout
+    assert result.stdout.endswith("checked 1 file: 1 error, 0 warnings, 0 undecided\n")
+
+
+def test_a_folder_stands_for_its_ptx_files_in_order(files: Path, ptxkit: Run) -> None:
+    document = json.loads(ptxkit("lint", "--format", "json", ".").stdout)
+    assert [Path(each["path"]) for each in document["files"]] == [Path("clean.ptx"), Path("inner/broken.ptx")]
+
+
+def test_a_file_named_twice_is_checked_once(files: Path, ptxkit: Run) -> None:
+    assert "checked 1 file:" in ptxkit("lint", "clean.ptx", "clean.ptx").stdout
+
+
+def test_standard_input_is_a_dash(ptxkit: Run) -> None:
+    assert ptxkit("lint", "-", input=CLEAN).exit_code == 0
+    broken = ptxkit("lint", "-", input=BROKEN)
+    assert broken.exit_code == 1
+    assert broken.stdout.startswith("<stdin>:12:")
+
+
+def test_a_missing_file_exits_with_2_and_the_others_are_still_checked(files: Path, ptxkit: Run) -> None:
+    result = ptxkit("lint", "nowhere.ptx", "inner/broken.ptx", "clean.ptx")
+    assert result.exit_code == 2
+    assert "nowhere.ptx: PTX100 error: cannot be read: no such file or directory" in result.stdout
+    assert "= help: check the spelling" in result.stdout
+    assert "PTX101" in result.stdout
+    assert "checked 2 files: 1 error, 0 warnings, 0 undecided, 1 not checked" in result.stdout
+
+
+def test_json_stays_valid_when_a_file_fails(files: Path, ptxkit: Run) -> None:
+    result = ptxkit("lint", "--format", "json", "nowhere.ptx", "clean.ptx")
+    document = json.loads(result.stdout)
+    assert result.exit_code == 2
+    assert document["version"] == 1
+    assert [each["status"] for each in document["files"]] == ["failed", "clean"]
+    [reason] = document["files"][0]["diagnostics"]
+    assert (reason["code"], reason["path"], reason["line"]) == ("PTX100", "nowhere.ptx", 1)
+    assert document["summary"]["failed"] == 1
+
+
+def test_every_diagnostic_in_json_has_the_whole_schema(files: Path, ptxkit: Run) -> None:
+    document = json.loads(ptxkit("lint", "--format", "json", "inner/broken.ptx").stdout)
+    [file] = document["files"]
+    assert file["status"] == "findings"
+    assert set(file) == {"path", "status", "diagnostics", "undecided"}
+    [found] = file["diagnostics"]
+    assert {
+        "code",
+        "severity",
+        "message",
+        "path",
+        "line",
+        "column",
+        "end_line",
+        "end_column",
+        "labels",
+        "help",
+        "isa",
+        "properties",
+    } <= set(found)
+    assert (found["severity"], found["line"]) == ("error", 12)
+
+
+def test_a_folder_without_ptx_says_so(tmp_path: Path, ptxkit: Run) -> None:
+    result = ptxkit("lint", tmp_path)
+    assert result.exit_code == 2
+    assert "the folder holds no file named *.ptx" in result.stdout
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="the superuser may read everything")
+def test_a_file_without_permission_says_so(files: Path, ptxkit: Run) -> None:
+    Path("clean.ptx").chmod(0)
+    result = ptxkit("lint", "clean.ptx")
+    assert result.exit_code == 2
+    assert "permission denied" in result.stdout
+
+
+def test_a_read_that_fails_is_this_files_failure(files: Path, ptxkit: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def deny(path: str, mode: str) -> None:
+        raise PermissionError(13, "Permission denied", path)
+
+    monkeypatch.setattr("builtins.open", deny)
+    result = ptxkit("lint", "clean.ptx")
+    assert result.exit_code == 2
+    assert "clean.ptx: PTX100 error: cannot be read: permission denied" in result.stdout
+
+
+def test_a_file_over_the_limit_says_so(files: Path, ptxkit: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ptxkit.cli.inputs.MAX_FILE_BYTES", 100)
+    result = ptxkit("lint", "clean.ptx")
+    assert result.exit_code == 2
+    assert "longer than 100 bytes" in result.stdout
+
+
+def test_a_crash_in_the_analysis_is_one_files_failure(
+    files: Path, ptxkit: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def crash(*_: object, **__: object) -> None:
+        raise KeyError("%r1")
+
+    monkeypatch.setattr("ptxkit.rules.analyse", crash)
+    result = ptxkit("lint", "--format", "json", ".")
+    document = json.loads(result.stdout)
+    assert result.exit_code == 2
+    assert [each["status"] for each in document["files"]] == ["failed", "findings"]
+    [reason] = document["files"][0]["diagnostics"]
+    assert "KeyError: '%r1' (test_lint.py:" in reason["message"]
+    assert "report" in reason["help"]
+    assert "Traceback" in reason["properties"]["traceback"]
+
+
+def test_a_crash_is_not_hidden_from_the_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    import ptxkit as library
+
+    def crash(*_: object, **__: object) -> None:
+        raise KeyError("%r1")
+
+    monkeypatch.setattr("ptxkit.rules.analyse", crash)
+    with pytest.raises(KeyError):
+        library.lint(CLEAN)
+    assert lint_source(SourceFile("k.ptx", CLEAN)).status == "failed"
+
+
+def test_an_unknown_option_or_policy_suggests_or_lists_the_known(files: Path, ptxkit: Run) -> None:
+    wrong_option = ptxkit("lint", "--formt", "json", "clean.ptx")
+    assert (wrong_option.exit_code, "--format" in wrong_option.output) == (2, True)
+    wrong_policy = ptxkit("lint", "--policy", "lax", "clean.ptx")
+    assert wrong_policy.exit_code == 2
+    assert "'isa', 'strict'" in wrong_policy.output
+
+
+def test_both_policies_run(files: Path, ptxkit: Run) -> None:
+    for policy in ("isa", "strict"):
+        assert ptxkit("lint", "--policy", policy, "clean.ptx").exit_code == 0
+
+
+def test_lint_runs_as_its_own_process_with_the_same_answers(files: Path) -> None:
+    assert shell("lint", "clean.ptx").returncode == 0
+    assert shell("lint", "inner/broken.ptx").returncode == 1
+    assert shell("lint", "nowhere.ptx").returncode == 2
+
+
+def test_lint_loads_neither_rich_nor_cuda_when_nobody_needs_colour(files: Path) -> None:
+    script = (
+        "import sys\nfrom ptxkit.cli.main import main\n"
+        "try: main(['lint', 'clean.ptx'])\n"
+        "except SystemExit as done: assert done.code == 0\n"
+        "print(sorted({'rich', 'cuda', 'hypothesis', 'pytest'} & {name.split('.')[0] for name in sys.modules}))"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")
+@pytest.mark.parametrize(("variable", "coloured"), [("NOTHING", True), ("NO_COLOR", False)])
+def test_colour_is_for_terminals_that_want_it(files: Path, variable: str, coloured: bool) -> None:
+    import pty
+
+    environment = {key: value for key, value in os.environ.items() if key != "NO_COLOR"}
+    outer, inner = pty.openpty()
+    command = [sys.executable, "-m", "ptxkit", "lint", "inner/broken.ptx"]
+    with subprocess.Popen(command, stdout=inner, env={**environment, "TERM": "xterm", variable: "1"}) as process:
+        os.close(inner)
+        shown = b""
+        while chunk := _read(outer):
+            shown += chunk
+    os.close(outer)
+    assert process.returncode == 1
+    assert b"PTX101" in shown
+    assert (b"\x1b[" in shown) is coloured
+
+
+def _read(terminal: int) -> bytes:
+    """What the terminal holds; nothing at its end, which Linux reports as an error."""
+    try:
+        return os.read(terminal, 65536)
+    except OSError:
+        return b""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a shell")
+def test_a_closed_pipe_is_quiet(files: Path) -> None:
+    for index in range(400):
+        (files / f"{index}.ptx").write_text(BROKEN)
+    done = subprocess.run(
+        f"'{sys.executable}' -m ptxkit lint . | head -n 1", shell=True, capture_output=True, check=True, timeout=120
+    )
+    assert done.stdout.count(b"\n") == 1
+    assert done.stderr == b""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs signals")
+def test_an_interrupt_is_quiet() -> None:
+    import signal
+
+    command = [sys.executable, "-m", "ptxkit", "lint", "-"]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0
+    ) as process:
+        assert process.stdin is not None
+        process.stdin.write(b"// the command is now waiting for more\n" * 10_000)
+        process.send_signal(signal.SIGINT)
+        output, errors = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert (output, errors) == (b"", b"")

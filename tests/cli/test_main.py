@@ -1,0 +1,58 @@
+"""The group of commands: version, help, and what is said of unknown things."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+
+from ptxkit import __version__
+from tests.cli.support import shell
+
+Run = Callable[..., Result]
+
+
+def test_the_version_is_the_packages(ptxkit: Run) -> None:
+    assert ptxkit("--version").stdout == f"ptxkit {__version__}\n"
+
+
+@pytest.mark.parametrize("command", ["lint", "fmt", "isa"])
+def test_every_command_has_help(ptxkit: Run, command: str) -> None:
+    result = ptxkit(command, "--help")
+    assert result.exit_code == 0
+    assert command in result.stdout
+    assert command in ptxkit("--help").stdout
+
+
+def test_an_unknown_command_suggests_the_nearest(ptxkit: Run) -> None:
+    result = ptxkit("lnit", "k.ptx")
+    assert result.exit_code == 2
+    assert "Did you mean 'lint'?" in result.output
+
+
+def test_a_file_in_place_of_a_command_is_told_how_to_lint_it(ptxkit: Run, tmp_path: Path) -> None:
+    path = tmp_path / "k.ptx"
+    path.write_text("")
+    result = ptxkit(path)
+    assert result.exit_code == 2
+    assert f"ptxkit lint {path}" in result.output
+
+
+def test_no_command_prints_the_help_and_exits_with_2() -> None:
+    done = shell()
+    assert done.returncode == 2
+    assert b"lint" in done.stdout + done.stderr
+
+
+def test_isa_prints_the_forms_of_an_instruction(ptxkit: Run) -> None:
+    result = ptxkit("isa", "mbarrier.init")
+    assert result.exit_code == 0
+    assert "mbarrier.init" in result.stdout
+
+
+def test_isa_suggests_the_nearest_name(ptxkit: Run) -> None:
+    result = ptxkit("isa", "mbarier.init")
+    assert result.exit_code == 2
+    assert "Did you mean 'mbarrier.init'?" in result.output
