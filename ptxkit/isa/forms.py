@@ -11,16 +11,20 @@ from dataclasses import dataclass, field
 
 from ptxkit.isa.effects import Effect
 from ptxkit.isa.expressions import Expression
-from ptxkit.syntax.tree import Instruction, Operand
+from ptxkit.syntax.tree import Address, Arguments, Instruction, Operand, Pair, Vector
 
 
 @dataclass(frozen=True, slots=True)
 class Modifier:
-    """One place for a modifier. name: of the variable, or the literal itself. values: the legal ones."""
+    """One place for a modifier. name: of the variable, or the literal itself. values: the legal ones.
+
+    stem: part of the head (`async.bulk` of `cp.async.bulk`), which stands first and in order.
+    """
 
     name: str
     values: tuple[str, ...]
     optional: bool = False
+    stem: bool = False
 
     @property
     def is_literal(self) -> bool:
@@ -46,7 +50,10 @@ class OperandForm:
     count: elements of a vector. immediates: legal constants, None where only a register will do.
     space, alignment: of an address; `mbarrier` and `tensormap` objects say so in `object`.
     condition: the operand is present exactly when this holds (None: always). optional: may be left out.
-    sink: `_` is allowed. negatable: `!p` is allowed.
+    sink: `_` is allowed. negatable: `!p` is allowed. symbol: the address of a variable or function is allowed.
+    wider: the register may be wider than the type. elements: of a pair or of a vector whose elements have roles, and
+    what follows the comma in an address. group: the nested optional parts of the syntax that hold it; operands of one
+    part are present together.
     """
 
     role: str
@@ -62,6 +69,9 @@ class OperandForm:
     sink: bool = False
     negatable: bool = False
     elements: tuple[OperandForm, ...] = ()
+    symbol: bool = False
+    wider: bool = False
+    group: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +104,19 @@ class Rule:
 
 
 @dataclass(frozen=True, slots=True)
+class EffectForm:
+    """An effect of a form before binding. name: as in the notation (`read`, `mbarrier_init`, `value`).
+
+    arguments: by field name of the class in `ptxkit.isa.effects`, roles and words still expressions.
+    """
+
+    name: str
+    arguments: tuple[tuple[str, Expression], ...]
+    condition: Expression | None = None
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Form:
     """One instruction form. syntax: the line as written. section: the manual's title. file, line: of the .isa."""
 
@@ -104,7 +127,8 @@ class Form:
     rules: tuple[Rule, ...] = ()
     lets: tuple[tuple[str, Expression], ...] = ()
     gates: tuple[Gate, ...] = ()
-    effects: tuple[tuple[Expression | None, Effect], ...] = ()
+    effects: tuple[EffectForm, ...] = ()
+    needs: tuple[Rule, ...] = ()
     section: str = ""
     summary: str = ""
     file: str = ""
@@ -113,7 +137,12 @@ class Form:
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A form bound to one opcode string (not yet to operands). Identity is meaningful: matches are memoised."""
+    """A form bound to one opcode string and to the operands that are present, not yet to their values.
+
+    Identity is meaningful: matches are memoised. canonical: the opcode in the manual's order. roles: the position of
+    the operand that holds each role; paths: how to reach the role inside it (a pair's or vector's element, what follows
+    the comma in an address). needs: rules between operands.
+    """
 
     form: Form
     modifiers: Mapping[str, str | None]
@@ -122,10 +151,26 @@ class Match:
     gates: tuple[Gate, ...] = ()
     canonical: str = ""
     roles: Mapping[str, int] = field(default_factory=dict)
+    paths: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    needs: tuple[Rule, ...] = ()
 
     def operand(self, role: str, instruction: Instruction) -> Operand | None:
         """The operand that plays `role` in this instruction, or None where it is left out."""
         index = self.roles.get(role)
         if index is None or index >= len(instruction.operands):
             return None
-        return instruction.operands[index]
+        operand: Operand | None = instruction.operands[index]
+        for step in self.paths.get(role, ()):
+            operand = _inside(operand, step)
+        return operand
+
+
+def _inside(operand: Operand | None, step: int) -> Operand | None:
+    parts: tuple[Operand, ...] = ()
+    if isinstance(operand, Pair):
+        parts = (operand.first, operand.second)
+    elif isinstance(operand, Vector | Arguments):
+        parts = operand.elements
+    elif isinstance(operand, Address):
+        parts = operand.index
+    return parts[step] if step < len(parts) else None

@@ -1,0 +1,276 @@
+"""From the parse trees of the `.isa` files to forms.
+
+Two passes: the first collects what all files share (named sets, the gates of modifier values), the second builds the
+forms, section by section. Every name is resolved here, so that a slip of the pen is reported at its place and never
+turns into a form that silently matches nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from lark import Token, Tree
+
+from ptxkit.isa.effect_forms import build_effect
+from ptxkit.isa.expression_builder import ExpressionBuilder, Names
+from ptxkit.isa.forms import EffectForm, Form, Gate, Modifier, Requirement, Rule
+from ptxkit.isa.notation import Node, NotationError, isa_files, parse_notation
+from ptxkit.isa.operand_forms import OperandBuilder, roles_of
+
+
+@dataclass(frozen=True, slots=True)
+class Instructions:
+    """All forms by instruction name, in the order of the files, and the gates of modifier values."""
+
+    forms: Mapping[str, tuple[Form, ...]]
+    value_gates: Mapping[str, tuple[Gate, ...]]
+
+
+def load(files: Sequence[Path] | None = None) -> Instructions:
+    """Load the table from `.isa` files (default: the project's); `NotationError` where one is wrong."""
+    paths = isa_files() if files is None else tuple(files)
+    return load_texts({str(path): path.read_text(encoding="utf-8") for path in paths})
+
+
+def load_texts(texts: Mapping[str, str]) -> Instructions:
+    """Load the table from texts by path."""
+    chapters = [_Chapter(path, text, parse_notation(text, path)) for path, text in texts.items()]
+    sets: dict[str, tuple[str, ...]] = {}
+    for chapter in chapters:
+        chapter.collect_sets(sets)
+    forms: dict[str, list[Form]] = {}
+    gates: dict[str, list[Gate]] = {}
+    for chapter in chapters:
+        for value, gate in chapter.value_gates(sets):
+            gates.setdefault(value, []).append(gate)
+        for form in chapter.forms(sets):
+            forms.setdefault(form.name, []).append(form)
+    return Instructions(
+        {name: tuple(found) for name, found in forms.items()}, {name: tuple(found) for name, found in gates.items()}
+    )
+
+
+@dataclass(slots=True)
+class _Block:
+    """The statements under one `form` line, or those common to a section."""
+
+    head: Node | None = None
+    variables: list[Node] = field(default_factory=list)
+    others: list[Node] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class _Section:
+    title: str = ""
+    common: _Block = field(default_factory=_Block)
+    forms: list[_Block] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class _Chapter:
+    path: str
+    text: str
+    tree: Node
+
+    def fail(self, message: str, at: Node | Token) -> NotationError:
+        line = at.line if isinstance(at, Token) else getattr(at.meta, "line", 1)
+        column = at.column if isinstance(at, Token) else getattr(at.meta, "column", 1)
+        return NotationError(message, self.path, self.text, line or 1, column or 1)
+
+    def collect_sets(self, sets: dict[str, tuple[str, ...]]) -> None:
+        for node in _nodes(self.tree):
+            if node.data == "set":
+                name, values = node.children
+                if str(name) in sets:
+                    raise self.fail(f"the set {name} is defined twice", node)
+                sets[str(name)] = _values(self, values, sets)
+
+    def value_gates(self, sets: Mapping[str, tuple[str, ...]]) -> list[tuple[str, Gate]]:
+        found = []
+        for node in _nodes(self.tree):
+            if node.data == "gate" and node.children[0] is not None:
+                value = str(node.children[0])[1:]
+                found.append((value, _gate(self, node, f".{value}", ExpressionBuilder(self.fail, Names(sets=sets)))))
+        return found
+
+    def forms(self, sets: Mapping[str, tuple[str, ...]]) -> list[Form]:
+        return [form for section in self._sections() for form in _SectionBuilder(self, section, sets).build()]
+
+    def _sections(self) -> list[_Section]:
+        sections = [_Section()]
+        for node in _nodes(self.tree):
+            section = sections[-1]
+            block = section.forms[-1] if section.forms else section.common
+            match node.data:
+                case "chapter" | "set":
+                    pass
+                case "section":
+                    sections.append(_Section(title=str(node.children[0])[1:-1]))
+                case "form":
+                    section.forms.append(_Block(head=node))
+                case "variable":
+                    block.variables.append(node)
+                case "gate" if node.children[0] is not None:
+                    pass
+                case _:
+                    block.others.append(node)
+        return sections
+
+
+class _SectionBuilder:
+    """Builds the forms of one section: first the names of all its forms, then what the common lines mean in each."""
+
+    def __init__(self, chapter: _Chapter, section: _Section, sets: Mapping[str, tuple[str, ...]]) -> None:
+        self.chapter, self.section, self.sets = chapter, section, sets
+        everywhere = [section.common, *section.forms]
+        self.known_modifiers = {str(node.children[0]) for block in everywhere for node in block.variables}
+        self.known_lets = {str(n.children[0]) for block in everywhere for n in block.others if n.data == "let"}
+        self.known_roles: set[str] = set()
+        for block in section.forms:
+            self.known_modifiers |= {name for name, _, _ in self._slots(block)}
+            self.known_roles |= set(roles_of(_operands(block)))
+
+    def build(self) -> list[Form]:
+        return [self._form(block) for block in self.section.forms]
+
+    def _form(self, block: _Block) -> Form:
+        head = block.head
+        assert head is not None
+        modifiers = self._modifiers(block)
+        roles = roles_of(_operands(block))
+        lets = {
+            str(node.children[0]) for part in (self.section.common, block) for node in part.others if node.data == "let"
+        }
+        for role in roles:
+            if any(role == slot.name for slot in modifiers) or role in lets:
+                raise self.chapter.fail(f"{role} names both an operand and a modifier", head)
+        builder = ExpressionBuilder(
+            self.chapter.fail,
+            Names(
+                modifiers=frozenset(slot.name for slot in modifiers),
+                lets=frozenset(lets),
+                roles=frozenset(roles),
+                elsewhere=frozenset(self.known_modifiers | self.known_lets | self.known_roles),
+                sets=self.sets,
+            ),
+        )
+        operands = OperandBuilder(self.chapter.fail, builder).build(_operands(block))
+        statements = [*self.section.common.others, *block.others]
+        return Form(
+            name=str(head.children[0]),
+            syntax=_text(self.chapter, head),
+            modifiers=modifiers,
+            operands=operands,
+            rules=self._rules(statements, "when", builder),
+            lets=tuple((str(n.children[0]), builder.build(n.children[1])) for n in statements if n.data == "let"),
+            gates=tuple(
+                _gate(self.chapter, n, _subject(n, self.chapter), builder) for n in statements if n.data == "gate"
+            ),
+            effects=self._effects(statements, builder),
+            needs=self._rules(statements, "need", builder),
+            section=self.section.title,
+            summary=next((str(n.children[0])[1:-1] for n in reversed(statements) if n.data == "summary"), ""),
+            file=Path(self.chapter.path).name,
+            line=head.meta.line,
+        )
+
+    def _rules(self, statements: Sequence[Node], keyword: str, builder: ExpressionBuilder) -> tuple[Rule, ...]:
+        found = [node for node in statements if node.data == keyword]
+        return tuple(Rule(builder.build(n.children[0]), _text(self.chapter, n).split(None, 1)[1]) for n in found)
+
+    def _effects(self, statements: Sequence[Node], builder: ExpressionBuilder) -> tuple[EffectForm, ...]:
+        found = [node for node in statements if node.data in ("effect", "value")]
+        return tuple(build_effect(n, builder, _text(self.chapter, n).split(None, 1)[1]) for n in found)
+
+    def _slots(self, block: _Block) -> list[tuple[str, Node | Token, bool]]:
+        """(name, its node, optional) of each modifier place after the stem."""
+        assert block.head is not None
+        slots: list[tuple[str, Node | Token, bool]] = []
+        for part in block.head.children[2].children:
+            if part is None:
+                continue
+            optional = isinstance(part, Tree) and part.data == "absent"
+            inner = part.children[0] if optional else part
+            token = inner if isinstance(inner, Token) else inner.children[0]
+            slots.append((str(token).lstrip("."), inner, optional))
+        return slots
+
+    def _modifiers(self, block: _Block) -> tuple[Modifier, ...]:
+        assert block.head is not None
+        values: dict[str, tuple[str, ...]] = {}
+        for part in (self.section.common, block):
+            for node in part.variables:
+                values[str(node.children[0])] = _values(self.chapter, node.children[1], self.sets)
+        modifiers = [Modifier(str(word)[1:], (str(word)[1:],), stem=True) for word in block.head.children[1].children]
+        used = set()
+        for name, node, optional in self._slots(block):
+            if isinstance(node, Token):
+                modifiers.append(Modifier(name, (name,), optional))
+            elif name not in values:
+                raise self.chapter.fail(f"the modifier {name} has no line `{name} = ...`", node)
+            else:
+                modifiers.append(Modifier(name, values[name], optional))
+            used.add(name)
+        for node in block.variables:
+            if str(node.children[0]) not in used:
+                raise self.chapter.fail(f"the form has no modifier <{node.children[0]}>", node)
+        return tuple(modifiers)
+
+
+def _nodes(tree: Node) -> list[Node]:
+    return [child for child in tree.children if isinstance(child, Tree)]
+
+
+def _operands(block: _Block) -> Node | None:
+    assert block.head is not None
+    found: Node | None = block.head.children[3]
+    return found
+
+
+def _values(chapter: _Chapter, node: Node, sets: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+    values: list[str] = []
+    for token in node.children:
+        if token.startswith("."):
+            values.append(str(token)[1:])
+        elif str(token) in sets:
+            values.extend(sets[str(token)])
+        else:
+            raise chapter.fail(f"there is no set {token}; a value has a dot in front", token)
+    return tuple(dict.fromkeys(values))
+
+
+def _text(chapter: _Chapter, node: Node) -> str:
+    """A statement as written, on one line."""
+    written = chapter.text[node.meta.start_pos : node.meta.end_pos]
+    return " ".join(written.replace("\\\n", " ").split())
+
+
+def _subject(node: Node, chapter: _Chapter) -> str:
+    condition = node.children[2]
+    return _text(chapter, condition).removeprefix("when ") if condition is not None else ""
+
+
+def _gate(chapter: _Chapter, node: Node, subject: str, builder: ExpressionBuilder) -> Gate:
+    _, alternatives, condition = node.children
+    return Gate(
+        subject,
+        tuple(_requirement(chapter, alternative) for alternative in alternatives.children),
+        None if condition is None else builder.build(condition.children[0]),
+    )
+
+
+def _requirement(chapter: _Chapter, node: Node) -> Requirement:
+    version, minimum, families = (1, 0), 0, []
+    for part in node.children:
+        if isinstance(part, Token):
+            if not part.startswith("sm_"):
+                raise chapter.fail(f"{part} is no target; write sm_90a, sm_100f or sm>=90", part)
+            families.append(str(part))
+        elif part.data == "version":
+            major, minor = str(part.children[0]).split(".")
+            version = int(major), int(minor)
+        else:
+            minimum = int(part.children[0])
+    return Requirement(version, minimum, tuple(families))

@@ -1,0 +1,145 @@
+"""The operands of a form from their parse trees."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from lark import Token, Tree
+
+from ptxkit.isa.expression_builder import ExpressionBuilder, Fail
+from ptxkit.isa.expressions import Const, Expression
+from ptxkit.isa.forms import Immediates, OperandForm
+from ptxkit.isa.notation import Node
+
+_KINDS = frozenset({"label", "function", "arguments", "symbol", "texture", "surface", "sampler", "any"})
+_OBJECTS = frozenset({"mbarrier", "tensormap"})
+
+
+def roles_of(node: Node | None) -> list[str]:
+    """All roles of a form's operands, in their order."""
+    if node is None:
+        return []
+    found = [
+        (slot.meta.start_pos, str(slot.children[0]))
+        for slot in node.iter_subtrees()
+        if slot.data in ("slot", "address")
+    ]
+    return [role for _, role in sorted(found)]
+
+
+class OperandBuilder:
+    """Builds the operand forms of one form; their types stay expressions."""
+
+    def __init__(self, fail: Fail, expressions: ExpressionBuilder) -> None:
+        self.fail, self.expressions = fail, expressions
+        self._groups = 0
+
+    def build(self, node: Node | None) -> tuple[OperandForm, ...]:
+        """All operands, those of optional parts included, in their order."""
+        if node is None:
+            return ()
+        roles = roles_of(node)
+        for role in roles:
+            if roles.count(role) > 1:
+                raise self.fail(f"two operands play the role {role}", node)
+        return tuple(self._sequence(node, ()))
+
+    def _sequence(self, node: Node, group: tuple[int, ...]) -> Iterator[OperandForm]:
+        for child in node.children:
+            if child.data == "optional":
+                self._groups += 1
+                yield from self._sequence(child, (*group, self._groups))
+            else:
+                built = self._operand(child)
+                yield replace(built, optional=bool(group), group=group)
+
+    def _operand(self, node: Node) -> OperandForm:
+        item, condition = node.children
+        built = self._item(item)
+        return built if condition is None else replace(built, condition=self.expressions.build(condition))
+
+    def _item(self, node: Node) -> OperandForm:
+        match node.data:
+            case "slot":
+                return self._slot(node)
+            case "pair" | "maybe_pair":
+                first, second = (self._slot(child) for child in node.children)
+                return OperandForm(first.role, str(node.data), elements=(first, second))
+            case "vector":
+                return self._vector(node)
+            case _:
+                return self._address(node)
+
+    def _vector(self, node: Node) -> OperandForm:
+        elements = tuple(self._slot(child) for child in node.children)
+        if len(elements) == 1:
+            only = elements[0]
+            count = only.count or Const(1)
+            return replace(only, kind="vector", count=count)
+        return OperandForm(elements[0].role, "vector", count=Const(len(elements)), elements=elements)
+
+    def _address(self, node: Node) -> OperandForm:
+        space: Expression | None = None
+        alignment: Expression | None = None
+        thing: str | None = None
+        index: list[OperandForm] = []
+        for child in node.children[1:]:
+            match child.data:
+                case "space":
+                    space = self.expressions.build(child.children[0])
+                case "alignment":
+                    alignment = self.expressions.build(child.children[0])
+                case "object":
+                    thing = str(child.children[0])
+                    if thing not in _OBJECTS:
+                        raise self.fail(f"{thing} is no object of memory; known: {', '.join(sorted(_OBJECTS))}", child)
+                case _:
+                    index.append(self._operand(child))
+        role = str(node.children[0])
+        return OperandForm(role, "address", None, None, None, space, alignment, thing, elements=tuple(index))
+
+    def _slot(self, node: Node) -> OperandForm:
+        role, kind, count, *alternatives = node.children
+        form = OperandForm(str(role), "register")
+        if isinstance(kind, Tree) and kind.data.endswith(("_immediate", "_range", "_from", "_set")):
+            form = replace(form, kind="immediate", immediates=_immediates(kind))
+        elif isinstance(kind, Tree) and kind.data == "name" and str(kind.children[0]) in _KINDS:
+            form = replace(form, kind=str(kind.children[0]))
+        else:
+            form = replace(form, type=self.expressions.build(kind))
+        if count is not None:
+            form = replace(form, kind="vector_or_register", count=self.expressions.build(count))
+        for alternative in alternatives:
+            form = self._allow(form, alternative)
+        return form
+
+    def _allow(self, form: OperandForm, alternative: Node | Token) -> OperandForm:
+        if isinstance(alternative, Tree):
+            return replace(form, immediates=_immediates(alternative))
+        match str(alternative):
+            case "_":
+                return replace(form, sink=True)
+            case "!":
+                return replace(form, negatable=True)
+            case "&":
+                return replace(form, symbol=True)
+            case "wider":
+                return replace(form, wider=True)
+            case other:
+                raise self.fail(f"/{other} means nothing; known: /# /_ /! /& /wider", alternative)
+
+
+def _immediates(node: Node) -> Immediates:
+    numbers = [None if child is None else int(child, 0) for child in node.children]
+    match node.data:
+        case "any_immediate":
+            return Immediates()
+        case "one_immediate":
+            return Immediates(numbers[0], numbers[0])
+        case "immediate_range":
+            return Immediates(numbers[0], numbers[1], numbers[2] or 1)
+        case "immediate_from":
+            return Immediates(numbers[0], None, numbers[1] or 1)
+        case _:
+            return Immediates(members=tuple(number for number in numbers if number is not None))

@@ -1,0 +1,144 @@
+"""The instruction table: finds the form of an instruction, and says why there is none.
+
+Matching is memoised twice: by opcode string (modifiers, in any order), then by opcode and the shapes of the operands.
+Memos hold one entry for each distinct key of the programs seen, a few thousand at most in practice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+from ptxkit.isa.binding import Misfit, assign, bind
+from ptxkit.isa.forms import Form, Match
+from ptxkit.isa.loader import Instructions
+from ptxkit.isa.shapes import Shape, fit_all, fits, shape_of
+from ptxkit.syntax.tree import Instruction
+
+
+@dataclass(frozen=True, slots=True)
+class Mismatch:
+    """Why an instruction has no form.
+
+    kind: `unknown-opcode`, `modifiers` or `operands`. message: what is wrong, and what would be right. nearest: the
+    form that came closest. operand: the index of the operand that does not fit, or None.
+    """
+
+    kind: str
+    message: str
+    nearest: Form | None = None
+    operand: int | None = None
+
+
+class Table:
+    """The instructions of PTX, as the `.isa` files give them."""
+
+    def __init__(self, instructions: Instructions) -> None:
+        self._instructions = instructions
+        self._candidates: dict[str, tuple[Match, ...]] = {}
+        self._matches: dict[tuple[object, ...], Match | Mismatch] = {}
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The instruction names, such as `cp`, in alphabetical order."""
+        return tuple(sorted(self._instructions.forms))
+
+    def forms(self, name: str) -> tuple[Form, ...]:
+        """The forms of an instruction name (the opcode up to its first dot), in the manual's order."""
+        return self._instructions.forms.get(name, ())
+
+    def candidates(self, opcode: str) -> tuple[Match, ...]:
+        """Every form that the opcode string alone allows, each once for every choice of optional operands."""
+        found = self._candidates.get(opcode)
+        if found is None:
+            found = self._candidates[opcode] = tuple(self._bind(opcode))
+        return found
+
+    def match(self, instruction: Instruction) -> Match | Mismatch:
+        """The form of an instruction, or why it has none."""
+        key = (instruction.opcode, *[shape_of(operand) for operand in instruction.operands])
+        found = self._matches.get(key)
+        if found is None:
+            found = self._matches[key] = self._decide(instruction.opcode, key[1:])
+        return found
+
+    def _bind(self, opcode: str) -> Iterable[Match]:
+        name, *words = opcode.split(".")
+        for form in self.forms(name):
+            found = assign(form, words)
+            if not isinstance(found, Misfit):
+                yield from bind(form, found, self._instructions.value_gates)
+
+    def _decide(self, opcode: str, shapes: tuple[Shape, ...]) -> Match | Mismatch:
+        candidates = self.candidates(opcode)
+        for candidate in candidates:
+            if fit_all(candidate.operands, shapes):
+                return candidate
+        if candidates:
+            return _operand_mismatch(opcode, candidates, shapes)
+        return self._modifier_mismatch(opcode)
+
+    def _modifier_mismatch(self, opcode: str) -> Mismatch:
+        name, *words = opcode.split(".")
+        forms = self.forms(name)
+        if not forms:
+            near = get_close_matches(name, self.names, n=1)
+            hint = f"; did you mean `{near[0]}`?" if near else ""
+            return Mismatch("unknown-opcode", f"`{name}` is not in the instruction table{hint}")
+        misfits = [found for found in (assign(form, words) for form in forms) if isinstance(found, Misfit)]
+        best = max(misfits, key=lambda found: found.score)
+        return Mismatch("modifiers", _explain(opcode, best, forms), best.form)
+
+
+def _explain(opcode: str, misfit: Misfit, forms: tuple[Form, ...]) -> str:
+    form = misfit.form
+    if misfit.rule is not None:
+        return f"`{opcode}` breaks a rule of `{form.syntax.removeprefix('form ')}`: {misfit.rule.text}"
+    if misfit.word is not None:
+        legal = {value for slot in form.modifiers for value in slot.values}
+        everywhere = {value for each in forms for slot in each.modifiers for value in slot.values}
+        near = get_close_matches(misfit.word, legal, n=1) or get_close_matches(misfit.word, everywhere, n=1)
+        hint = f"; did you mean `.{near[0]}`?" if near and near[0] != misfit.word else ""
+        known = "does not go with the other modifiers" if misfit.word in everywhere else "is no modifier"
+        return f"`.{misfit.word}` {known} of `{form.name}`{hint}{_wanted(misfit)}"
+    return f"`{opcode}` lacks a modifier{_wanted(misfit)}"
+
+
+def _wanted(misfit: Misfit) -> str:
+    if misfit.missing is None:
+        return ""
+    slot = next(slot for slot in misfit.form.modifiers if slot.name == misfit.missing)
+    return f"; one of {', '.join(f'.{value}' for value in slot.values)} is needed"
+
+
+def _operand_mismatch(opcode: str, candidates: tuple[Match, ...], shapes: tuple[Shape, ...]) -> Mismatch:
+    same = [candidate for candidate in candidates if len(candidate.operands) == len(shapes)]
+    if not same:
+        counts = sorted({len(candidate.operands) for candidate in candidates})
+        wanted = " or ".join(str(count) for count in counts)
+        return Mismatch(
+            "operands",
+            f"`{opcode}` takes {wanted} operand{'s' if counts != [1] else ''}, and has {len(shapes)}",
+            candidates[0].form,
+        )
+
+    def fitting(candidate: Match) -> int:
+        pairs = enumerate(zip(candidate.operands, shapes, strict=True))
+        return next((index for index, (operand, shape) in pairs if not fits(operand, shape)), len(shapes))
+
+    best = max(same, key=fitting)
+    index = fitting(best)
+    return Mismatch(
+        "operands",
+        f"operand {index + 1} of `{opcode}` must be {describe_operand(best, index)}",
+        best.form,
+        index,
+    )
+
+
+def describe_operand(match: Match, index: int) -> str:
+    """What operand `index` must be, in words."""
+    from ptxkit.isa.describe import operand_words
+
+    return operand_words(match.operands[index])
