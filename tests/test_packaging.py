@@ -1,0 +1,122 @@
+"""What users install and run first: the wheel, with its grammars, and the scripts that make an environment."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from ptxkit.resources import grammars
+from tests.cli.support import BROKEN, CLEAN
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def run(*command: str | Path, cwd: Path = ROOT, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [str(part) for part in command],
+        cwd=cwd,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=240,
+    )
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel of this checkout, built by hatchling without a network."""
+    folder = tmp_path_factory.mktemp("wheel")
+    done = run(sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", folder, ROOT)
+    assert done.returncode == 0, done.stdout + done.stderr
+    [built] = folder.glob("*.whl")
+    return built
+
+
+def test_the_wheel_holds_every_grammar_and_every_module(wheel: Path) -> None:
+    names = set(zipfile.ZipFile(wheel).namelist())
+    folder = grammars()
+    wanted = {f"ptxkit/_grammars/{path.relative_to(folder).as_posix()}" for path in folder.rglob("*") if path.is_file()}
+    wanted |= {path.relative_to(ROOT).as_posix() for path in (ROOT / "ptxkit").rglob("*.py")}
+    assert wanted <= names
+    assert {"ptxkit/_grammars/ptx.lark", "ptxkit/py.typed"} <= names
+
+
+def test_the_wheel_holds_nothing_but_the_package(wheel: Path) -> None:
+    names = zipfile.ZipFile(wheel).namelist()
+    assert {name.split("/")[0].split("-")[0] for name in names} == {"ptxkit"}
+    assert any(name.endswith("licenses/LICENSE") for name in names)
+    assert not [name for name in names if "__pycache__" in name]
+
+
+def test_ptxkit_lints_from_an_installed_wheel(wheel: Path, tmp_path: Path) -> None:
+    target = tmp_path / "installed"
+    done = run(sys.executable, "-m", "pip", "install", "--no-deps", "--no-index", "--target", target, wheel)
+    assert done.returncode == 0, done.stderr
+    (tmp_path / "clean.ptx").write_text(CLEAN)
+    (tmp_path / "broken.ptx").write_text(BROKEN)
+
+    def lint(name: str) -> subprocess.CompletedProcess[str]:
+        return run(sys.executable, "-m", "ptxkit", "lint", name, cwd=tmp_path, PYTHONPATH=str(target))
+
+    where = run(sys.executable, "-c", "import ptxkit; print(ptxkit.__file__)", cwd=tmp_path, PYTHONPATH=str(target))
+    assert Path(where.stdout.strip()).is_relative_to(target)
+    clean, broken = lint("clean.ptx"), lint("broken.ptx")
+    assert clean.returncode == 0, clean.stdout + clean.stderr
+    assert broken.returncode == 1, broken.stdout + broken.stderr
+
+
+def test_what_the_tests_need_is_declared() -> None:
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    assert any(line.startswith("nvidia-cuda-nvcc>=13.5") for line in extras["dev"])
+    assert set(extras) >= {"cuda", "testing", "dev"}
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the scripts are for a POSIX shell")
+@pytest.mark.parametrize("name", ["environment", "test", "demo"])
+def test_the_scripts_are_posix_shell(name: str) -> None:
+    done = run("sh", "-n", ROOT / "scripts" / name)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "[[" not in (ROOT / "scripts" / name).read_text()
+
+
+def checkout(tmp_path: Path, python: str) -> Path:
+    """A folder with the scripts, the project file, and a `python` that is this shell script."""
+    (tmp_path / "scripts").mkdir()
+    for name in ("pyproject.toml", "scripts/environment", "scripts/test"):
+        (tmp_path / name).write_bytes((ROOT / name).read_bytes())
+    interpreter = tmp_path / "python"
+    interpreter.write_text(f"#!/bin/sh\n{python}\n")
+    interpreter.chmod(0o755)
+    return interpreter
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the scripts are for a POSIX shell")
+def test_an_old_python_is_refused_in_words(tmp_path: Path) -> None:
+    python = checkout(tmp_path, 'case "$1" in --version) echo Python 3.8.18 ;; *) exit 1 ;; esac')
+    done = run("sh", "scripts/test", cwd=tmp_path, PYTHON=str(python))
+    assert done.returncode == 2
+    assert "is Python 3.8.18; ptxkit needs Python 3.11 or later" in done.stderr
+    assert "PYTHON=" in done.stderr
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the scripts are for a POSIX shell")
+def test_a_missing_python_is_told(tmp_path: Path) -> None:
+    checkout(tmp_path, "")
+    done = run("sh", "scripts/test", cwd=tmp_path, PYTHON="python-of-nobody")
+    assert done.returncode == 2
+    assert "python-of-nobody is not on the PATH" in done.stderr
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the scripts are for a POSIX shell")
+def test_a_python_that_can_make_no_environment_is_told_what_to_install(tmp_path: Path) -> None:
+    python = checkout(tmp_path, 'case "$1 $2" in "-m "*) exit 1 ;; *) exec ' + f"'{sys.executable}'" + ' "$@" ;; esac')
+    done = run("sh", "scripts/test", cwd=tmp_path, PYTHON=str(python))
+    assert done.returncode == 2
+    assert "apt install python3-venv" in done.stderr
