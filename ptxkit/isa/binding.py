@@ -269,14 +269,11 @@ def _roles(operands: Sequence[OperandForm]) -> tuple[Mapping[str, int], Mapping[
     paths: dict[str, tuple[int, ...]] = {}
 
     def enter(operand: OperandForm, index: int, path: tuple[int, ...]) -> None:
-        if operand.kind == "pair" or (operand.kind == "vector" and operand.elements):
-            own = ()
-        else:
-            own = (operand.role,)
-        for role in own:
-            roles[role] = index
+        is_container = operand.kind in ("pair", "vector") and bool(operand.elements)
+        if not is_container:
+            roles[operand.role] = index
             if path:
-                paths[role] = path
+                paths[operand.role] = path
         for step, element in enumerate(operand.elements):
             enter(element, index, (*path, step))
 

@@ -100,7 +100,8 @@ class OperandBuilder:
         return OperandForm(role, "address", None, None, None, space, alignment, thing, elements=tuple(index))
 
     def _slot(self, node: Node) -> OperandForm:
-        role, kind, count, *alternatives = node.children
+        role, kind, *rest = node.children
+        counts = [part for part in rest if isinstance(part, Tree) and part.data == "count"]
         form = OperandForm(str(role), "register")
         if isinstance(kind, Tree) and kind.data.endswith(("_immediate", "_range", "_from", "_set")):
             form = replace(form, kind="immediate", immediates=_immediates(kind))
@@ -108,10 +109,11 @@ class OperandBuilder:
             form = replace(form, kind=str(kind.children[0]))
         else:
             form = replace(form, type=self.expressions.build(kind))
-        if count is not None:
-            form = replace(form, kind="vector_or_register", count=self.expressions.build(count))
-        for alternative in alternatives:
-            form = self._allow(form, alternative)
+        for count in counts:
+            form = replace(form, kind="vector_or_register", count=self.expressions.build(count.children[0]))
+        for part in rest:
+            if part not in counts:
+                form = self._allow(form, part)
         return form
 
     def _allow(self, form: OperandForm, alternative: Node | Token) -> OperandForm:
