@@ -1,0 +1,138 @@
+"""Literals and constant expressions.
+
+Source: PTX ISA, "Constants", "Constant Expressions", "Integer Constant Expression Evaluation".
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+
+from ptxkit.syntax.tree import Binary, Conditional, Float, Integer, Name, Operand, Unary
+
+_MASK = (1 << 64) - 1
+_WARP_SIZE = 32
+
+
+def integer(text: str) -> Integer:
+    """The node of an integer literal: decimal, `0x`, `0b` or octal, with or without `U`."""
+    digits = text.rstrip("U")
+    if digits[:2] in ("0x", "0X"):
+        return Integer(int(digits[2:], 16), text)
+    if digits[:2] in ("0b", "0B"):
+        return Integer(int(digits[2:], 2), text)
+    return Integer(int(digits, 8 if digits[0] == "0" else 10), text)
+
+
+def decimal_float(text: str) -> Float:
+    """The node of `1.5`, `.5`, `1e-3`: such a literal is always a double."""
+    return Float(int.from_bytes(struct.pack(">d", float(text)), "big"), 64, text)
+
+
+def bits_float(text: str) -> Float:
+    """The node of `0f3F800000` (32 bits) or `0d3FF0000000000000` (64 bits)."""
+    return Float(int(text[2:], 16), 32 if text[1] in "fF" else 64, text)
+
+
+def evaluate(expression: Operand) -> int | None:
+    """The value of an integer constant expression; None where it is none, or divides by zero.
+
+    Signed (`.s64`) results are in -2**63..2**63-1, unsigned (`.u64`) ones in 0..2**64-1.
+    """
+    found = _typed(expression)
+    return None if found is None else found[0]
+
+
+_Typed = tuple[int, bool]
+"""A value and whether it is unsigned."""
+
+
+def _wrap(value: int, unsigned: bool) -> _Typed:
+    value &= _MASK
+    return (value, True) if unsigned else (value - (1 << 64) if value >> 63 else value, False)
+
+
+def _typed(expression: Operand) -> _Typed | None:
+    match expression:
+        case Integer(value, text):
+            return value & _MASK, text.endswith("U") or value >> 63 != 0
+        case Name("WARP_SZ"):
+            return _WARP_SIZE, False
+        case Unary(operator, operand):
+            inner = _typed(operand)
+            return None if inner is None else _unary(operator, *inner)
+        case Binary(operator, left, right):
+            first, second = _typed(left), _typed(right)
+            return None if first is None or second is None else _binary(operator, first, second)
+        case Conditional(test, then, otherwise):
+            chosen, first, second = _typed(test), _typed(then), _typed(otherwise)
+            if chosen is None or first is None or second is None:
+                return None
+            return _wrap((first if chosen[0] else second)[0], first[1] or second[1])
+        case _:
+            return None
+
+
+def _unary(operator: str, value: int, unsigned: bool) -> _Typed | None:
+    match operator:
+        case "-":
+            return _wrap(-value, unsigned)
+        case "+":
+            return value, unsigned
+        case "!":
+            return int(value == 0), False
+        case "~" | "(.u64)":
+            return _wrap(~value if operator == "~" else value, True)
+        case "(.s64)":
+            return _wrap(value, False)
+        case _:
+            return None
+
+
+def _quotient(left: int, right: int) -> int:
+    """Division that truncates towards zero, as in C."""
+    magnitude = abs(left) // abs(right)
+    return -magnitude if (left < 0) != (right < 0) else magnitude
+
+
+_CONVERTED: dict[str, Callable[[int, int], int]] = {
+    "+": lambda a, b: a + b,
+    "-": lambda a, b: a - b,
+    "*": lambda a, b: a * b,
+    "&": lambda a, b: a & b,
+    "|": lambda a, b: a | b,
+    "^": lambda a, b: a ^ b,
+}
+_COMPARED: dict[str, Callable[[int, int], bool]] = {
+    "<": lambda a, b: a < b,
+    "<=": lambda a, b: a <= b,
+    ">": lambda a, b: a > b,
+    ">=": lambda a, b: a >= b,
+    "==": lambda a, b: a == b,
+    "!=": lambda a, b: a != b,
+}
+
+
+def _binary(operator: str, first: _Typed, second: _Typed) -> _Typed | None:
+    unsigned = first[1] or second[1]
+    left, right = (_wrap(value, unsigned)[0] for value, _ in (first, second))
+    if operator in _CONVERTED:
+        return _wrap(_CONVERTED[operator](left, right), unsigned)
+    if operator in _COMPARED:
+        return int(_COMPARED[operator](left, right)), False
+    match operator:
+        case "&&":
+            return int(left != 0 and right != 0), False
+        case "||":
+            return int(left != 0 or right != 0), False
+        case "/" if right:
+            return _wrap(_quotient(left, right), unsigned)
+        case "%" if right:
+            return _wrap((first[0] & _MASK) % (second[0] & _MASK), False)
+        case "<<" | ">>":
+            # A shift by the width or more leaves nothing; the bound keeps the arithmetic small.
+            count = min(second[0] & _MASK, 64)
+            value = first[0] << count if operator == "<<" else first[0] >> count
+            return _wrap(value, first[1])
+        case _:
+            return None

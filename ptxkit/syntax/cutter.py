@@ -1,0 +1,90 @@
+"""Cuts a module's text into pieces: one statement, brace, or function header each, with the blanks that follow it.
+
+The expressions are made from the grammar's own terminals. In a correct text the cuts fall exactly between statements;
+in an incorrect one a piece may be too long, which the parser finds when the piece is no statement.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cache
+from itertools import accumulate
+
+from ptxkit.syntax.grammar import Grammar, grammar
+
+BLANK = r"[ \t\r\n]"
+_COMMENT = r"//[^\n]*+|/\*(?:[^*]++|\*(?!/))*+\*/"
+TRIVIA = rf"{BLANK}*+(?:(?:{_COMMENT}){BLANK}*+)*+"
+"""Blanks and comments."""
+
+_LABELLED = r"\.(?:branchtargets|calltargets|callprototype)\b"
+
+
+def _up_to(stops: str, units: str) -> str:
+    """Anything but `stops`, in which strings, comments and other `units` count as wholes."""
+    plain = f"[^{stops}]*+"
+    return rf"{plain}(?:(?:{units}){plain})*+"
+
+
+def _pattern(terminals: dict[str, str]) -> str:
+    ident, integer, string = terminals["IDENT"], terminals["INT"], terminals["STRING"]
+    comment = f"{_COMMENT}|/"
+    gap = f"{BLANK}++{TRIVIA}"
+    number = f"(?:{integer})"
+    comma = rf"{TRIVIA},{TRIVIA}"
+    strings = rf"{string}(?:{comma}{string})*+"
+    instruction = rf"{_up_to(';/', comment)};"
+    place = rf"{gap}{number}{gap}{number}{gap}{number}"
+    inlined = rf"(?:{comma}{ident}{gap}(?:{number}{gap}{number}{gap}{number}|{ident}(?:{TRIVIA}\+{TRIVIA}{number})?))*+"
+    header_stops = ';{="/.'
+    header_units = rf"\.pragma{TRIVIA}{strings}{TRIVIA};|\.|{string}|{comment}"
+    words = [
+        rf"(?>{ident}){TRIVIA}(?::(?:{TRIVIA}{_LABELLED}{instruction})?|{instruction})",
+        rf"@(?!@){instruction}",
+        r"[{}]",
+        rf"\.loc{place}{inlined}",
+        rf"\.loc_intermediate{place}",
+        rf"\.version{gap}(?:{terminals['FLOAT']})",
+        rf"\.target{gap}{ident}(?:{comma}{ident})*+",
+        rf"\.address_size{gap}{number}",
+        rf"\.file{gap}{number}{TRIVIA}{string}(?:{comma}{number})*+",
+        rf"\.pragma{TRIVIA}{strings}{TRIVIA};",
+        rf"\.section\b{_up_to('{;/', comment)}\{{{_up_to('}/', comment)}\}}",
+        terminals["SOURCE_SECTION"],
+        terminals["DWARF_LINE"],
+        rf"\.{_up_to(header_stops, header_units)}(?:;|(?=\{{)|={instruction})",
+    ]
+    return f"(?:{'|'.join(words)}){TRIVIA}"
+
+
+class Cutter:
+    """The expression that cuts, for one grammar."""
+
+    def __init__(self, grammar: Grammar) -> None:
+        terminals = {term.name: term.pattern.to_regexp() for term in grammar.lark.terminals}
+        self.piece = re.compile(_pattern(terminals))
+        self.trivia = re.compile(TRIVIA)
+        self._trailing_nul = re.compile(terminals["TRAILING_NUL"])
+
+    def end(self, text: str) -> int:
+        """Where the text ends when the NUL that some producers append is left out."""
+        if not text.rstrip(" \t\r\n").endswith("\0"):
+            return len(text)
+        found = self._trailing_nul.search(text, len(text.rstrip("\0 \t\r\n")))
+        return found.start() if found else len(text)
+
+    def cut(self, text: str) -> tuple[list[str], Sequence[int]] | None:
+        """All pieces, and the offset of each; None where something in between is no piece."""
+        end = self.end(text)
+        blank = self.trivia.match(text, 0, end)
+        first = blank.end() if blank else 0
+        pieces = self.piece.findall(text, first, end)
+        starts = list(accumulate(map(len, pieces), initial=first))
+        return (pieces, starts) if starts.pop() == end else None
+
+
+@cache
+def cutter() -> Cutter:
+    """The cutter of the installed grammar."""
+    return Cutter(grammar())

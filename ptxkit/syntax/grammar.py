@@ -1,0 +1,167 @@
+"""The Lark parser of `grammars/ptx.lark`, its terminals as one expression, and recipes: trees that can be made again.
+
+The lexer is context-free, so the tree of a text depends on its token types alone. A `Recipe` is that tree with the
+places of the tokens' texts left open; `Grammar.recipe` asks Lark once for each new sequence of types.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any
+
+from lark import Lark, Token, Tree
+from lark.lexer import PatternStr, TerminalDef
+
+from ptxkit.limits import MAX_NESTING, MAX_STATEMENT_TOKENS
+from ptxkit.resources import grammars
+from ptxkit.syntax.builder import RULES, MalformedError
+
+STARTS = ("module", "version", "target", "item", "header", "section_line", "statement", "operand")
+
+Recipe = Callable[[Sequence[str]], Any]
+"""Builds a node from the texts of a statement's tokens, in order, comments and blanks left out."""
+
+MAX_RECIPES = 4096
+"""Sequences of token types that are remembered; real modules have some hundred."""
+
+_RECIPE_TOKENS = 512
+"""A longer sequence (a table of constants) hardly comes twice, and is not remembered."""
+
+
+class TooLongError(MalformedError):
+    """A statement has more tokens than MAX_STATEMENT_TOKENS."""
+
+
+class TooDeepError(MalformedError):
+    """Brackets nest deeper than MAX_NESTING."""
+
+
+Scanned = tuple[int, str, int]
+"""A token: type (an index into the tokenizer's `names`), text, offset."""
+
+
+class Tokenizer:
+    """Cuts text into tokens exactly as Lark's basic lexer does, some ten times as fast.
+
+    `kinds` gives each token a type: an index into `names`.
+    """
+
+    def __init__(self, terminals: Sequence[TerminalDef], ignored: Sequence[str]) -> None:
+        ordered = sorted(
+            terminals, key=lambda term: (-term.priority, -term.pattern.max_width, -len(term.pattern.value), term.name)
+        )
+        self.names: list[str] = [term.name for term in ordered]
+        strings = [term for term in ordered if isinstance(term.pattern, PatternStr)]
+        expressions = [term for term in ordered if not isinstance(term.pattern, PatternStr)]
+        self.keywords = {
+            term.pattern.value: self.names.index(term.name)
+            for term in strings
+            if any(re.fullmatch(other.pattern.to_regexp(), term.pattern.value) for other in expressions)
+        }
+        scanned = [term for term in ordered if term.pattern.value not in self.keywords]
+        self._types = [0, *(self.names.index(term.name) for term in scanned)]
+        self._ignored = frozenset(self.names.index(name) for name in ignored)
+        self._match = re.compile("|".join(f"({term.pattern.to_regexp()})" for term in scanned)).match
+
+    def scan(self, text: str, start: int = 0, limit: int = MAX_STATEMENT_TOKENS) -> tuple[list[Scanned], int]:
+        """The tokens from `start` on, at most `limit`, and the offset reached: less than the end at what is no token."""
+        found: list[Scanned] = []
+        match, types, ignored, keywords = self._match, self._types, self._ignored, self.keywords
+        end = len(text)
+        while start < end and len(found) < limit:
+            token = match(text, start)
+            if token is None:
+                break
+            kind = types[token.lastindex or 0]
+            if kind not in ignored:
+                value = token.group()
+                found.append((keywords.get(value, kind), value, start))
+            start = token.end()
+        return found, start
+
+
+def _depth(tree: Tree[Any]) -> int:
+    depths: dict[int, int] = {}
+    for subtree in tree.iter_subtrees():  # children first
+        depths[id(subtree)] = 1 + max(
+            (depths[id(child)] for child in subtree.children if isinstance(child, Tree)), default=0
+        )
+    return depths[id(tree)]
+
+
+def _compile(node: Any, places: dict[int, int]) -> Recipe:
+    if isinstance(node, Token):
+        place = places[node.start_pos or 0]
+        return lambda texts: texts[place]
+    rule = RULES[node.data]
+    parts = [_compile(child, places) for child in node.children]
+    if len(parts) == 1:
+        part = parts[0]
+        return lambda texts: rule((part(texts),))
+    return lambda texts: rule([part(texts) for part in parts])
+
+
+class Grammar:
+    """Lark, the tokenizer made from its terminals, and the recipes learnt so far (at most MAX_RECIPES)."""
+
+    def __init__(self, text: str) -> None:
+        self.lark = Lark(
+            text, parser="lalr", lexer="basic", start=list(STARTS), maybe_placeholders=False, propagate_positions=True
+        )
+        self.tokenizer = Tokenizer(self.lark.terminals, self.lark.ignore_tokens)
+        self.calls = 0
+        self._recipes: dict[tuple[str, tuple[int, ...]], Recipe] = {}
+
+    def terminal(self, name: str) -> str:
+        """The expression of a terminal."""
+        return next(term.pattern.to_regexp() for term in self.lark.terminals if term.name == name)
+
+    def tree(self, text: str, start: str) -> Tree[Any]:
+        """Lark's own tree; raises `lark.UnexpectedInput`."""
+        self.calls += 1
+        return self.lark.parse(text, start=start)
+
+    def node(self, text: str, start: str) -> Any:
+        """The node of one piece of text; raises `lark.UnexpectedInput` or `MalformedError`."""
+        tokens, reached = self.tokenizer.scan(text)
+        if reached < len(text):
+            if len(tokens) >= MAX_STATEMENT_TOKENS:
+                raise TooLongError(f"this statement has more than {MAX_STATEMENT_TOKENS} words")
+            self.tree(text[: reached + 1], start)  # raises: no token begins there
+        self._check_nesting(tokens)
+        key = (start, tuple([kind for kind, _, _ in tokens]))
+        recipe = self._recipes.get(key)
+        if recipe is None:
+            recipe = self._learn(key, text, tokens)
+        return recipe([value for _, value, _ in tokens])
+
+    def _check_nesting(self, tokens: Sequence[Scanned]) -> None:
+        if len(tokens) <= MAX_NESTING:
+            return
+        depth = 0
+        for _, value, _ in tokens:
+            if value in ("(", "[", "{"):
+                depth += 1
+                if depth > MAX_NESTING:
+                    raise TooDeepError(f"brackets nest deeper than {MAX_NESTING} levels")
+            elif value in (")", "]", "}"):
+                depth -= 1
+
+    def _learn(self, key: tuple[str, tuple[int, ...]], text: str, tokens: Sequence[Scanned]) -> Recipe:
+        tree = self.tree(text, key[0])
+        if _depth(tree) > MAX_NESTING:
+            raise TooDeepError(f"this nests deeper than {MAX_NESTING} levels")
+        recipe = _compile(tree, {offset: place for place, (_, _, offset) in enumerate(tokens)})
+        if len(tokens) <= _RECIPE_TOKENS:
+            if len(self._recipes) >= MAX_RECIPES:
+                self._recipes.clear()
+            self._recipes[key] = recipe
+        return recipe
+
+
+@cache
+def grammar() -> Grammar:
+    """The grammar of the installed `ptx.lark`, loaded once."""
+    return Grammar((grammars() / "ptx.lark").read_text(encoding="utf-8"))

@@ -1,0 +1,73 @@
+"""Where the parts of a statement are. Trees hold only where a statement begins; the rest is found when asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ptxkit.source import SourceFile, Span
+from ptxkit.syntax.grammar import Scanned, grammar
+from ptxkit.syntax.cutter import cutter
+
+
+@dataclass(frozen=True, slots=True)
+class StatementSpans:
+    """The places of one statement.
+
+    statement: from its first to its last token, the semicolon included; of a block the opening brace, of a function
+    its header. guard, opcode, operands: of an instruction; None and empty for anything else.
+    """
+
+    statement: Span
+    guard: Span | None = None
+    opcode: Span | None = None
+    operands: tuple[Span, ...] = ()
+
+
+def statement_spans(source: SourceFile, start: int) -> StatementSpans:
+    """The places of the statement or item that begins at offset `start` of a text that parses.
+
+    A tree that was built has no text: there, and where nothing begins at `start`, all is one empty span.
+    """
+    piece = cutter().piece.match(source.text, start)
+    tokens = grammar().tokenizer.scan(piece.group())[0] if piece else []
+    if not tokens:
+        return StatementSpans(Span(start, start))
+    places = [Span(start + offset, start + offset + len(text)) for _, text, offset in tokens]
+    texts = [text for _, text, _ in tokens]
+    whole = Span(places[0].start, places[-1].end)
+    if texts[0][0] in ".{}" or texts[1:2] == [":"]:
+        return StatementSpans(whole)
+    return _instruction(whole, tokens, texts, places)
+
+
+def _instruction(whole: Span, tokens: Sequence[Scanned], texts: list[str], places: list[Span]) -> StatementSpans:
+    place = 0
+    guard = None
+    if texts[0] == "@":
+        place = 3 if texts[1:2] == ["!"] else 2
+        guard = Span(places[0].start, places[min(place, len(places)) - 1].end)
+    if place >= len(texts):
+        return StatementSpans(whole, guard)
+    last = place
+    while last + 1 < len(texts) and texts[last + 1][0] == "." and not texts[last + 1][1:2].isdigit():
+        last += 1
+    opcode = Span(places[place].start, places[last].end)
+    return StatementSpans(whole, guard, opcode, _operands(texts, places, last + 1))
+
+
+def _operands(texts: list[str], places: list[Span], first: int) -> tuple[Span, ...]:
+    found: list[Span] = []
+    depth = 0
+    begin = first
+    for place in range(first, len(texts)):
+        text = texts[place]
+        if text in ("[", "{", "("):
+            depth += 1
+        elif text in ("]", "}", ")"):
+            depth -= 1
+        elif depth == 0 and text in (",", ";"):
+            if place > begin:
+                found.append(Span(places[begin].start, places[place - 1].end))
+            begin = place + 1
+    return tuple(found)

@@ -1,0 +1,36 @@
+"""The tree as Lark alone makes it: slow, simple, and what the fast parser is tested against."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lark import Token, Tree
+
+from ptxkit.source import SourceFile
+from ptxkit.syntax.builder import RULES
+from ptxkit.syntax.grammar import grammar
+from ptxkit.syntax.tree import Block, Body, Module
+
+
+def parse_plainly(source: SourceFile) -> Module:
+    """The module of a correct text; raises `lark.UnexpectedInput` or `MalformedError` otherwise.
+
+    Recursive: the text must not nest deeper than MAX_NESTING.
+    """
+    tree = grammar().tree(source.text, "module")
+    return Module(*_held(tree), source)
+
+
+def _held(tree: Tree[Any]) -> tuple[tuple[Any, ...], tuple[int, ...]]:
+    nodes = tuple(_node(child) for child in tree.children)
+    return nodes, tuple(child.meta.start_pos for child in tree.children)
+
+
+def _node(tree: Tree[Any] | Token) -> Any:
+    if isinstance(tree, Token):
+        return str(tree)
+    if tree.data == "body":
+        return Body(*_held(tree))
+    if tree.data == "block":
+        return Block(Body(*_held(tree)))
+    return RULES[tree.data]([_node(child) for child in tree.children])
