@@ -14,6 +14,7 @@ _KINDS = {
     "surface": "a surface",
     "sampler": "a sampler",
     "any": "an operand",
+    "sink": "the sink _",
 }
 
 

@@ -12,7 +12,7 @@ from ptxkit.isa.expressions import Const, Expression
 from ptxkit.isa.forms import Immediates, OperandForm
 from ptxkit.isa.notation import Node
 
-_KINDS = frozenset({"label", "function", "arguments", "symbol", "texture", "surface", "sampler", "any"})
+_KINDS = frozenset({"label", "function", "arguments", "symbol", "texture", "surface", "sampler", "any", "sink"})
 _OBJECTS = frozenset({"mbarrier", "tensormap"})
 
 

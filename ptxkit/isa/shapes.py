@@ -72,6 +72,8 @@ def fits(operand: OperandForm, shape: Shape) -> bool:
             return shape == "name"
         case "symbol":
             return shape in ("name", "symbolic", "apply", "element", "constant")
+        case "sink":
+            return shape == "sink"
         case "arguments":
             return shape == "arguments"
         case "address":
