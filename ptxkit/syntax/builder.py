@@ -245,12 +245,13 @@ _VECTORS = frozenset({"v2", "v4", "v8"})
 
 
 def _parameter(children: Children) -> Declaration:
-    head, declarator = children
-    return head.declare((declarator,))
+    head: _Head = children[0]
+    return head.declare((children[1],))
 
 
 def _variable(children: Children) -> Declaration:
-    linkages, head, *declarators = children
+    linkages, *declarators = children
+    head: _Head = declarators.pop(0)
     return head.declare(tuple(declarators), tuple(linkages))
 
 
@@ -278,12 +279,13 @@ def _vector(children: Children) -> Vector:
 
 
 def _function(children: Children) -> Function:
-    header, *body = children
-    return replace(header, body=body[0]) if body else header
+    header: Function = children[0]
+    return replace(header, body=children[1]) if len(children) > 1 else header
 
 
 def _header(children: Children) -> Function:
-    linkages, head, *directives = children
+    linkages, *directives = children
+    head: Function = directives.pop(0)
     return replace(head, linkage=tuple(linkages), directives=tuple(directives))
 
 

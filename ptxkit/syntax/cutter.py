@@ -14,8 +14,8 @@ from itertools import accumulate
 from ptxkit.syntax.grammar import Grammar, grammar
 
 BLANK = r"[ \t\r\n]"
-_COMMENT = r"//[^\n]*+|/\*(?:[^*]++|\*(?!/))*+\*/"
-TRIVIA = rf"{BLANK}*+(?:(?:{_COMMENT}){BLANK}*+)*+"
+COMMENT = r"//[^\n]*+|/\*(?:[^*]++|\*(?!/))*+\*/"
+TRIVIA = rf"{BLANK}*+(?:(?:{COMMENT}){BLANK}*+)*+"
 """Blanks and comments."""
 
 _LABELLED = r"\.(?:branchtargets|calltargets|callprototype)\b"
@@ -29,7 +29,7 @@ def _up_to(stops: str, units: str) -> str:
 
 def _pattern(terminals: dict[str, str]) -> str:
     ident, integer, string = terminals["IDENT"], terminals["INT"], terminals["STRING"]
-    comment = f"{_COMMENT}|/"
+    comment = f"{COMMENT}|/"
     gap = f"{BLANK}++{TRIVIA}"
     number = f"(?:{integer})"
     comma = rf"{TRIVIA},{TRIVIA}"

@@ -7,7 +7,7 @@ places of the tokens' texts left open; `Grammar.recipe` asks Lark once for each 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import cache
 from typing import Any
 
@@ -48,7 +48,7 @@ class Tokenizer:
     `kinds` gives each token a type: an index into `names`.
     """
 
-    def __init__(self, terminals: Sequence[TerminalDef], ignored: Sequence[str]) -> None:
+    def __init__(self, terminals: Collection[TerminalDef], ignored: Collection[str]) -> None:
         ordered = sorted(
             terminals, key=lambda term: (-term.priority, -term.pattern.max_width, -len(term.pattern.value), term.name)
         )
@@ -66,7 +66,7 @@ class Tokenizer:
         self._match = re.compile("|".join(f"({term.pattern.to_regexp()})" for term in scanned)).match
 
     def scan(self, text: str, start: int = 0, limit: int = MAX_STATEMENT_TOKENS) -> tuple[list[Scanned], int]:
-        """The tokens from `start` on, at most `limit`, and the offset reached: less than the end at what is no token."""
+        """The tokens from `start` on, at most `limit`, and the offset reached: not the end where no token begins."""
         found: list[Scanned] = []
         match, types, ignored, keywords = self._match, self._types, self._ignored, self.keywords
         end = len(text)

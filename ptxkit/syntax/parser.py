@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import gc
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -28,7 +28,7 @@ from ptxkit.syntax.operands import OperandMemo, UnfitError
 from ptxkit.syntax.tree import (
     Block,
     Body,
-    Directive,
+    Declaration,
     Function,
     Guard,
     Instruction,
@@ -77,7 +77,8 @@ class StatementMemo(dict[str, Statement]):
 
     def _other(self, piece: str) -> Statement:
         if "=" in piece and len(piece) > _LONG_TABLE and piece[0] == ".":
-            return table(self._grammar, self._operands, piece, "statement")
+            declaration: Declaration = table(self._grammar, self._operands, piece, "statement")
+            return declaration
         node: Statement = self._grammar.node(piece, "statement")
         return node
 

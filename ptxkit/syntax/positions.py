@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ptxkit.source import SourceFile, Span
-from ptxkit.syntax.grammar import Scanned, grammar
 from ptxkit.syntax.cutter import cutter
+from ptxkit.syntax.grammar import grammar
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +37,10 @@ def statement_spans(source: SourceFile, start: int) -> StatementSpans:
     whole = Span(places[0].start, places[-1].end)
     if texts[0][0] in ".{}" or texts[1:2] == [":"]:
         return StatementSpans(whole)
-    return _instruction(whole, tokens, texts, places)
+    return _instruction(whole, texts, places)
 
 
-def _instruction(whole: Span, tokens: Sequence[Scanned], texts: list[str], places: list[Span]) -> StatementSpans:
+def _instruction(whole: Span, texts: list[str], places: list[Span]) -> StatementSpans:
     place = 0
     guard = None
     if texts[0] == "@":

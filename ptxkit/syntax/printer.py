@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptxkit.syntax.builder import SOURCE_SECTION
 from ptxkit.syntax.tree import (
     Address,
     Apply,

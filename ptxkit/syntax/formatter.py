@@ -1,0 +1,140 @@
+"""`ptxkit fmt`: canonical text that keeps the comments.
+
+The statements are printed as `printer` prints them. A comment on a line of its own stays on one, in front of the next
+statement; a comment behind a statement stays behind it; a comment inside a statement moves in front of it. Blank lines
+are kept, one where there were several.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from ptxkit.source import SourceFile
+from ptxkit.syntax.cutter import COMMENT, cutter
+from ptxkit.syntax.grammar import grammar
+from ptxkit.syntax.parser import parse
+from ptxkit.syntax.printer import function_header_lines, item_lines, statement_lines
+from ptxkit.syntax.tree import Block, Body, Function, Module
+
+_COMMENT = re.compile(COMMENT)
+_STRING_OR_COMMENT = re.compile(rf'"[^"]*"|({COMMENT})')
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """What is printed for one piece of the text: its lines, and the levels before and after it."""
+
+    lines: list[str]
+    level: int
+    after: int
+
+
+def format_source(source: SourceFile) -> str:
+    """The canonical text of `source`, with its comments; raises `PTXSyntaxError`. Formatting again changes nothing."""
+    module = parse(source.text, source.path)
+    cut = cutter().cut(source.text)
+    planned = list(_module_pieces(module))
+    if cut is None or len(cut[0]) != len(planned):
+        return source.text  # Lark took what the cutter does not understand: better untouched than without comments
+    pieces, starts = cut
+    writer = _Writer()
+    writer.gap(source.text[: starts[0]])
+    for plan, piece in zip(planned, pieces, strict=True):
+        writer.piece(plan, piece)
+    return "\n".join(writer.lines) + "\n"
+
+
+def _module_pieces(module: Module) -> Iterator[_Piece]:
+    for item in module.items:
+        if isinstance(item, Function) and item.body is not None:
+            yield _Piece(list(function_header_lines(item)), 0, 0)
+            yield _Piece(["{"], 0, 1)
+            yield from _body_pieces(item.body, 1)
+            yield _Piece(["}"], 0, 0)
+        else:
+            yield _Piece(list(item_lines(item)), 0, 0)
+
+
+def _body_pieces(body: Body, level: int) -> Iterator[_Piece]:
+    for statement in body.statements:
+        if isinstance(statement, Block):
+            yield _Piece(["{"], level, level + 1)
+            yield from _body_pieces(statement.body, level + 1)
+            yield _Piece(["}"], level, level)
+        else:
+            yield _Piece(list(statement_lines(statement, "")), level, level)
+
+
+@dataclass(slots=True)
+class _Writer:
+    """The lines written so far. `blank` asks for a blank line before the next one, `level` is its indent."""
+
+    lines: list[str] = field(default_factory=list)
+    level: int = 0
+    blank: bool = False
+
+    def piece(self, plan: _Piece, piece: str) -> None:
+        """One piece of the text: statement, then blanks and comments."""
+        tokens, _ = grammar().tokenizer.scan(piece, limit=len(piece))
+        _, last, offset = tokens[-1]
+        end = offset + len(last)
+        if piece.startswith(".section"):
+            before, lines = _section(piece[:end], plan.lines)
+        else:
+            # A single token holds no comment, whatever it looks like: text of another language may stand in it.
+            before, lines = _comments(piece[:end]) if len(tokens) > 1 else [], plan.lines
+        if lines[0] == "}":
+            self.blank = False
+        for comment in before:
+            self.line(comment, plan.level)
+        for line in lines:
+            self.line(line, 0 if line.endswith(":") else plan.level)
+        self.level = plan.after
+        self.gap(piece[end:])
+
+    def gap(self, gap: str) -> None:
+        """Blanks and comments behind a piece, or at the start of the text."""
+        end = 0
+        own_line = not self.lines
+        for found in _COMMENT.finditer(gap):
+            newlines = gap.count("\n", end, found.start())
+            own_line = own_line or newlines > 0
+            comment = found.group().rstrip()
+            if own_line:
+                self.blank = self.blank or newlines > 1
+                self.line(comment, self.level)
+            else:
+                self.lines[-1] += f" {comment}"
+                own_line = comment.startswith("//")
+            end = found.end()
+        self.blank = gap.count("\n", end) > 1
+
+    def line(self, line: str, level: int) -> None:
+        """Appends one line, after a blank one where that is asked for and does not follow a brace."""
+        if self.blank and self.lines and not self.lines[-1].lstrip("\t").startswith("{"):
+            self.lines.append("")
+        self.blank = False
+        self.lines.append("\t" * level + line)
+
+
+def _comments(code: str) -> list[str]:
+    return [found[1].rstrip() for found in _STRING_OR_COMMENT.finditer(code) if found[1]]
+
+
+def _section(code: str, canonical: list[str]) -> tuple[list[str], list[str]]:
+    """Comments for in front of a section, and its lines: each comment stays with its line where lines match."""
+    lines = canonical[:1]
+    expected = iter(canonical[1:-1])
+    for written in code[code.index("{") + 1 : code.rindex("}")].split("\n"):
+        data, slashes, comment = written.partition("//")
+        behind = f"// {comment.strip()}" if slashes else ""
+        if data.strip():
+            line = next(expected, "")
+            if "".join(data.split()) != "".join(line.split()):
+                return _comments(code), canonical
+            lines.append(f"{line} {behind}".rstrip())
+        elif behind:
+            lines.append(f"\t{behind}".rstrip())
+    return ([], [*lines, "}"]) if next(expected, None) is None else (_comments(code), canonical)
