@@ -1,0 +1,103 @@
+"""The builder: typed values in, the parser's tree out.
+
+    from ptxkit.build import Global, Kernel, f32, u32
+
+Layer 1 is a method for every instruction of the table (`k.cp_async_cg(dst, src, 16)`); layer 2 has typed addresses,
+shared memory, mbarriers and structured control flow. See `Kernel`.
+"""
+
+from ptxkit.build.addresses import (
+    Address,
+    Const,
+    Generic,
+    Global,
+    Local,
+    Mbarrier,
+    Param,
+    Shared,
+    SharedCluster,
+)
+from ptxkit.build.assemble import Assembled
+from ptxkit.build.errors import (
+    Blame,
+    BuildAttributeError,
+    BuildError,
+    BuildTypeError,
+    BuildValueError,
+    Location,
+    VerificationError,
+)
+from ptxkit.build.kernel import Kernel, Parameter
+from ptxkit.build.recorder import Label
+from ptxkit.build.types import (
+    Scalar,
+    b8,
+    b16,
+    b32,
+    b64,
+    b128,
+    bf16,
+    bf16x2,
+    f16,
+    f16x2,
+    f32,
+    f64,
+    pred,
+    s8,
+    s16,
+    s32,
+    s64,
+    u8,
+    u16,
+    u32,
+    u64,
+)
+from ptxkit.build.values import Register, Variable
+from ptxkit.build.verify import verify_assembled
+
+__all__ = [
+    "Address",
+    "Assembled",
+    "Blame",
+    "BuildAttributeError",
+    "BuildError",
+    "BuildTypeError",
+    "BuildValueError",
+    "Const",
+    "Generic",
+    "Global",
+    "Kernel",
+    "Label",
+    "Local",
+    "Location",
+    "Mbarrier",
+    "Param",
+    "Parameter",
+    "Register",
+    "Scalar",
+    "Shared",
+    "SharedCluster",
+    "Variable",
+    "VerificationError",
+    "b8",
+    "b16",
+    "b32",
+    "b64",
+    "b128",
+    "bf16",
+    "bf16x2",
+    "f16",
+    "f16x2",
+    "f32",
+    "f64",
+    "pred",
+    "s8",
+    "s16",
+    "s32",
+    "s64",
+    "u8",
+    "u16",
+    "u32",
+    "u64",
+    "verify_assembled",
+]

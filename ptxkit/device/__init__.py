@@ -1,0 +1,43 @@
+"""From a kernel, a module or text to a cubin (no GPU needed), and from a cubin to a running kernel.
+
+    from ptxkit import device
+
+    cubin = device.compile(kernel, "sm_90a")
+    device.launch(stream, kernel, source, target, count, grid=132)
+
+These are functions and not methods of the kernel: the builder does not know CUDA, and a parsed module or text compiles
+the same way. Importing this package imports nothing of CUDA; each function does when it runs.
+"""
+
+from ptxkit.device.compiler import Cubin, compile  # noqa: A004
+from ptxkit.device.errors import (
+    ArgumentError,
+    CompileError,
+    Complaint,
+    DeviceError,
+    LaunchError,
+    MissingLibraryError,
+    NoDeviceError,
+)
+from ptxkit.device.launcher import Loaded, device_target, launch, load
+from ptxkit.device.libraries import check_device
+from ptxkit.device.signature import Argument, Signature
+
+__all__ = [
+    "Argument",
+    "ArgumentError",
+    "CompileError",
+    "Complaint",
+    "Cubin",
+    "DeviceError",
+    "LaunchError",
+    "Loaded",
+    "MissingLibraryError",
+    "NoDeviceError",
+    "Signature",
+    "check_device",
+    "compile",
+    "device_target",
+    "launch",
+    "load",
+]

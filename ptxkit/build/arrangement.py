@@ -1,0 +1,159 @@
+"""Which operand stands where: the given values and the result registers in the order of a form.
+
+Results are not passed but returned, so a form's operands are the given values with the results' places between them.
+Which places are results, the form's effects say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from ptxkit.build.operands import Fitted, Misfit, constant, fit, type_word
+from ptxkit.build.types import SCALARS, Scalar, b32
+from ptxkit.build.values import Register
+from ptxkit.isa.effects import MbarrierArrive, MbarrierWait, Value
+from ptxkit.isa.expressions import Const, Role
+from ptxkit.isa.forms import Match, OperandForm
+from ptxkit.syntax import tree
+
+
+@dataclass(frozen=True, slots=True)
+class ResultPlace:
+    """Where the instruction writes a register. count: None for one register, else a vector of so many."""
+
+    type: type[Scalar]
+    count: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PairPlace:
+    """Two destinations joined by a bar."""
+
+    first: Part
+    second: Part
+
+
+Part: TypeAlias = tree.Operand | ResultPlace | PairPlace
+
+
+@dataclass(frozen=True, slots=True)
+class Arrangement:
+    """A form with every place filled. distance: how far the values' types are from the form's."""
+
+    match: Match
+    parts: tuple[Part, ...]
+    distance: int
+
+
+@dataclass(frozen=True, slots=True)
+class Rejection:
+    """Why a form does not take the values. reached: how many of them it took; the highest explains best."""
+
+    match: Match
+    reached: int
+    reason: str
+
+
+def result_roles(match: Match) -> frozenset[str]:
+    """The roles of the registers that the instruction writes when it is executed."""
+    found = set()
+    for effect in match.effects:
+        if isinstance(effect, Value | MbarrierWait):
+            found.add(effect.result)
+        elif isinstance(effect, MbarrierArrive) and effect.state is not None:
+            found.add(effect.state)
+    return frozenset(found)
+
+
+def arrange(match: Match, given: Sequence[object], *, results_given: bool = False) -> Arrangement | Rejection:
+    """`given` in the places of `match`; with `results_given`, as in the raw layer, every place takes a given value."""
+    roles = frozenset[str]() if results_given else result_roles(match)
+    values = dict(zip(_inputs(match.operands, roles), given, strict=False))
+    wanted = len(_inputs(match.operands, roles))
+    if wanted != len(given):
+        named = ", ".join(_inputs(match.operands, roles)) or "none"
+        reason = f"takes {wanted} operand{'s' * (wanted != 1)} ({named}), got {len(given)}"
+        return Rejection(match, -abs(wanted - len(given)) - 1, reason)
+    parts: list[Part] = []
+    reached = distance = 0
+    for form in match.operands:
+        filled = _fill(form, roles, values)
+        if isinstance(filled, Misfit):
+            return Rejection(match, reached, f"operand `{form.role}` {filled.reason}")
+        if isinstance(filled, Fitted):
+            distance += filled.distance
+            reached += 1
+            parts.append(filled.operand)
+        else:
+            parts.append(filled)
+    return Arrangement(match, tuple(parts), distance)
+
+
+def _inputs(forms: Sequence[OperandForm], roles: frozenset[str]) -> list[str]:
+    """The names of the places that take a given value, in order."""
+    names: list[str] = []
+    for form in forms:
+        if _holds_results(form, roles):
+            names += _inputs(form.elements, roles)
+        else:
+            names.append(form.role)
+    return names
+
+
+def _holds_results(form: OperandForm, roles: frozenset[str]) -> bool:
+    if form.kind in ("pair", "vector") and form.elements:
+        return any(element.role in roles for element in form.elements)
+    return form.role in roles and form.kind in ("register", "vector")
+
+
+def _fill(form: OperandForm, roles: frozenset[str], values: Mapping[str, object]) -> Fitted | Misfit | Part:
+    if not _holds_results(form, roles):
+        return fit(values[form.role], _with_alignment(form, values))
+    if not form.elements:
+        count = constant(form.count)
+        return ResultPlace(_result_type(form), count if form.kind == "vector" and isinstance(count, int) else None)
+    inner = [_fill(element, roles, values) for element in form.elements]
+    if len(inner) != 2 or form.kind != "pair" or not all(isinstance(part, ResultPlace) for part in inner):
+        return Misfit("has a shape that only k.emit(...) can write")
+    first, second = inner
+    assert isinstance(first, ResultPlace)
+    assert isinstance(second, ResultPlace)
+    return PairPlace(first, second)
+
+
+def _with_alignment(form: OperandForm, values: Mapping[str, object]) -> OperandForm:
+    """Where another operand decides the alignment, as the size of a copy does, its constant."""
+    if not isinstance(form.alignment, Role):
+        return form
+    value = values.get(form.alignment.name)
+    return replace(form, alignment=Const(value) if isinstance(value, int) else None)
+
+
+def _result_type(form: OperandForm) -> type[Scalar]:
+    return SCALARS.get(type_word(form) or "", b32)
+
+
+# ------------------------------------------------------------------------------------------------- results
+
+
+def write_results(
+    parts: Sequence[Part], register: Callable[[ResultPlace], Register[Scalar]]
+) -> tuple[tuple[tree.Operand, ...], list[object]]:
+    """The operands with registers in the places of results, and those registers (tuples for vectors)."""
+    results: list[object] = []
+
+    def written(part: Part) -> tree.Operand:
+        if isinstance(part, PairPlace):
+            return tree.Pair(written(part.first), written(part.second))
+        if not isinstance(part, ResultPlace):
+            return part
+        if part.count is None:
+            results.append(single := register(part))
+            return tree.Name(single.name)
+        several = tuple(register(part) for _ in range(part.count))
+        results.append(several)
+        return tree.Vector(tuple(tree.Name(each.name) for each in several))
+
+    return tuple(written(part) for part in parts), results

@@ -1,0 +1,217 @@
+"""Structured control flow: `if_`, `else_`, `while_`, `loop`, `for_range`, `thread_is`, `elect_one`.
+
+Each is a context manager; what is written inside it is the branch or the loop's body. They emit labels and branches
+and nothing else, so the text shows what runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Generic, cast
+
+from ptxkit.build.errors import BuildError, BuildTypeError
+from ptxkit.build.recorder import Label
+from ptxkit.build.special import Special
+from ptxkit.build.types import Integer, ScalarT, pred, u32
+from ptxkit.build.values import Number, Register, Variable, power_of_two_in
+
+if TYPE_CHECKING:
+    from typing import Self
+
+
+class Branch:
+    """`with k.if_(p):` the statements inside run in the threads where p holds."""
+
+    __slots__ = ("_end", "_flow", "_predicate")
+
+    def __init__(self, flow: Flow, predicate: Register[pred]) -> None:
+        self._flow = flow
+        self._predicate = predicate
+        self._end = flow.label("endif")
+
+    def __enter__(self) -> None:
+        self._flow.branch(self._end, unless=self._predicate)
+
+    def __exit__(self, failure: type[BaseException] | None, *_: object) -> None:
+        if failure is None:
+            self._flow.end_branch(self._end)
+
+
+class Otherwise:
+    """`with k.else_():` directly after an `if_`."""
+
+    __slots__ = ("_end", "_flow")
+
+    def __init__(self, flow: Flow) -> None:
+        self._flow = flow
+        self._end = flow.label("endelse")
+
+    def __enter__(self) -> None:
+        after_if = self._flow.reopen_branch()
+        self._flow.branch(self._end)
+        self._flow.place(after_if)
+
+    def __exit__(self, failure: type[BaseException] | None, *_: object) -> None:
+        if failure is None:
+            self._flow.place(self._end)
+
+
+class Loop:
+    """`with k.loop() as loop:` repeats until `loop.break_()`."""
+
+    __slots__ = ("_flow", "_head", "_next", "end")
+
+    def __init__(self, flow: Flow) -> None:
+        self._flow = flow
+        self._head = flow.label("loop")
+        self._next = flow.label("next")
+        self.end = flow.label("endloop")
+
+    def break_(self, when: Register[pred] | None = None) -> None:
+        """Leaves the loop: always, or where the predicate holds."""
+        self._flow.branch(self.end, when=when)
+
+    def continue_(self, when: Register[pred] | None = None) -> None:
+        """Goes to the next turn."""
+        self._flow.branch(self._next, when=when)
+
+    def __enter__(self) -> Self:
+        self._flow.place(self._head)
+        self._begin()
+        return self
+
+    def __exit__(self, failure: type[BaseException] | None, *_: object) -> None:
+        if failure is None:
+            self._flow.place(self._next)
+            self._advance()
+            self._flow.branch(self._head)
+            self._flow.place(self.end)
+
+    def _begin(self) -> None:
+        """What stands before the body in every turn."""
+
+    def _advance(self) -> None:
+        """What stands after it."""
+
+
+class While(Loop):
+    """A loop whose condition is computed before each turn."""
+
+    __slots__ = ("_condition",)
+
+    def __init__(self, flow: Flow, condition: Callable[[], Register[pred]]) -> None:
+        super().__init__(flow)
+        self._condition = condition
+
+    def _begin(self) -> None:
+        self._flow.branch(self.end, unless=self._condition())
+
+
+class ForRange(Generic[ScalarT]):
+    """`with k.for_range(start, stop, step) as i:` as Python's `range`; `i` has the type of `stop`."""
+
+    __slots__ = ("_counter", "_end", "_flow", "_head", "_multiple", "_start", "_step", "_stop")
+
+    def __init__(
+        self,
+        flow: Flow,
+        start: Register[ScalarT] | int,
+        stop: Register[ScalarT] | int,
+        step: int,
+        scalar: type[ScalarT],
+    ) -> None:
+        self._flow = flow
+        self._start, self._stop, self._step = start, stop, step
+        known = start.multiple if isinstance(start, Register) else power_of_two_in(start)
+        self._multiple = min(known, power_of_two_in(step))
+        self._head, self._end = flow.label("for"), flow.label("endfor")
+        self._counter = Variable(flow, scalar, flow.new_register_name(scalar))
+
+    def __enter__(self) -> Register[ScalarT]:
+        counter = self._counter
+        counter.set(self._start)
+        self._flow.place(self._head)
+        done = counter >= self._stop if self._step > 0 else counter <= self._stop
+        self._flow.branch(self._end, when=done)
+        return Register(self._flow, counter.type, counter.name, self._multiple)
+
+    def __exit__(self, failure: type[BaseException] | None, *_: object) -> None:
+        if failure is not None:
+            return
+        counter = self._counter
+        name, amount = ("add", self._step) if self._step > 0 else ("sub", -self._step)
+        self._flow.instruction(name, (counter, amount), into=counter)
+        self._flow.branch(self._head)
+        self._flow.place(self._end)
+
+
+class Flow(Special):
+    """Branches and loops."""
+
+    def if_(self, predicate: Register[pred]) -> Branch:
+        """The statements inside run in the threads where the predicate holds."""
+        return Branch(self, _predicate(predicate))
+
+    def else_(self) -> Otherwise:
+        """The other threads of the `if_` that ended just before."""
+        return Otherwise(self)
+
+    def thread_is(self, number: int) -> Branch:
+        """The thread of that `%tid.x`: `with k.thread_is(0):`."""
+        return Branch(self, self.tid.x == number)
+
+    def elect_one(self, members: int = 0xFFFFFFFF) -> Branch:
+        """One thread of each warp, which the hardware picks: `elect.sync`. All `members` must come here together."""
+        _, elected = cast("tuple[Register[Any], Register[pred]]", self.instruction("elect_sync", (members,)))
+        return Branch(self, elected)
+
+    def loop(self) -> Loop:
+        """A loop without a condition; leave it with `break_`."""
+        return Loop(self)
+
+    def while_(self, condition: Callable[[], Register[pred]]) -> While:
+        """A loop that computes its condition before each turn: `k.while_(lambda: i < n)`."""
+        if not callable(condition):
+            raise BuildTypeError("the condition is computed in each turn: pass a function, `lambda: i < n`")
+        return While(self, condition)
+
+    def for_range(
+        self, start: Register[ScalarT] | int, stop: Register[ScalarT] | int, step: int = 1
+    ) -> ForRange[ScalarT]:
+        """Counts from `start` up (or down, for a negative step) to, but not including, `stop`."""
+        if step == 0:
+            raise BuildError("a range with step 0 never ends")
+        types = {end.type for end in (start, stop) if isinstance(end, Register)}
+        if len(types) > 1:
+            raise BuildTypeError(f"the ends of the range have different types: {start!r}, {stop!r}")
+        scalar = types.pop() if types else cast("type[ScalarT]", u32)
+        if not issubclass(scalar, Integer):
+            raise BuildTypeError(f"a range counts integers, not .{scalar.word}")
+        return ForRange(self, start, stop, step, scalar)
+
+    def variable(self, scalar: type[ScalarT], value: Register[ScalarT] | Number) -> Variable[ScalarT]:
+        """A register that may be written again, and its first value."""
+        made = Variable(self, scalar, self.new_register_name(scalar))
+        made.set(value)
+        return made
+
+    # ------------------------------------------------------------------------------------------ workings
+
+    def end_branch(self, end: Label) -> None:
+        """Ends an `if_`, so that an `else_` may follow."""
+        self.place(end)
+        self.last_branch = (end, len(self.body))
+
+    def reopen_branch(self) -> Label:
+        """Takes back the end of the `if_` just before."""
+        if self.last_branch is None or self.last_branch[1] != len(self.body):
+            raise BuildError("`else_` stands directly after the `with` block of an `if_`")
+        end, _ = self.last_branch
+        self.unplace(end)
+        return end
+
+
+def _predicate(value: object) -> Register[pred]:
+    if not isinstance(value, Register) or value.type is not pred:
+        raise BuildTypeError(f"a condition is a predicate register, such as a comparison gives; got {value!r}")
+    return value

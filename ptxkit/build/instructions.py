@@ -1,0 +1,277 @@
+"""Layer 1: every instruction of the table as a method of the kernel.
+
+`k.cp_async_cg(dst, src, 16)` finds the forms that the name may mean, takes those whose operands fit the given values,
+and appends the one nearest in type that needs the lowest target. Results are returned; `into=` names registers that
+shall receive them instead of new ones. `guard=p` makes the instruction conditional, and `guard=~p` its opposite.
+
+`k.emit("cp.async.cg.shared.global", ...)` is the raw layer: the opcode in full, all operands in PTX's order. It is
+matched by the table like everything else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any, cast
+
+from ptxkit.build.addresses import Address
+from ptxkit.build.arrangement import Arrangement, Rejection, ResultPlace, arrange, write_results
+from ptxkit.build.errors import BuildAttributeError, BuildError, BuildTypeError
+from ptxkit.build.gates import lowest
+from ptxkit.build.names import Hints, UnsaidError, completions, readings, spelled
+from ptxkit.build.recorder import InPrologue, Label, Recorder
+from ptxkit.build.types import SCALARS, Scalar, ScalarT, pred, s32, u32, u64
+from ptxkit.build.values import Register
+from ptxkit.isa import table
+from ptxkit.isa.forms import Form
+from ptxkit.isa.table import Mismatch
+from ptxkit.syntax import tree
+
+
+@dataclass(frozen=True, slots=True)
+class Mnemonic:
+    """One method of layer 1, bound to its kernel."""
+
+    builder: Instructions
+    name: str
+
+    def __call__(
+        self,
+        *operands: object,
+        into: object = None,
+        guard: Register[pred] | None = None,
+        unless: Register[pred] | None = None,
+        **modifiers: str | bool,
+    ) -> Any:
+        """Appends the instruction; gives its result, a tuple of several, or None."""
+        return self.builder.instruction(self.name, operands, into=into, guard=guard, unless=unless, **modifiers)
+
+    @property
+    def __doc__(self) -> str:  # type: ignore[override]
+        return describe(dict.fromkeys(reading.form for reading in readings(self.name)))
+
+
+class Instructions(Recorder):
+    """Appends instructions by method name."""
+
+    def __getattr__(self, name: str) -> Mnemonic:
+        if name.startswith("_") or not readings(name):
+            raise BuildAttributeError(_unknown(name))
+        return Mnemonic(self, name)
+
+    def __dir__(self) -> Iterable[str]:
+        forms = (form for name in table().names for form in table().forms(name))
+        heads = {"_".join([f.name, *(spelled(m.name) for m in f.modifiers if m.stem)]) for f in forms}
+        return [*super().__dir__(), *sorted(heads)]
+
+    # ------------------------------------------------------------------------------------------ by name
+
+    def instruction(
+        self,
+        name: str,
+        operands: Sequence[object],
+        *,
+        into: object = None,
+        guard: Register[pred] | None = None,
+        unless: Register[pred] | None = None,
+        **modifiers: str | bool,
+    ) -> object:
+        """Appends the instruction that `name` means for these operands; gives its result or results."""
+        chosen = _choose(name, tuple(operands), modifiers)
+        given = _given_results(into)
+
+        def register(place: ResultPlace) -> Register[Scalar]:
+            if into is None:
+                return self.register(place.type)
+            if not given:
+                raise BuildTypeError(f"{name} has more results than `into` has registers")
+            return _checked_result(given.pop(0), place, name)
+
+        written, results = write_results(chosen.parts, register)
+        self._append(chosen.match.canonical, written, guard, unless)
+        return None if not results else results[0] if len(results) == 1 else tuple(results)
+
+    def emit(
+        self, opcode: str, *operands: object, guard: Register[pred] | None = None, unless: Register[pred] | None = None
+    ) -> None:
+        """Appends an instruction spelled out: the whole opcode, and every operand in PTX's order, results too."""
+        candidates = table().candidates(opcode)
+        if not candidates:
+            found = table().match(tree.Instruction(opcode))
+            raise BuildError(found.message if isinstance(found, Mismatch) else f"`{opcode}` is unknown")
+        tried = [arrange(match, operands, results_given=True) for match in candidates]
+        fitting = [found for found in tried if isinstance(found, Arrangement)]
+        if not fitting:
+            raise BuildTypeError(_explain(opcode, [found for found in tried if isinstance(found, Rejection)]))
+        best = min(fitting, key=lambda found: found.distance)
+        self._append(opcode, write_results(best.parts, lambda place: self.register(place.type))[0], guard, unless)
+
+    # ----------------------------------------------------------------------------------------- registers
+
+    def register(self, scalar: type[ScalarT]) -> Register[ScalarT]:
+        """A register that nothing has written yet."""
+        return Register(self, scalar, self.new_register_name(scalar))
+
+    def symbol(self, name: str, pointer: type[Scalar]) -> Register[Any]:
+        """The address of a variable in a register, read once in the prologue."""
+        known = self.symbols.get(name)
+        if known is None:
+            known = self.symbols[name] = self.register(pointer)
+            with InPrologue(self):
+                self._append(f"mov.{pointer.word}", (tree.Name(known.name), tree.Name(name)))
+        return known
+
+    def offset(self, base: Register[Any], index: Register[Any], size: int, pointer: type[Scalar]) -> Register[Any]:
+        """`base + index * size`, in the width of `pointer`."""
+        if index.type not in (u32, s32, u64) or (index.type is u64 and pointer is not u64):
+            wide = ", s32 or u64" if pointer is u64 else " or s32"
+            raise BuildTypeError(f"an index is a register of type u32{wide}, got {index!r}")
+        base_of_type = Register(self, u64 if pointer is u64 else index.type, base.name)
+        name = "mad_lo" if pointer is not u64 or index.type is u64 else "mad_wide"
+        if name == "mad_wide" and index.type is s32:
+            base_of_type = cast("Any", Register(self, SCALARS["s64"], base.name))
+        result = cast("Register[Any]", self.instruction(name, (index, size, base_of_type)))
+        return Register(self, pointer, result.name)
+
+    # ----------------------------------------------------------------------------------------- branches
+
+    def branch(self, label: Label, *, when: Register[pred] | None = None, unless: Register[pred] | None = None) -> None:
+        """Goes to a label: always, or where a predicate holds, or where it does not."""
+        self._append("bra", (tree.Name(label.name),), when, unless)
+
+    # ------------------------------------------------------------------------------------------ workings
+
+    def _append(
+        self,
+        opcode: str,
+        operands: tuple[tree.Operand, ...],
+        guard: Register[pred] | None = None,
+        unless: Register[pred] | None = None,
+    ) -> None:
+        instruction = tree.Instruction(opcode, operands, _guard(guard, unless))
+        match = table().match(instruction)
+        if isinstance(match, Mismatch):
+            raise BuildError(match.message)
+        self._record(instruction, match)
+
+
+def _guard(when: Register[pred] | None, unless: Register[pred] | None) -> tree.Guard | None:
+    if when is not None and unless is not None:
+        raise BuildTypeError("an instruction has one guard: give `guard` or `unless`")
+    chosen = when if when is not None else unless
+    if chosen is None:
+        return None
+    if not isinstance(chosen, Register) or chosen.type is not pred:
+        raise BuildTypeError(f"a guard is a predicate register, not {chosen!r}")
+    return tree.Guard(chosen.name, negated=when is None)
+
+
+def _given_results(into: object) -> list[Any]:
+    if into is None:
+        return []
+    return list(into) if isinstance(into, tuple | list) else [into]
+
+
+def _checked_result(register: object, place: ResultPlace, name: str) -> Register[Scalar]:
+    if not isinstance(register, Register):
+        raise BuildTypeError(f"`into` takes registers, not {type(register).__name__}")
+    wanted, found = place.type, register.type
+    if found is not wanted and not (found.bits == wanted.bits and "b" in (found.family, wanted.family)):
+        raise BuildTypeError(f"{name} gives .{wanted.word}, and {register!r} shall receive it")
+    return register
+
+
+# -------------------------------------------------------------------------------------------------- choice
+
+
+def _choose(name: str, operands: tuple[object, ...], keywords: dict[str, str | bool]) -> Arrangement:
+    """The nearest form: same types first, then the lowest target, then the fewest modifiers."""
+    meant = readings(name)
+    if not meant:
+        raise BuildAttributeError(_unknown(name))
+    hints = _hints(operands)
+    fitting: list[tuple[tuple[object, ...], Arrangement]] = []
+    rejected: list[Rejection] = []
+    unsaid: list[UnsaidError] = []
+    for reading in meant:
+        known = {slot.name for slot in reading.form.modifiers}
+        if not keywords.keys() <= known:
+            continue
+        try:
+            for opcode, far in completions(reading, keywords, hints):
+                for match in table().candidates(opcode):
+                    found = arrange(match, operands)
+                    if isinstance(found, Rejection):
+                        rejected.append(found)
+                    else:
+                        fitting.append((_rank(found, far), found))
+        except UnsaidError as missing:
+            unsaid.append(missing)
+    if fitting:
+        return min(fitting, key=lambda pair: pair[0])[1]
+    raise BuildTypeError(_refusal(name, rejected, unsaid, keywords))
+
+
+def _rank(found: Arrangement, far: int) -> tuple[object, ...]:
+    try:
+        version, target = lowest(found.match.gates)
+    except ValueError:
+        return (found.distance + far, 1)
+    return (found.distance + far, 0, target, version, found.match.canonical.count("."), found.match.canonical)
+
+
+def _hints(operands: tuple[object, ...]) -> Hints:
+    types: dict[str, None] = {}
+    vectors: dict[int, None] = {}
+    for operand in operands:
+        for value in operand if isinstance(operand, tuple | list) else (operand,):
+            if isinstance(value, Register | Address):
+                types[value.type.word] = None
+        if isinstance(operand, tuple | list):
+            vectors[len(operand)] = None
+    untyped = dict.fromkeys(f"b{SCALARS[word].bits}" for word in types if word != "pred")
+    return Hints(tuple(types | untyped), tuple(vectors))
+
+
+# ------------------------------------------------------------------------------------------------- messages
+
+
+def _unknown(name: str) -> str:
+    head, _, rest = name.rstrip("_").partition("_")
+    forms = table().forms(head)
+    if not forms:
+        near = get_close_matches(head, table().names, n=1)
+        return f"no attribute and no instruction is called {name!r}" + (f"; did you mean {near[0]!r}?" if near else "")
+    words = sorted({spelled(value) for form in forms for slot in form.modifiers for value in slot.values})
+    near = get_close_matches(rest, words, n=3)
+    hint = f"; `{head}` knows {', '.join(near)}" if near else ""
+    return f"no form of `{head}` can be written {name!r}{hint}; its modifiers come in the manual's order"
+
+
+def _refusal(name: str, rejected: list[Rejection], unsaid: list[UnsaidError], keywords: dict[str, str | bool]) -> str:
+    if rejected:
+        return _explain(name, rejected)
+    if unsaid:
+        slot = unsaid[0].slot
+        choices = ", ".join(spelled(value) for value in slot.values)
+        return f"{name} does not say which: one of {choices} is part of its name"
+    if keywords:
+        return f"no form of {name} has the modifiers {', '.join(keywords)}"
+    return f"the operands of {name} do not tell its type; say it in the name"
+
+
+def _explain(name: str, rejected: list[Rejection]) -> str:
+    best = max(rejected, key=lambda each: each.reached)
+    return f"{name}: {best.reason}\n    form: {best.match.form.syntax.removeprefix('form ')}"
+
+
+def describe(forms: Iterable[Form]) -> str:
+    """The documentation of a method: each form's syntax, summary, and section of the manual."""
+    parts = []
+    for form in forms:
+        needs = [gate.subject for gate in form.gates if gate.subject]
+        parts.append(f"{form.syntax.removeprefix('form ')}\n    {form.summary}\n    PTX ISA, {form.section!r}")
+        if needs:
+            parts.append(f"    gates: {', '.join(needs)}")
+    return "\n".join(parts)

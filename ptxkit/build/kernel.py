@@ -1,0 +1,235 @@
+"""Layer 2: a kernel with typed parameters, typed shared memory and structured control flow.
+
+    k = Kernel("scale", threads=128)
+    data = k.param(Global[f32], "data")
+    count = k.param(u32, "count")
+    i = k.ctaid.x * 128 + k.tid.x
+    with k.if_(i < count):
+        data[i].store(data[i].load() * 2.0)
+    print(k.module())
+
+Pointer parameters. `k.param(Global[f32], "data")` declares `.param .u64 .ptr .global .align 4 data`. The attribute
+states that the caller passes an address of global memory, which the host's allocations are, so the loaded value is a
+`.global` address and no `cvta` is needed. An address whose space only the caller knows is `Generic[f32]`.
+
+Source: PTX ISA, "Kernel Entry Point Directives: .entry", "Kernel Function Parameter Attribute: .ptr".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args, get_origin, overload
+
+from ptxkit.build.addresses import Address, Const, Generic, Global, Mbarrier, Shared
+from ptxkit.build.assemble import Assembled, assemble
+from ptxkit.build.errors import BuildError, BuildTypeError, BuildValueError, Location, caller
+from ptxkit.build.flow import Flow
+from ptxkit.build.gates import parse_target
+from ptxkit.build.recorder import InPrologue
+from ptxkit.build.types import Scalar, ScalarT, b64, pred
+from ptxkit.build.values import Register
+from ptxkit.syntax import tree
+
+if TYPE_CHECKING:
+    from ptxkit.diagnostics import Verdict
+
+_AddressT = TypeVar("_AddressT", bound=Address[Any])
+_IDENTIFIER = re.compile(r"[A-Za-z][\w$]*|[_$%][\w$]+")
+
+STATIC_SHARED_LIMIT = 48 * 1024
+"""Bytes of shared memory that may be declared with their size; beyond it stands only launch-sized memory."""
+
+DYNAMIC_SHARED = "dynamic_shared"
+"""The one variable that launch-sized shared memory begins at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A kernel parameter. space: what it points into, None for a value. alignment: of what it points to."""
+
+    name: str
+    type: type[Scalar]
+    space: str | None = None
+    alignment: int = 1
+
+
+class Kernel(Flow):
+    """A kernel under construction.
+
+    threads: the CTA's shape, which the launch must use (`.reqntid`); one number is the x extent.
+    target: such as `sm_90a`; None chooses the lowest that serves. debug: `.loc` and `.file` tell the user's lines.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        threads: int | Iterable[int] | None = None,
+        target: str | None = None,
+        debug: bool = False,
+    ) -> None:
+        super().__init__()
+        self.name = _identifier(name, "a kernel")
+        self.threads = _shape(threads)
+        self.debug = debug
+        self.parameters: list[Parameter] = []
+        self.variables: list[tree.Declaration] = []
+        self.location: Location = caller()
+        self.dynamic_alignment = 0
+        self.dynamic_bytes = 0
+        self._static_bytes = 0
+        try:
+            self.target = None if target is None else parse_target(target)
+        except ValueError as error:
+            raise BuildValueError(str(error)) from None
+
+    def __repr__(self) -> str:
+        return f"Kernel({self.name!r})"
+
+    # ---------------------------------------------------------------------------------------- parameters
+
+    @overload
+    def param(self, form: type[_AddressT], name: str, *, align: int | None = None) -> _AddressT: ...
+
+    @overload
+    def param(self, form: type[ScalarT], name: str) -> Register[ScalarT]: ...
+
+    def param(self, form: Any, name: str, *, align: int | None = None) -> Any:
+        """The next parameter: a value (`u32`) or an address (`Global[f32]`), aligned to `align` bytes."""
+        self._fresh(name, "a parameter")
+        space = get_origin(form)
+        if space is None:
+            if not (isinstance(form, type) and issubclass(form, Scalar)) or form is pred:
+                raise BuildTypeError(
+                    f"a parameter is a type such as u32 or an address such as Global[f32], not {form!r}"
+                )
+            self.parameters.append(Parameter(name, form))
+            return self._load_parameter(name, form)
+        if space not in (Global, Const, Generic):
+            raise BuildTypeError(f"a host passes addresses in .global, .const or generic ones, not {space.__name__}")
+        element = _element(form)
+        alignment = _alignment(align, element)
+        self.parameters.append(Parameter(name, element, space.space, alignment))
+        return space(self, element, self._load_parameter(name, space.pointer), alignment)
+
+    def _load_parameter(self, name: str, scalar: type[Scalar]) -> Register[Any]:
+        register = self.register(scalar)
+        with InPrologue(self):
+            self._append(f"ld.param.{scalar.word}", (tree.Name(register.name), tree.Address(tree.Name(name))))
+        return register
+
+    def pointer(self, form: type[_AddressT], register: Register[Any], align: int | None = None) -> _AddressT:
+        """An address from a register that holds one: `k.pointer(Shared[f32], r, align=16)`."""
+        space, element = get_origin(form), _element(form)
+        if space is None or not issubclass(space, Address):
+            raise BuildTypeError(f"an address type is written like Global[f32], not {form!r}")
+        if not isinstance(register, Register) or register.type.bits != space.pointer.bits:
+            raise BuildTypeError(
+                f"an address in .{space.space} is held by a .{space.pointer.word} register, not {register!r}"
+            )
+        return cast("_AddressT", space(self, element, register, _alignment(align, element)))
+
+    # ------------------------------------------------------------------------------------- shared memory
+
+    def shared(
+        self, scalar: type[ScalarT], count: int, *, align: int | None = None, name: str | None = None
+    ) -> Shared[ScalarT]:
+        """An array of `count` elements in the CTA's shared memory."""
+        alignment = _alignment(align, scalar)
+        return Shared(self, scalar, self._declare_shared(scalar, count, alignment, name), alignment)
+
+    def mbarrier(self, name: str | None = None) -> Mbarrier:
+        """An mbarrier object in shared memory, not yet initialised."""
+        return Mbarrier(self, b64, self._declare_shared(b64, None, 8, name or f"mbarrier_{len(self.variables)}"), 8)
+
+    def dynamic_shared(self, scalar: type[ScalarT], count: int = 0, *, align: int | None = None) -> Shared[ScalarT]:
+        """Shared memory whose size the launch gives: at least `count` elements.
+
+        Every request gives the same base address, aligned to the largest alignment asked for; `dynamic_smem_size`
+        tells the bytes on the device.
+        """
+        alignment = _alignment(align, scalar)
+        self.dynamic_alignment = max(self.dynamic_alignment, alignment)
+        self.dynamic_bytes = max(self.dynamic_bytes, count * scalar.size())
+        return Shared(self, scalar, DYNAMIC_SHARED, alignment)
+
+    def _declare_shared(self, scalar: type[Scalar], count: int | None, alignment: int, name: str | None) -> str:
+        name = name or f"shared_{len(self.variables)}"
+        self._fresh(name, "a shared array")
+        if count is not None and count < 1:
+            raise BuildValueError(f"an array of {count} elements; give at least 1")
+        start = -(-self._static_bytes // alignment) * alignment
+        self._static_bytes = start + (1 if count is None else count) * scalar.size()
+        if self._static_bytes > STATIC_SHARED_LIMIT:
+            raise BuildValueError(
+                f"{self._static_bytes} bytes of shared arrays; more than {STATIC_SHARED_LIMIT} must be launch-sized: "
+                "k.dynamic_shared(...)"
+            )
+        dimensions = () if count is None else (count,)
+        declarator = tree.Declarator(name, dimensions=dimensions)
+        self.variables.append(tree.Declaration("shared", scalar.word, (declarator,), alignment=alignment))
+        return name
+
+    # ---------------------------------------------------------------------------------------- the result
+
+    def assembled(self) -> Assembled:
+        """The tree, and beside each statement the user's line."""
+        return assemble(self)
+
+    def module(self) -> tree.Module:
+        """The tree of a module with this kernel, as the parser would make it. Not verified."""
+        return self.assembled().module
+
+    def verify(self) -> Verdict:
+        """What the verifier says, when nothing is an error; `VerificationError` with the user's lines otherwise."""
+        from ptxkit.build.verify import verify
+
+        return verify(self)
+
+    def __str__(self) -> str:
+        return str(self.module())
+
+    # ------------------------------------------------------------------------------------------ workings
+
+    def _fresh(self, name: str, what: str) -> None:
+        _identifier(name, what)
+        taken = {declarator.name for declaration in self.variables for declarator in declaration.declarators}
+        taken |= {parameter.name for parameter in self.parameters} | {DYNAMIC_SHARED, self.name}
+        if name in taken:
+            raise BuildError(f"the name {name!r} is taken")
+
+
+def _identifier(name: str, what: str) -> str:
+    if not isinstance(name, str) or not _IDENTIFIER.fullmatch(name):
+        raise BuildValueError(f"{what} needs a PTX identifier for its name, not {name!r}")
+    return name
+
+
+def _element(form: Any) -> type[Scalar]:
+    arguments = get_args(form)
+    if len(arguments) != 1 or not isinstance(arguments[0], type) or not issubclass(arguments[0], Scalar):
+        raise BuildTypeError(f"an address type names its elements, like Global[f32], not {form!r}")
+    return arguments[0]
+
+
+def _alignment(align: int | None, element: type[Scalar]) -> int:
+    """The alignment asked for, at least that of an element."""
+    if align is None:
+        return element.size()
+    if align <= 0 or align & (align - 1):
+        raise BuildValueError(f"an alignment is a power of two, not {align}")
+    return max(align, element.size())
+
+
+def _shape(threads: int | Iterable[int] | None) -> tuple[int, int, int] | None:
+    if threads is None:
+        return None
+    extents = (threads,) if isinstance(threads, int) else tuple(threads)
+    if not 1 <= len(extents) <= 3 or any(extent < 1 for extent in extents):
+        raise BuildValueError(f"a CTA has one to three extents of at least 1, not {threads!r}")
+    x, y, z = (*extents, 1, 1)[:3]
+    if x * y * z > 1024:
+        raise BuildValueError(f"a CTA has at most 1024 threads, not {x * y * z}")
+    return x, y, z

@@ -1,0 +1,121 @@
+"""From method names to opcodes: `cp_async_cg` is `cp.async.cg...`.
+
+A method's name is the opcode with `_` for its dots and colons. Modifiers may be left out where they follow from the
+form (`.shared.global` of cp.async) or from the operands: their types, state spaces and vector lengths. All others are
+left out only where the form makes them optional.
+
+Nothing here knows an instruction: the table's forms are read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import product
+
+from ptxkit.isa import table
+from ptxkit.isa.forms import Form, Modifier
+from ptxkit.isa.functions import is_type
+
+_SPACES = frozenset(
+    ("shared", "shared::cta", "shared::cluster", "global", "local", "const", "param", "param::entry", "param::func")
+)
+_VECTORS = frozenset(("v2", "v4", "v8"))
+_SEPARATOR = re.compile(r"\W+")
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One way to read a method's name: a form, and the modifiers that the name says, by their place."""
+
+    form: Form
+    said: tuple[str | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Hints:
+    """What operands tell of modifiers. types: type words, the likeliest first. vectors: lengths of tuples."""
+
+    types: tuple[str, ...] = ()
+    vectors: tuple[int, ...] = ()
+
+
+def spelled(word: str) -> str:
+    """A modifier as part of a method's name."""
+    return _SEPARATOR.sub("_", word)
+
+
+@lru_cache(maxsize=4096)
+def readings(name: str) -> tuple[Reading, ...]:
+    """Every form that the name may mean; empty where there is none."""
+    plain = name.rstrip("_")
+    head, _, rest = plain.partition("_")
+    return tuple(Reading(form, said) for form in table().forms(head) for said in _read(form.modifiers, rest))
+
+
+def _read(slots: tuple[Modifier, ...], rest: str) -> Iterator[tuple[str | None, ...]]:
+    """The ways to take `rest` apart, in the form's order, into values for some of the slots."""
+    if not slots:
+        if not rest:
+            yield ()
+        return
+    slot, others = slots[0], slots[1:]
+    for value in slot.values:
+        word = spelled(value)
+        if rest == word or rest.startswith(word + "_"):
+            for tail in _read(others, rest[len(word) + 1 :]):
+                yield (value, *tail)
+    if slot.stem and not is_type(slot.name):  # the head of an opcode is said in full
+        return
+    for tail in _read(others, rest):
+        yield (None, *tail)
+
+
+class UnsaidError(Exception):
+    """A modifier that must be said and was not."""
+
+    def __init__(self, slot: Modifier, form: Form) -> None:
+        super().__init__(slot.name)
+        self.slot = slot
+        self.form = form
+
+
+def completions(reading: Reading, keywords: Mapping[str, str | bool], hints: Hints) -> Iterator[tuple[str, int]]:
+    """The opcodes that a reading may stand for, each with how far its types are from the operands' (0: the same).
+
+    keywords: modifiers given by the name of their place in the form. `UnsaidError` where one is missing.
+    """
+    choices = [
+        _choices(slot, said, keywords, hints, reading.form)
+        for slot, said in zip(reading.form.modifiers, reading.said, strict=True)
+    ]
+    for chosen in product(*choices):
+        words = [value for value, _ in chosen if value is not None]
+        yield ".".join([reading.form.name, *words]), sum(far for _, far in chosen)
+
+
+def _choices(
+    slot: Modifier, said: str | None, keywords: Mapping[str, str | bool], hints: Hints, form: Form
+) -> list[tuple[str | None, int]]:
+    if said is not None:
+        return [(said, 0)]
+    keyword = keywords.get(slot.name)
+    if isinstance(keyword, str):
+        return [(keyword.removeprefix("."), 0)]
+    if keyword is True or (slot.is_literal and not slot.optional):
+        return [(slot.values[0], 0)]
+    absent: list[tuple[str | None, int]] = [(None, 0)] if slot.optional else []
+    values = frozenset(slot.values)
+    if keyword is False:
+        return absent
+    if values <= _SPACES:
+        return absent + [(value, 0) for value in slot.values]
+    if values <= _VECTORS:
+        return absent + [(f"v{length}", 0) for length in hints.vectors if f"v{length}" in values]
+    if slot.optional:
+        return absent
+    if any(is_type(value) for value in values):
+        return [(word, rank) for rank, word in enumerate(hints.types) if word in values]
+    raise UnsaidError(slot, form)

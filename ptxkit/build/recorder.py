@@ -1,0 +1,104 @@
+"""What a kernel is while it is written: statements in order, each with the user's line, and the registers they use.
+
+There are two lists. The *prologue* holds what is true for the whole kernel and is wanted anywhere in it: parameters,
+special registers, addresses of variables. It runs first, so a value read there may be used on every path. The *body*
+holds what the user writes, in the order it is written.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ptxkit.build.errors import BuildError, Location, caller
+from ptxkit.build.types import Scalar, register_class, u32
+from ptxkit.syntax import tree
+
+if TYPE_CHECKING:
+    from ptxkit.build.values import Register
+    from ptxkit.isa.forms import Match
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One recorded statement. match: the form of an instruction, None for a label."""
+
+    statement: tree.Statement
+    location: Location
+    match: Match | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """A place in the kernel that a branch may go to."""
+
+    name: str
+
+
+class Recorder:
+    """Records statements and hands out names."""
+
+    def __init__(self) -> None:
+        self.prologue: list[Entry] = []
+        self.body: list[Entry] = []
+        self.register_counts: Counter[tuple[str, str]] = Counter()
+        self._labels: Counter[str] = Counter()
+        self._placed: set[Label] = set()  # branches may come first: checked when the kernel is assembled
+        self._into_prologue = False
+        self.symbols: dict[str, Register[Any]] = {}
+        self.specials: dict[str, Register[u32]] = {}
+        self.last_branch: tuple[Label, int] | None = None
+
+    # ------------------------------------------------------------------------------------------- names
+
+    def new_register_name(self, scalar: type[Scalar]) -> str:
+        """The name of a register that nothing uses yet."""
+        kind = register_class(scalar)
+        number = self.register_counts[kind]
+        self.register_counts[kind] += 1
+        return f"{kind[1]}{number}"
+
+    def label(self, name: str = "label") -> Label:
+        """A new label, not placed yet; `name` only helps the reader of the PTX."""
+        number = self._labels[name]
+        self._labels[name] += 1
+        return Label(f"${name}_{number}")
+
+    # --------------------------------------------------------------------------------------- statements
+
+    def place(self, label: Label) -> None:
+        """Puts a label here."""
+        if label in self._placed:
+            raise BuildError(f"label {label.name} is placed already")
+        self._placed.add(label)
+        self._record(tree.LabelStatement(label.name), None)
+
+    def unplace(self, label: Label) -> None:
+        """Takes a label back that was the last thing written."""
+        self._placed.remove(label)
+        self.body.pop()
+
+    def _record(self, statement: tree.Statement, match: Match | None) -> None:
+        target = self.prologue if self._into_prologue else self.body
+        target.append(Entry(statement, caller(), match))
+
+    def entries(self) -> tuple[Entry, ...]:
+        """Prologue, then body."""
+        return (*self.prologue, *self.body)
+
+
+class InPrologue:
+    """`with InPrologue(recorder):` what is recorded inside goes to the prologue."""
+
+    __slots__ = ("_before", "_recorder")
+
+    def __init__(self, recorder: Recorder) -> None:
+        self._recorder = recorder
+        self._before = False
+
+    def __enter__(self) -> None:
+        self._before, self._recorder._into_prologue = self._recorder._into_prologue, True
+
+    def __exit__(self, *_: object) -> None:
+        self._recorder._into_prologue = self._before

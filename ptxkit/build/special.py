@@ -1,0 +1,113 @@
+"""Special registers: `k.tid.x`, `k.ctaid.y`, `k.laneid`, ...
+
+Only those whose value a thread keeps are here; they are read once, in the prologue, however often they are named.
+Those that change (`%clock64`) are read where it matters: `k.emit("mov.u64", d, tree.Name("%clock64"))`.
+
+Source: PTX ISA, "Special Registers".
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ptxkit.build.instructions import Instructions
+from ptxkit.build.recorder import InPrologue
+from ptxkit.build.types import u32
+from ptxkit.build.values import Register
+from ptxkit.isa.forms import Gate, Requirement
+from ptxkit.syntax import tree
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_CLUSTERS = (Requirement((7, 8), 90),)
+
+
+@dataclass(frozen=True, slots=True)
+class Triple:
+    """A special register with the components `.x`, `.y` and `.z`."""
+
+    builder: Special
+    name: str
+
+    @property
+    def x(self) -> Register[u32]:
+        return self.builder.special(f"{self.name}.x")
+
+    @property
+    def y(self) -> Register[u32]:
+        return self.builder.special(f"{self.name}.y")
+
+    @property
+    def z(self) -> Register[u32]:
+        return self.builder.special(f"{self.name}.z")
+
+
+class Special(Instructions):
+    """The special registers as attributes."""
+
+    def special(self, name: str) -> Register[u32]:
+        """A 32-bit special register that never changes within a thread, by its PTX name: `%tid.x`."""
+        known = self.specials.get(name)
+        if known is None:
+            known = self.specials[name] = self.register(u32)
+            with InPrologue(self):
+                self._append("mov.u32", (tree.Name(known.name), tree.Name(name)))
+        return known
+
+    @property
+    def tid(self) -> Triple:
+        """The thread's index within its CTA."""
+        return Triple(self, "%tid")
+
+    @property
+    def ntid(self) -> Triple:
+        """The shape of the CTA, in threads."""
+        return Triple(self, "%ntid")
+
+    @property
+    def ctaid(self) -> Triple:
+        """The CTA's index within the grid."""
+        return Triple(self, "%ctaid")
+
+    @property
+    def nctaid(self) -> Triple:
+        """The shape of the grid, in CTAs."""
+        return Triple(self, "%nctaid")
+
+    @property
+    def clusterid(self) -> Triple:
+        """The cluster's index within the grid."""
+        return Triple(self, "%clusterid")
+
+    @property
+    def cluster_ctaid(self) -> Triple:
+        """The CTA's index within its cluster."""
+        return Triple(self, "%cluster_ctaid")
+
+    @property
+    def cluster_ctarank(self) -> Register[u32]:
+        """The CTA's rank within its cluster."""
+        return self.special("%cluster_ctarank")
+
+    @property
+    def cluster_nctarank(self) -> Register[u32]:
+        """The number of CTAs in the cluster."""
+        return self.special("%cluster_nctarank")
+
+    @property
+    def laneid(self) -> Register[u32]:
+        """The thread's lane within its warp."""
+        return self.special("%laneid")
+
+    @property
+    def dynamic_smem_size(self) -> Register[u32]:
+        """Bytes of shared memory that the launch asked for."""
+        return self.special("%dynamic_smem_size")
+
+    def special_gates(self) -> Iterator[Gate]:
+        """What the special registers in use need, where that is above the builder's floor."""
+        for name in self.specials:
+            if name.startswith(("%cluster", "%ncluster", "%is_explicit_cluster")):
+                yield Gate(name, _CLUSTERS)

@@ -1,0 +1,211 @@
+# ruff: noqa: N801  (the classes are PTX's type words)
+"""PTX's fundamental types as Python classes: `u32`, `f32`, `pred`, ...
+
+They are never instantiated: a type stands for itself (`k.param(u32, "n")`) and parametrises values and addresses
+(`Register[u32]`, `Shared[f32]`), so that a type checker and the builder speak of the same thing.
+
+Source: PTX ISA, "Fundamental Types", "Packed Floating Point Data Types", "Alternate Floating-Point Data Formats".
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar, TypeVar
+
+
+class Scalar:
+    """Any type a register or a memory element can have.
+
+    word: as PTX spells it, without the dot. bits: its width. family: `u`, `s`, `f`, `b` or `p` (predicate).
+    """
+
+    word: ClassVar[str]
+    bits: ClassVar[int]
+    family: ClassVar[str]
+
+    @classmethod
+    def size(cls) -> int:
+        """Bytes of one element in memory; TypeError for `pred`, which has no memory form."""
+        if cls.bits < 8:
+            raise TypeError(f".{cls.word} cannot stand in memory")
+        return cls.bits // 8
+
+
+class Integer(Scalar):
+    """Integers, signed and unsigned."""
+
+
+class Unsigned(Integer):
+    """`.u8` to `.u64`."""
+
+    family = "u"
+
+
+class Signed(Integer):
+    """`.s8` to `.s64`."""
+
+    family = "s"
+
+
+class Floating(Scalar):
+    """Floating point."""
+
+    family = "f"
+
+
+class Bits(Scalar):
+    """Untyped bits: compatible with every type of the same width."""
+
+    family = "b"
+
+
+class pred(Scalar):
+    """A predicate: a truth value in a register of its own kind."""
+
+    word, bits, family = "pred", 1, "p"
+
+
+class u8(Unsigned):
+    """8-bit unsigned; a register that holds it is 16 bits wide."""
+
+    word, bits = "u8", 8
+
+
+class u16(Unsigned):
+    """16-bit unsigned."""
+
+    word, bits = "u16", 16
+
+
+class u32(Unsigned):
+    """32-bit unsigned."""
+
+    word, bits = "u32", 32
+
+
+class u64(Unsigned):
+    """64-bit unsigned."""
+
+    word, bits = "u64", 64
+
+
+class s8(Signed):
+    """8-bit signed; a register that holds it is 16 bits wide."""
+
+    word, bits = "s8", 8
+
+
+class s16(Signed):
+    """16-bit signed."""
+
+    word, bits = "s16", 16
+
+
+class s32(Signed):
+    """32-bit signed."""
+
+    word, bits = "s32", 32
+
+
+class s64(Signed):
+    """64-bit signed."""
+
+    word, bits = "s64", 64
+
+
+class f16(Floating):
+    """IEEE half precision."""
+
+    word, bits = "f16", 16
+
+
+class bf16(Floating):
+    """The upper half of an IEEE single."""
+
+    word, bits = "bf16", 16
+
+
+class f32(Floating):
+    """IEEE single precision."""
+
+    word, bits = "f32", 32
+
+
+class f64(Floating):
+    """IEEE double precision."""
+
+    word, bits = "f64", 64
+
+
+class f16x2(Floating):
+    """Two halves in one 32-bit register."""
+
+    word, bits = "f16x2", 32
+
+
+class bf16x2(Floating):
+    """Two bfloat16 in one 32-bit register."""
+
+    word, bits = "bf16x2", 32
+
+
+class b8(Bits):
+    """8 bits; a register that holds them is 16 bits wide."""
+
+    word, bits = "b8", 8
+
+
+class b16(Bits):
+    """16 bits."""
+
+    word, bits = "b16", 16
+
+
+class b32(Bits):
+    """32 bits."""
+
+    word, bits = "b32", 32
+
+
+class b64(Bits):
+    """64 bits."""
+
+    word, bits = "b64", 64
+
+
+class b128(Bits):
+    """128 bits."""
+
+    word, bits = "b128", 128
+
+
+ScalarT = TypeVar("ScalarT", bound=Scalar)
+OtherT = TypeVar("OtherT", bound=Scalar)
+
+SCALARS: dict[str, type[Scalar]] = {
+    scalar.word: scalar
+    for scalar in (
+        (
+            *(pred, u8, u16, u32, u64, s8, s16, s32, s64),
+            *(f16, bf16, f32, f64, f16x2, bf16x2),
+            *(b8, b16, b32, b64, b128),
+        )
+    )
+}
+"""The types by their PTX word."""
+
+_PREFIXES = {16: "%rs", 32: "%r", 64: "%rd", 128: "%rq"}
+
+
+def register_class(scalar: type[Scalar]) -> tuple[str, str]:
+    """(declared type, name prefix) of the registers that hold `scalar`: `("b32", "%r")` for u32, s32 and b32.
+
+    Integers and bits of one width share registers, so that a reinterpretation costs no instruction.
+    """
+    if scalar is pred:
+        return "pred", "%p"
+    if scalar is f32:
+        return "f32", "%f"
+    if scalar is f64:
+        return "f64", "%fd"
+    width = max(scalar.bits, 16)
+    return f"b{width}", _PREFIXES[width]

@@ -1,0 +1,210 @@
+"""Typed values: a register of the kernel under construction, with Python's operators.
+
+`a + b` emits the instruction that layer 1 would emit for `k.add(a, b)` and gives the register of its result. Registers
+never change once written, except a `Variable`, which says so. Nothing is converted silently: `u32 + s32` and
+`u32 + f32` fail at the caller's line; `.reinterpret(s32)` costs nothing, `.convert(f32)` emits a `cvt`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, cast
+
+from ptxkit.build.errors import BuildError, BuildTypeError
+from ptxkit.build.types import Floating, Integer, OtherT, ScalarT, pred, register_class
+
+if TYPE_CHECKING:
+    from ptxkit.build.instructions import Instructions
+
+Number: TypeAlias = int | float
+
+_UNLIMITED = 1 << 30
+
+
+def power_of_two_in(number: int) -> int:
+    """The largest power of two that divides a constant; everything divides 0."""
+    return number & -number or _UNLIMITED
+
+
+class Register(Generic[ScalarT]):
+    """A register that holds a value of one type.
+
+    multiple: a power of two that divides the value for certain (1: nothing is known). It follows from constants, so
+    that `array[thread * 4]` is known to be aligned to four elements.
+    """
+
+    __slots__ = ("builder", "multiple", "name", "type")
+
+    def __init__(self, builder: Instructions, scalar: type[ScalarT], name: str, multiple: int = 1) -> None:
+        self.builder = builder
+        self.type = scalar
+        self.name = name
+        self.multiple = multiple
+
+    def __repr__(self) -> str:
+        return f"{self.name}: .{self.type.word}"
+
+    __hash__ = object.__hash__
+
+    def __bool__(self) -> bool:
+        raise BuildError(f"{self!r} has no value while the kernel is being built; branch with `k.if_(...)`")
+
+    # ------------------------------------------------------------------------------------- arithmetic
+
+    def __add__(self, other: Register[ScalarT] | Number) -> Register[ScalarT]:
+        return self._arithmetic("add", self, other, min(self.multiple, _multiple(other)))
+
+    def __radd__(self, other: Number) -> Register[ScalarT]:
+        return self + other
+
+    def __sub__(self, other: Register[ScalarT] | Number) -> Register[ScalarT]:
+        return self._arithmetic("sub", self, other, min(self.multiple, _multiple(other)))
+
+    def __rsub__(self, other: Number) -> Register[ScalarT]:
+        return self._arithmetic("sub", other, self, min(self.multiple, _multiple(other)))
+
+    def __mul__(self, other: Register[ScalarT] | Number) -> Register[ScalarT]:
+        name = "mul_lo" if issubclass(self.type, Integer) else "mul"
+        return self._arithmetic(name, self, other, min(self.multiple * _multiple(other), _UNLIMITED))
+
+    def __rmul__(self, other: Number) -> Register[ScalarT]:
+        return self * other
+
+    def __floordiv__(self, other: Register[ScalarT] | Number) -> Register[ScalarT]:
+        if not issubclass(self.type, Integer):
+            raise BuildTypeError(f"`//` divides integers, not .{self.type.word}")
+        return self._arithmetic("div", self, other)
+
+    def __truediv__(self, other: Register[ScalarT] | Number) -> Register[ScalarT]:
+        if not issubclass(self.type, Floating):
+            raise BuildTypeError(f"`/` divides floating-point values, not .{self.type.word}; use `//`")
+        return self._arithmetic("div_rn", self, other)
+
+    def __mod__(self, other: Register[ScalarT] | Number) -> Register[ScalarT]:
+        return self._arithmetic("rem", self, other)
+
+    def __neg__(self) -> Register[ScalarT]:
+        return cast("Register[ScalarT]", self.builder.instruction("neg", (self,)))
+
+    # ------------------------------------------------------------------------------------------- logic
+
+    def __and__(self, other: Register[ScalarT] | int) -> Register[ScalarT]:
+        return self._logic("and", other, max(self.multiple, _multiple(other)))
+
+    def __or__(self, other: Register[ScalarT] | int) -> Register[ScalarT]:
+        return self._logic("or", other, min(self.multiple, _multiple(other)))
+
+    def __xor__(self, other: Register[ScalarT] | int) -> Register[ScalarT]:
+        return self._logic("xor", other, min(self.multiple, _multiple(other)))
+
+    def __invert__(self) -> Register[ScalarT]:
+        return self._logic("not", None, 1)
+
+    def __lshift__(self, amount: Register[Any] | int) -> Register[ScalarT]:
+        known = min(self.multiple << amount, _UNLIMITED) if isinstance(amount, int) and 0 <= amount < 64 else 1
+        return self._bitwise(f"shl_b{self.type.bits}", (self, amount), known)
+
+    def __rshift__(self, amount: Register[Any] | int) -> Register[ScalarT]:
+        if not issubclass(self.type, Integer):
+            raise BuildTypeError(f"`>>` shifts integers, not .{self.type.word}; reinterpret the value first")
+        return cast("Register[ScalarT]", self.builder.instruction("shr", (self, amount)))
+
+    # -------------------------------------------------------------------------------------- comparison
+
+    def __eq__(self, other: object) -> Register[pred]:  # type: ignore[override]
+        return self._compare("eq", other)
+
+    def __ne__(self, other: object) -> Register[pred]:  # type: ignore[override]
+        return self._compare("ne", other)
+
+    def __lt__(self, other: Register[ScalarT] | Number) -> Register[pred]:
+        return self._compare("lt", other)
+
+    def __le__(self, other: Register[ScalarT] | Number) -> Register[pred]:
+        return self._compare("le", other)
+
+    def __gt__(self, other: Register[ScalarT] | Number) -> Register[pred]:
+        return self._compare("gt", other)
+
+    def __ge__(self, other: Register[ScalarT] | Number) -> Register[pred]:
+        return self._compare("ge", other)
+
+    # -------------------------------------------------------------------------------------- conversion
+
+    def reinterpret(self, scalar: type[OtherT]) -> Register[OtherT]:
+        """The same bits as another type of the same register class: no instruction."""
+        if register_class(scalar) != register_class(self.type) or scalar.bits != self.type.bits:
+            raise BuildTypeError(
+                f"the bits of .{self.type.word} stand in other registers than those of .{scalar.word}; "
+                f"move them with k.mov_b{self.type.bits}"
+            )
+        return Register(self.builder, scalar, self.name, self.multiple)
+
+    def convert(self, scalar: type[OtherT], rounding: str = "") -> Register[OtherT]:
+        """The same value as another type, by `cvt`; `rounding` as in PTX (`rn`, `rzi`) where one is needed."""
+        words = ["cvt", rounding, scalar.word, self.type.word]
+        result = self.builder.instruction("_".join(word for word in words if word), (self,))
+        register = cast("Register[OtherT]", result)
+        if issubclass(scalar, Integer) and issubclass(self.type, Integer):
+            register.multiple = min(self.multiple, 1 << (scalar.bits - 1))
+        return register
+
+    # ------------------------------------------------------------------------------------------ workings
+
+    def _arithmetic(self, name: str, left: object, right: object, multiple: int = 1) -> Register[ScalarT]:
+        if not issubclass(self.type, Integer | Floating):
+            raise BuildTypeError(f"arithmetic on .{self.type.word}: reinterpret the value as a number first")
+        _same_type(self, left if right is self else right)
+        result = cast("Register[ScalarT]", self.builder.instruction(name, (left, right)))
+        result.multiple = multiple
+        return result
+
+    def _logic(self, name: str, other: object, multiple: int) -> Register[ScalarT]:
+        if other is not None:
+            _same_type(self, other)
+        word = "pred" if self.type is pred else f"b{self.type.bits}"
+        return self._bitwise(f"{name}_{word}", (self,) if other is None else (self, other), multiple)
+
+    def _bitwise(self, name: str, operands: tuple[object, ...], multiple: int) -> Register[ScalarT]:
+        """An instruction on `.bN` whose result keeps the type of its operand."""
+        if issubclass(self.type, Floating):
+            raise BuildTypeError(f"bitwise operation on .{self.type.word}; move its bits to .b{self.type.bits} first")
+        result = cast("Register[Any]", self.builder.instruction(name, operands))
+        return Register(self.builder, self.type, result.name, multiple)
+
+    def _compare(self, operator: str, other: object) -> Register[pred]:
+        if self.type is pred:
+            raise BuildTypeError("predicates are combined with `&`, `|`, `^` and `~`, not compared")
+        _same_type(self, other)
+        return cast("Register[pred]", self.builder.instruction(f"setp_{operator}", (self, other)))
+
+
+class Variable(Register[ScalarT]):
+    """A register that may be written again: `k.variable(u32, 0)`."""
+
+    __slots__ = ()
+
+    def set(self, value: Register[ScalarT] | Number) -> None:
+        """Writes the variable: one `mov`."""
+        _same_type(self, value)
+        self.builder.instruction(f"mov_{self.type.word}", (value,), into=self)
+
+
+def _same_type(register: Register[Any], other: object) -> None:
+    """Both sides of an operator have one type; an untyped constant takes that of the register."""
+    if isinstance(other, Register):
+        if other.builder is not register.builder:
+            raise BuildTypeError(f"{other!r} belongs to another kernel than {register!r}")
+        if other.type is not register.type:
+            raise BuildTypeError(
+                f"{register!r} and {other!r} have different types; say .reinterpret(...) to take the bits "
+                "or .convert(...) for the value"
+            )
+        return
+    if isinstance(other, bool) or not isinstance(other, int | float):
+        raise BuildTypeError(f"{register!r} with {type(other).__name__}: an operand is a register or a number")
+
+
+def _multiple(value: object) -> int:
+    if isinstance(value, Register):
+        return value.multiple
+    return power_of_two_in(value) if isinstance(value, int) else 1

@@ -1,0 +1,148 @@
+"""PTX to cubin through nvJitLink: needs no GPU and no driver.
+
+This is a function and not a method of the kernel: it takes a kernel of the builder, a parsed module, or text alike, and
+the builder stays free of CUDA.
+
+Source: nvJitLink documentation, "Supported Link Options".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ptxkit.build import Assembled, Kernel, Location, verify_assembled
+from ptxkit.build.verify import location_at
+from ptxkit.device.errors import CompileError, Complaint, DeviceError
+from ptxkit.device.libraries import nvjitlink
+from ptxkit.device.signature import Signature, of_kernel, of_module
+from ptxkit.syntax import tree
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+_TARGET = re.compile(r"(sm|compute)_\d+[af]?")
+_LOG_LINE = re.compile(r"ptxas .*?, line (\d+); (error|warning|fatal)\s*: (.*)")
+
+
+@dataclass(frozen=True, slots=True)
+class Cubin:
+    """Machine code for one target. kernels: what may be launched from it. log: what the compiler remarked."""
+
+    code: bytes = field(repr=False)
+    target: str
+    kernels: tuple[Signature, ...]
+    ptx: str = field(repr=False)
+    log: str = field(repr=False, default="")
+
+    def kernel(self, name: str | None = None) -> Signature:
+        """The kernel of that name; without a name, the only one."""
+        if name is None and len(self.kernels) == 1:
+            return self.kernels[0]
+        found = next((each for each in self.kernels if each.name == name), None)
+        if found is None:
+            names = ", ".join(each.name for each in self.kernels) or "none"
+            raise DeviceError(f"no kernel is called {name!r}; the cubin holds {names}")
+        return found
+
+    def write(self, path: str | Path) -> None:
+        """Writes the ELF file, as `cuobjdump` and `nvdisasm` read it."""
+        Path(path).write_bytes(self.code)
+
+
+def compile(  # noqa: A001  (what the step is called everywhere)
+    source: Kernel | tree.Module | str, target: str = "sm_90a", *, verify: bool = True, options: Sequence[str] = ()
+) -> Cubin:
+    """The cubin of a kernel, a module or PTX text, for one target.
+
+    It is verified first: `VerificationError` where the verifier proves a fault, and nothing is compiled then;
+    `verify=False` is the way round it. options: nvJitLink's, such as `-lineinfo`. Errors: `PTXSyntaxError` for text
+    that is not PTX, `CompileError` with the compiler's log, `MissingLibraryError`.
+    """
+    if not _TARGET.fullmatch(target):
+        raise DeviceError(f"{target!r} is no target; say for example 'sm_90a'")
+    prepared = _prepare(source)
+    if verify:
+        verify_assembled(prepared.assembled, prepared.name)
+    code, log = _link(nvjitlink(), prepared, [f"-arch={target}", *options])
+    return Cubin(code, target, prepared.kernels, prepared.text, log)
+
+
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    """What every kind of source comes down to."""
+
+    name: str
+    text: str
+    assembled: Assembled
+    kernels: tuple[Signature, ...]
+
+
+def _prepare(source: Kernel | tree.Module | str) -> _Prepared:
+    if isinstance(source, Kernel):
+        assembled = source.assembled()
+        return _Prepared(source.name, str(assembled.module), assembled, (of_kernel(source),))
+    if isinstance(source, str):
+        from ptxkit import parse
+
+        module, text = parse(source), source
+    elif isinstance(source, tree.Module):
+        module, text = source, str(source)
+    else:
+        raise DeviceError(f"a kernel, a module or PTX text can be compiled, not {type(source).__name__}")
+    kernels = of_module(module)
+    name = kernels[0].name if kernels else "module"
+    return _Prepared(name, text, Assembled(module, ()), kernels)
+
+
+def _link(library: ModuleType, prepared: _Prepared, options: list[str]) -> tuple[bytes, str]:
+    try:
+        handle = library.create(len(options), options)
+    except library.nvJitLinkError as error:
+        raise DeviceError(f"nvJitLink does not take the options {' '.join(options)}: {error}") from None
+    try:
+        data = prepared.text.encode() + b"\0"
+        library.add_data(handle, library.InputType.PTX, data, len(data), f"{prepared.name}.ptx")
+        library.complete(handle)
+        code = bytearray(library.get_linked_cubin_size(handle))
+        library.get_linked_cubin(handle, code)
+        return bytes(code), _log(library, handle, "info")
+    except library.nvJitLinkError as error:
+        log = _log(library, handle, "error") or str(error)
+        raise CompileError(prepared.name, options[0].removeprefix("-arch="), _complaints(log, prepared)) from None
+    finally:
+        library.destroy(handle)
+
+
+def _log(library: ModuleType, handle: int, kind: str) -> str:
+    size = getattr(library, f"get_{kind}_log_size")(handle)
+    buffer = bytearray(size)
+    if size:
+        getattr(library, f"get_{kind}_log")(handle, buffer)
+    return buffer.rstrip(b"\0").decode(errors="replace").strip()
+
+
+def _complaints(log: str, prepared: _Prepared) -> list[Complaint]:
+    """The log's lines; those that name a line of the PTX with its text and the user's line."""
+    lines = prepared.text.splitlines()
+    found = []
+    for match in _LOG_LINE.finditer(log):
+        number = int(match[1])
+        text = lines[number - 1].strip() if 0 < number <= len(lines) else ""
+        found.append(Complaint(match[3].strip(), number, text, _location(number, prepared)))
+    return found or [Complaint(log)]
+
+
+def _location(line: int, prepared: _Prepared) -> Location | None:
+    if not prepared.assembled.locations:
+        return None
+    from ptxkit import parse
+
+    body = parse(prepared.text).function(prepared.name).body
+    if body is None:
+        return None
+    offset = sum(len(each) for each in prepared.text.splitlines(keepends=True)[:line]) - 1
+    return location_at(offset, body.starts, prepared.assembled.locations)

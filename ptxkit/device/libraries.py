@@ -1,0 +1,66 @@
+"""The CUDA libraries, imported when they are first needed, and one sentence where they are missing."""
+
+from __future__ import annotations
+
+import importlib
+from types import ModuleType
+
+from ptxkit.device.errors import DeviceError, MissingLibraryError, NoDeviceError
+
+_INSTALL = "install them with `pip install ptxkit[cuda]`"
+
+
+def nvjitlink() -> ModuleType:
+    """`cuda.bindings.nvjitlink`, with the shared library behind it loaded."""
+    try:
+        library = importlib.import_module("cuda.bindings.nvjitlink")
+    except ImportError as error:
+        raise MissingLibraryError(f"compiling needs cuda-bindings and nvidia-nvjitlink; {_INSTALL}") from error
+    try:
+        library.version()
+    except (RuntimeError, OSError) as error:
+        raise MissingLibraryError(f"cuda-bindings cannot load nvJitLink; {_INSTALL}: {error}") from error
+    return library
+
+
+def core() -> ModuleType:
+    """`cuda.core`, or its experimental name of earlier versions."""
+    for name in ("cuda.core", "cuda.core.experimental"):
+        try:
+            module = importlib.import_module(name)
+        except ImportError:
+            continue
+        if hasattr(module, "LaunchConfig"):
+            return module
+    raise MissingLibraryError(f"launching needs cuda-core; {_INSTALL}")
+
+
+def driver() -> ModuleType:
+    """`cuda.bindings.driver`."""
+    try:
+        return importlib.import_module("cuda.bindings.driver")
+    except ImportError as error:
+        raise MissingLibraryError(f"launching needs cuda-bindings; {_INSTALL}") from error
+
+
+def check_device() -> None:
+    """`NoDeviceError`, in one sentence, where no GPU can be used."""
+    api = driver()
+    try:
+        (status,) = api.cuInit(0)
+        if status == api.CUresult.CUDA_SUCCESS:
+            status, count = api.cuDeviceGetCount()
+            if status == api.CUresult.CUDA_SUCCESS and count > 0:
+                return
+    except (RuntimeError, OSError):
+        raise NoDeviceError("no NVIDIA driver is installed here, so kernels can be compiled but not launched") from None
+    if status not in (api.CUresult.CUDA_SUCCESS, api.CUresult.CUDA_ERROR_NO_DEVICE):
+        raise NoDeviceError(f"no GPU can be used here ({status.name}), so kernels can be compiled but not launched")
+    raise NoDeviceError("this machine has no NVIDIA GPU, so kernels can be compiled but not launched")
+
+
+def checked(result: tuple[object, ...], what: str) -> None:
+    """`DeviceError` where a driver call failed."""
+    status = result[0]
+    if getattr(status, "name", "") != "CUDA_SUCCESS":
+        raise DeviceError(f"{what} failed: {getattr(status, 'name', status)}")

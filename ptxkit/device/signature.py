@@ -1,0 +1,75 @@
+"""What a kernel takes, as the launch checks it: from the builder's parameters or from a module's declarations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ptxkit.build import Kernel, Parameter
+from ptxkit.syntax import tree
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """One parameter. type: its PTX word, None for a block of bytes. space: what it points into, None for a value.
+
+    element: type of what it points to, where known. alignment: bytes, of what it points to.
+    """
+
+    name: str
+    type: str | None
+    space: str | None = None
+    element: str | None = None
+    alignment: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """A kernel as its launch sees it.
+
+    threads: the CTA that it demands, None for any. dynamic_shared: the least launch-sized shared memory, in bytes.
+    """
+
+    name: str
+    arguments: tuple[Argument, ...]
+    threads: tuple[int, int, int] | None = None
+    dynamic_shared: int = 0
+
+
+def of_kernel(kernel: Kernel) -> Signature:
+    """The signature of a kernel that was built here: element types are known."""
+    arguments = tuple(_of_parameter(parameter) for parameter in kernel.parameters)
+    return Signature(kernel.name, arguments, kernel.threads, kernel.dynamic_bytes)
+
+
+def of_module(module: tree.Module) -> tuple[Signature, ...]:
+    """The signatures of a module's kernels: PTX does not tell what a pointer points to."""
+    return tuple(
+        Signature(function.name, tuple(_of_declaration(each) for each in function.parameters), _threads(function))
+        for function in module.functions()
+        if function.kind == "entry" and function.body is not None
+    )
+
+
+def _of_parameter(parameter: Parameter) -> Argument:
+    if parameter.space is None:
+        return Argument(parameter.name, parameter.type.word)
+    return Argument(parameter.name, "u64", parameter.space, parameter.type.word, parameter.alignment)
+
+
+def _of_declaration(declaration: tree.Declaration) -> Argument:
+    declarator = declaration.declarators[0]
+    if declarator.dimensions:
+        return Argument(declarator.name, None, alignment=declaration.alignment or 1)
+    if declaration.pointer is None:
+        return Argument(declarator.name, declaration.type)
+    space = declaration.pointer[0] if declaration.pointer else "generic"
+    return Argument(declarator.name, declaration.type, space, alignment=declaration.pointer_alignment or 1)
+
+
+def _threads(function: tree.Function) -> tuple[int, int, int] | None:
+    directive = function.directive("reqntid")
+    if directive is None:
+        return None
+    extents = [int(word) for word in directive.words if word.isdigit()]
+    x, y, z = (*extents, 1, 1, 1)[:3]
+    return x, y, z
