@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from ptxkit.diagnostics import Diagnostic, Severity, Undecided
 from ptxkit.report.frame import frame
 from ptxkit.report.style import Line, Role, visible
-from ptxkit.results import FileResult, Status, Summary
+from ptxkit.results import NOT_CHECKED, FileResult, Status, Summary
 from ptxkit.source import SourceFile, Span
 
 _ROLES = {Severity.ERROR: Role.ERROR, Severity.WARNING: Role.WARNING, Severity.NOTE: Role.NOTE}
@@ -26,7 +26,8 @@ def full_report(results: Sequence[FileResult], *, show_undecided: bool = False) 
 def diagnostic_lines(diagnostics: Iterable[Diagnostic]) -> Iterator[Line]:
     """The lines of some diagnostics, each followed by an empty one."""
     for item in diagnostics:
-        yield _header(item.source, item.span, item.code, str(item.severity), _ROLES[item.severity], item.message)
+        word, role = str(item.severity), _ROLES[item.severity]
+        yield _header(item.source, item.span, item.code, word, role, item.message)
         if item.source.text:
             yield from frame(item.source, item.span, item.labels)
         for note in item.notes:
@@ -60,7 +61,7 @@ def _undecided_lines(item: Undecided) -> Iterator[Line]:
 
 def _header(source: SourceFile, span: Span, code: str, word: str, role: Role, message: str) -> Line:
     line, column = source.position(span.start)
-    place = f"{visible(source.path)}:{line}:{column}:" if source.text else f"{visible(source.path)}:"
+    place = f"{visible(source.path)}:{line}:{column}:" if code != NOT_CHECKED else f"{visible(source.path)}:"
     return ((place, Role.PLACE), (f" {code} {word}: ", role), (_one_line(message), Role.PLAIN))
 
 
