@@ -17,7 +17,7 @@ __all__ = ["table"]
 @cache
 def table() -> Table:
     """The instruction table of this installation, loaded once a process."""
-    from ptxkit.isa.loader import load
+    from ptxkit.isa.cache import load_cached
     from ptxkit.isa.table import Table
 
-    return Table(load())
+    return Table(load_cached())

@@ -11,7 +11,7 @@ from itertools import product
 from types import MappingProxyType
 
 from ptxkit.isa.effect_forms import bind_effect
-from ptxkit.isa.effects import Effect, Value
+from ptxkit.isa.effects import AsyncRegisters, Effect, MbarrierArrive, MbarrierWait, Value
 from ptxkit.isa.expressions import Call, Const, Expression, Role
 from ptxkit.isa.forms import Form, Gate, Match, Modifier, OperandForm, Rule
 from ptxkit.isa.functions import FUNCTIONS, OPERATORS, is_type, space
@@ -193,17 +193,19 @@ def bind(form: Form, modifiers: Assignment, value_gates: Mapping[str, tuple[Gate
     for operands in _choices(present):
         bound = tuple(_bind_operand(operand, form, modifiers) for operand in operands)
         roles, paths = _roles(bound)
+        effects = _effects(form, modifiers, bound, roles)
         matches.append(
             Match(
                 form=form,
                 modifiers=shared,
                 operands=bound,
-                effects=_effects(form, modifiers, bound, roles),
+                effects=effects,
                 gates=gates,
                 canonical=canonical,
                 roles=roles,
                 paths=paths,
                 needs=_needs(form, modifiers, roles),
+                results=_results(effects),
             )
         )
     return tuple(matches)
@@ -290,10 +292,23 @@ def _effects(
         bound = bind_effect(effect, lambda expression: fold(expression, form, modifiers, roles), roles)
         if bound is not None:
             found.append(bound)
-    told = {getattr(effect, name, None) for effect in found for name in ("result", "operand", "state")}
-    if "d" in roles and "d" not in told and _is_result(operands):
+    if "d" in roles and "d" not in _results(found) and _is_result(operands):
         found.append(Value("d", Call("unknown", ())))
     return tuple(found)
+
+
+def _results(effects: Sequence[Effect]) -> tuple[str, ...]:
+    """The roles of registers that these effects write, each once."""
+    roles: dict[str, None] = {}
+    for effect in effects:
+        match effect:
+            case Value(result=role) | MbarrierWait(result=role):
+                roles[role] = None
+            case MbarrierArrive(state=str() as role):
+                roles[role] = None
+            case AsyncRegisters(kind="write" | "update", operand=role):
+                roles[role] = None
+    return tuple(roles)
 
 
 def _needs(form: Form, modifiers: Assignment, roles: Mapping[str, int]) -> tuple[Rule, ...]:

@@ -99,7 +99,8 @@ def bind_effect(form: EffectForm, fold: Callable[[Expression], Expression], role
             value: object = raw.name if isinstance(raw, Role) else None
         elif "Expression" in str(each.type):
             folded = fold(raw)
-            value = None if folded == Const(None) else folded
+            absent = folded == Const(None) or (folded == Call("unknown", ()) and "None" in str(each.type))
+            value = None if absent else folded
         else:
             value = _word(each, fold(raw) if not (isinstance(raw, Call) and raw.function == "list") else raw, fold)
         if value is None and "None" not in str(each.type):

@@ -141,7 +141,7 @@ class Match:
 
     Identity is meaningful: matches are memoised. canonical: the opcode in the manual's order. roles: the position of
     the operand that holds each role; paths: how to reach the role inside it (a pair's or vector's element, what follows
-    the comma in an address). needs: rules between operands.
+    the comma in an address). needs: rules between operands. results: roles of the registers it writes.
     """
 
     form: Form
@@ -153,6 +153,7 @@ class Match:
     roles: Mapping[str, int] = field(default_factory=dict)
     paths: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     needs: tuple[Rule, ...] = ()
+    results: tuple[str, ...] = ()
 
     def operand(self, role: str, instruction: Instruction) -> Operand | None:
         """The operand that plays `role` in this instruction, or None where it is left out."""

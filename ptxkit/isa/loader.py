@@ -7,6 +7,7 @@ turns into a form that silently matches nothing.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -232,13 +233,22 @@ def _operands(block: _Block) -> Node | None:
 def _values(chapter: _Chapter, node: Node, sets: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
     values: list[str] = []
     for token in node.children:
-        if token.startswith("."):
+        if token.type == "SERIES":
+            values.extend(_series(str(token)[1:]))
+        elif token.startswith("."):
             values.append(str(token)[1:])
         elif str(token) in sets:
             values.extend(sets[str(token)])
         else:
             raise chapter.fail(f"there is no set {token}; a value has a dot in front", token)
     return tuple(dict.fromkeys(values))
+
+
+def _series(text: str) -> list[str]:
+    """`m64n8k16`, `m64n16k16`... of `m64n{8..256 step 8}k16`."""
+    before, inside, after = re.split(r"[{}]", text)
+    low, high, *step = (int(part) for part in re.findall(r"\d+", inside))
+    return [f"{before}{number}{after}" for number in range(low, high + 1, *step)]
 
 
 def _text(chapter: _Chapter, node: Node) -> str:
