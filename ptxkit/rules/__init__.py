@@ -1,0 +1,84 @@
+"""The rules, one file each, and `analyse`, which holds a module against them.
+
+A rule reads facts of `ptxkit.analysis` and words findings; it computes no facts and formats no text.
+"""
+
+from __future__ import annotations
+
+from ptxkit.analysis.actions import Code
+from ptxkit.analysis.explore import Explorer
+from ptxkit.analysis.kernel import Kernel
+from ptxkit.analysis.program import flatten
+from ptxkit.diagnostics import Undecided, Verdict
+from ptxkit.rules import (
+    ptx201_generic_in_space,
+    ptx202_offset_as_generic,
+    ptx301_group_never_committed,
+    ptx302_read_before_wait,
+    ptx303_reused_in_flight,
+    ptx401_proxy_fence,
+    ptx501_use_before_init,
+    ptx502_double_init,
+    ptx503_expected_bytes,
+)
+from ptxkit.rules.finding import Rule
+from ptxkit.rules.judge import Judge
+from ptxkit.source import SourceFile
+from ptxkit.syntax.tree import Module
+
+#: All rules, by code.
+RULES: tuple[Rule, ...] = (
+    ptx201_generic_in_space.RULE,
+    ptx202_offset_as_generic.RULE,
+    ptx301_group_never_committed.RULE,
+    ptx302_read_before_wait.RULE,
+    ptx303_reused_in_flight.RULE,
+    ptx401_proxy_fence.RULE,
+    ptx501_use_before_init.RULE,
+    ptx502_double_init.RULE,
+    ptx503_expected_bytes.RULE,
+)
+
+#: The pseudo-rule under which code that no walk reached is counted as undecided.
+UNREACHED = "PTX300"
+
+
+def analyse(module: Module, policy: str = "isa") -> Verdict:
+    """Holds every kernel of a module against the rules.
+
+    policy: `isa` reports what the manual's text forbids; `strict` adds warnings where the text is silent.
+    """
+    source = module.source
+    if source is None:
+        from ptxkit.syntax import parse
+
+        module = parse(str(module))
+        source = module.source
+    assert source is not None
+    judge = Judge(source)
+    codes: dict[str, Code] = {}
+    for function in module.functions():
+        if function.body is not None and function.kind == "entry" and function.body.statements:
+            _kernel(judge, Explorer(module, flatten(module, function), codes))
+    return Verdict(tuple(judge.diagnostics), tuple(judge.undecided))
+
+
+def _kernel(judge: Judge, explorer: Explorer) -> None:
+    if not explorer.program.steps:
+        return
+    explorer.run()
+    kernel = Kernel(explorer)
+    for rule in RULES:
+        judge.hear(rule, rule.check(kernel))
+    for step in explorer.missed:
+        reason = "no walk reaches this instruction"
+        judge.undecided.append(Undecided(UNREACHED, reason, _source(explorer), judge.span(step)))
+
+
+def _source(explorer: Explorer) -> SourceFile:
+    source = explorer.program.module.source
+    assert source is not None
+    return source
+
+
+__all__ = ["RULES", "UNREACHED", "Rule", "analyse"]

@@ -1,0 +1,325 @@
+"""Compiles the effects of a step to what a walker does there: set registers, record events, change control."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+from ptxkit.analysis.lanes import load, load_parts
+from ptxkit.analysis.operands import Operands, Reader, constant
+from ptxkit.analysis.origins import space_checks
+from ptxkit.analysis.program import Program, Step
+from ptxkit.analysis.terms import Value, mask
+from ptxkit.analysis.trace import Event
+from ptxkit.analysis.walker import END
+from ptxkit.isa import effects as fx
+from ptxkit.isa.expressions import Call, Const, Expression, Role
+from ptxkit.syntax.tree import Address, Arguments, Name, Operand, Vector
+
+if TYPE_CHECKING:
+    from ptxkit.analysis.walker import Walker
+
+Action: TypeAlias = "Callable[[Walker], int | None]"
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """A step made ready. An action answers None, or the index of the step to go on with."""
+
+    step: Step
+    guard: str | None
+    negated: bool
+    actions: tuple[Action, ...]
+
+
+class Code:
+    """A program compiled for walking; shared by all threads and scenarios. callee: the code of a function by name."""
+
+    def __init__(self, program: Program, callee: Callable[[str], Code | None]) -> None:
+        self.program = program
+        self.callee = callee
+        self._compiled: list[Compiled | None] = [None] * len(program.steps)
+
+    def at(self, index: int) -> Compiled:
+        """The compiled step, made on first use: much code of a large kernel is walked by no representative."""
+        found = self._compiled[index]
+        if found is None:
+            found = self._compiled[index] = _compile(self.program.steps[index])
+        return found
+
+
+def _compile(step: Step) -> Compiled:
+    guard = step.instruction.guard
+    register = step.scope.register(guard.predicate) if guard else None
+    return Compiled(step, register, guard is not None and guard.negated, tuple(_actions(step)))
+
+
+def _actions(step: Step) -> list[Action]:
+    operands = Operands(step)
+    if step.match is None:
+        return [_forget(operands)]
+    events: list[Action | None] = []
+    values: list[Action | None] = []
+    control: list[Action | None] = []
+    for effect in step.match.effects:
+        match effect:
+            case fx.Value():
+                values.append(_assign(operands, effect))
+            case fx.Control():
+                control.append(_control(operands, effect))
+            case fx.Access():
+                events.extend(_access(operands, effect))
+            case _:
+                events.append(_record(operands, effect))
+                if isinstance(effect, fx.MbarrierWait):
+                    values.append(_assign(operands, fx.Value(effect.result, Const(1))))
+    # Effects read the registers as they were before the instruction; control leaves last.
+    checks = space_checks(operands)
+    return [action for action in (*checks, *events, *values, *control) if action is not None]
+
+
+def _forget(operands: Operands) -> Action:
+    """An instruction without a form: whatever it names may have changed."""
+    names: list[str] = []
+    for operand in operands.step.instruction.operands:
+        elements = operand.elements if isinstance(operand, Vector | Arguments) else (operand,)
+        names.extend(operands.scope.register(e.text) for e in elements if isinstance(e, Name))
+
+    def forget(walker: Walker) -> None:
+        for name in names:
+            if name in walker.registers:
+                walker.registers[name] = walker.fresh(name)
+
+    return forget
+
+
+# ------------------------------------------------------------------------------------------------- values
+
+
+def _assign(operands: Operands, effect: fx.Value) -> Action | None:
+    target = operands.role(effect.result)
+    if isinstance(target, Vector):
+        return _assign_vector(operands, target, effect.value)
+    if not isinstance(target, Name) or target.is_sink:
+        return None
+    register = operands.scope.register(target.text)
+    source = operands.evaluator(effect.value) or (lambda walker: walker.fresh("value"))
+
+    def assign(walker: Walker) -> None:
+        walker.registers[register] = source(walker)
+
+    return assign
+
+
+def _assign_vector(operands: Operands, target: Vector, value: Expression) -> Action:
+    names = [operands.scope.register(e.text) if isinstance(e, Name) else "_" for e in target.elements]
+    function = value.function if isinstance(value, Call) else ""
+    if isinstance(value, Call) and function == "load":
+        return _load_vector(operands, names, value)
+    if isinstance(value, Call) and function == "unpack":
+        source = operands.evaluator(value.arguments[-1]) or (lambda walker: walker.fresh("value"))
+        return _unpack(names, source)
+
+    def forget(walker: Walker) -> None:
+        for position, name in enumerate(names):
+            walker.registers[name] = walker.fresh(f"element {position}")
+
+    return forget
+
+
+def _load_vector(operands: Operands, names: list[str], call: Call) -> Action:
+    space, address, width = load_parts(operands, call)
+
+    def load_all(walker: Walker) -> None:
+        base = address(walker)
+        for position, name in enumerate(names):
+            place = walker.operations.op_add(64, base, position * (width // 8))
+            walker.registers[name] = load(walker, space, place, width, position)
+
+    return load_all
+
+
+def _unpack(names: list[str], source: Reader) -> Action:
+    def unpack(walker: Walker) -> None:
+        whole = source(walker)
+        width = 64 // len(names)
+        for position, name in enumerate(names):
+            if isinstance(whole, int):
+                walker.registers[name] = whole >> position * width & mask(width)
+            else:
+                walker.registers[name] = walker.terms.of(("unpack", whole, position, len(names)))
+
+    return unpack
+
+
+# ------------------------------------------------------------------------------------------------- events
+
+
+def _record(operands: Operands, effect: fx.Effect) -> Action:
+    step = operands.step
+    barrier = getattr(effect, "barrier", None)
+    address = operands.shared(barrier) if isinstance(barrier, str) else None
+    size = operands.evaluator(getattr(effect, "size", None))
+    amount = operands.evaluator(_amount(effect))
+    expect = operands.evaluator(getattr(effect, "expect", None))
+
+    def record(walker: Walker) -> None:
+        walker.record(
+            Event(
+                step,
+                walker.visit,
+                effect,
+                address=address(walker) if address else None,
+                size=size(walker) if size else None,
+                amount=amount(walker) if amount else None,
+                expect=expect(walker) if expect else None,
+            )
+        )
+
+    return record
+
+
+def _amount(effect: fx.Effect) -> Expression | None:
+    match effect:
+        case fx.MbarrierInit(count=amount) | fx.MbarrierArrive(count=amount):
+            return amount
+        case fx.WaitGroup(pending=amount):
+            return amount
+        case fx.Barrier(number=number):
+            return number
+        case fx.MbarrierWait(phase=phase):
+            return Role(phase)
+    return None
+
+
+def _access(operands: Operands, effect: fx.Access) -> list[Action | None]:
+    """Accesses to shared memory are events; stores to the thread's own memory are kept; the rest is not followed."""
+    if effect.space.startswith(("param", "local")):
+        return [_private_store(operands, effect)]
+    if effect.via == "tensormap" or not effect.space.startswith(("shared", "generic")):
+        return []
+    actions = [_shared_access(operands, effect)]
+    if effect.space == "generic":
+        actions.append(_private_store(operands, effect))
+    return actions
+
+
+def _shared_access(operands: Operands, effect: fx.Access) -> Action | None:
+    step, generic = operands.step, effect.space == "generic"
+    if effect.via == "descriptor":
+        address: Reader | None = _descriptor(operands, effect.address)
+    else:
+        address = operands.shared(effect.address, "generic" if generic else "shared")
+    size = operands.evaluator(effect.size)
+    barrier = operands.shared(effect.barrier) if effect.barrier else None
+    unless = operands.evaluator(Role(effect.unless)) if effect.unless else None
+    if address is None:
+        return None
+
+    def record(walker: Walker) -> None:
+        if unless is not None and unless(walker) == 1:
+            return
+        place = address(walker)
+        if generic and not isinstance(place, int):
+            return
+        length = size(walker) if size else None
+        walker.record(Event(step, walker.visit, effect, place, length, barrier=barrier(walker) if barrier else None))
+
+    return record
+
+
+def _descriptor(operands: Operands, role: str) -> Reader | None:
+    """The start address in a matrix descriptor: its low 14 bits, in units of 16 bytes.
+
+    Source: PTX ISA, "Matrix Descriptor Format".
+    """
+    operand = operands.role(role)
+    if operand is None:
+        return None
+    reader = operands.reader(operand)
+
+    def read(walker: Walker) -> Value:
+        value = reader(walker)
+        return (value & 0x3FFF) << 4 if isinstance(value, int) else value
+
+    return read
+
+
+def _private_store(operands: Operands, effect: fx.Access) -> Action | None:
+    """A store to local memory or to a parameter, whose value a later load of the thread gives back."""
+    target = operands.role(effect.address)
+    stored = [operand for operand in operands.step.instruction.operands if operand is not target]
+    if effect.kind != "write" or not isinstance(target, Address) or not stored:
+        return None
+    sources = stored[0].elements if isinstance(stored[0], Vector) else (stored[0],)
+    readers = [operands.reader(source) for source in sources]
+    total = effect.size.value if isinstance(effect.size, Const) and isinstance(effect.size.value, int) else 0
+    each = total // len(readers)
+    name, place = effect.space, operands.reader(target)
+    if effect.space.startswith("param") and isinstance(target.base, Name):
+        name, place = target.base.text, constant(target.offset)
+
+    def store(walker: Walker) -> None:
+        space, where = name, place(walker)
+        if space == "generic":
+            if not isinstance(where, int) or walker.window.space_of_generic(where) != "local":
+                return
+            space, where = "local", walker.window.from_generic("local", where)
+        for position, reader in enumerate(readers):
+            walker.memory[(space, walker.operations.op_add(64, where, position * each))] = reader(walker)
+
+    return store
+
+
+# ------------------------------------------------------------------------------------------------ control
+
+
+def _control(operands: Operands, effect: fx.Control) -> Action:
+    match effect.kind:
+        case "branch":
+            where = _label(operands, operands.step.instruction.operands[-1])
+            return lambda walker: where
+        case "branch_indexed":
+            return _indexed_branch(operands)
+        case "call":
+            return _call(operands)
+        case "return":
+            return lambda walker: walker.leave()
+    return lambda walker: END
+
+
+def _label(operands: Operands, operand: Operand) -> int:
+    target = operands.scope.label(operand.text) if isinstance(operand, Name) else None
+    return END if target is None else target
+
+
+def _indexed_branch(operands: Operands) -> Action:
+    selector, *_, last = operands.step.instruction.operands
+    index = operands.reader(selector)
+    names = operands.scope.branch_targets(last.text) if isinstance(last, Name) else ()
+    targets = [found for name in names if (found := operands.scope.label(name)) is not None]
+
+    def jump(walker: Walker) -> int:
+        value = index(walker)
+        if isinstance(value, int):
+            return targets[value] if value < len(targets) else END
+        walker.trace.guesses += 1
+        return targets[walker.visit % len(targets)] if targets else END
+
+    return jump
+
+
+def _call(operands: Operands) -> Action:
+    name = ""
+    results: tuple[str, ...] = ()
+    arguments: tuple[Operand, ...] = ()
+    for operand in operands.step.instruction.operands:
+        if isinstance(operand, Name) and not name:
+            name = operand.text
+        elif isinstance(operand, Arguments) and name:
+            arguments = operand.elements
+        elif isinstance(operand, Arguments):
+            results = tuple(e.text for e in operand.elements if isinstance(e, Name))
+    back = operands.step.index + 1
+    return lambda walker: walker.enter(name, back, results, arguments)

@@ -1,0 +1,126 @@
+"""Explores a kernel: representative threads, a few scenarios, and what none of them reached."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ptxkit.analysis.actions import Code
+from ptxkit.analysis.pointers import pointer_parameters
+from ptxkit.analysis.program import Program, Step, flatten
+from ptxkit.analysis.scenario import SAMPLES, Launch, Scenario, launch_of, representatives
+from ptxkit.analysis.terms import Term, Terms
+from ptxkit.analysis.trace import Trace
+from ptxkit.analysis.walker import Walker, Warp
+from ptxkit.isa.effects import Access, CommitGroup, Control, Effect, MemoryFence, Value, WaitGroup
+from ptxkit.syntax.tree import Module
+
+#: Scenarios that turn a guess round to reach code that the first ones did not, at most.
+MAX_TURNS = 6
+#: Steps that all walks of one kernel may take together.
+MAX_TOTAL_STEPS = 1_500_000
+
+
+@dataclass(frozen=True, slots=True)
+class Exploration:
+    """The traces of one scenario, by linear thread number."""
+
+    scenario: Scenario
+    traces: dict[int, Trace]
+
+
+class Explorer:
+    """Walks one kernel. `missed` are the asynchronous or synchronising steps that no walk reached."""
+
+    def __init__(self, module: Module, program: Program, codes: dict[str, Code]) -> None:
+        self.program = program
+        self.launch: Launch = launch_of(program)
+        self.explorations: list[Exploration] = []
+        self._code = Code(program, lambda name: code_of(module, name, codes))
+        self._pointers = pointer_parameters(program)
+        self._terms = Terms()
+        self._left = MAX_TOTAL_STEPS
+
+    @property
+    def concerns(self) -> bool:
+        """Whether the kernel does anything asynchronous."""
+        return any(_matters(step) for step in self.program.steps)
+
+    @property
+    def missed(self) -> list[Step]:
+        """Steps with asynchronous effects that no walk reached."""
+        covered = self._covered()
+        return [step for step in self.program.steps if step not in covered and _matters(step)]
+
+    def run(self) -> None:
+        """Walks the scenarios: each sample, two CTAs of a cluster, then other sides of guesses.
+
+        A kernel that does nothing asynchronous is walked by two threads, for its address spaces.
+        """
+        ranks = (0, 1) if self.launch.cluster_size > 1 else (0,)
+        for sample in SAMPLES:
+            for rank in ranks:
+                self._explore(Scenario(self.launch, sample, rank))
+        turned: set[Term] = set()
+        for _ in range(MAX_TURNS):
+            if not self.missed:
+                return
+            turn = self._next_turn(turned)
+            if turn is None:
+                return
+            self._explore(turn)
+
+    def walk(self, scenario: Scenario, tid: int) -> Trace:
+        """The trace of one more thread of a scenario, for a rule that needs a witness."""
+        return Walker(self._code, scenario, tid, self._terms, Warp(), self._pointers).run()
+
+    def _explore(self, scenario: Scenario) -> None:
+        warps: dict[int, Warp] = {}
+        traces: dict[int, Trace] = {}
+        for tid in representatives(self.launch):
+            if self._left <= 0:
+                break
+            warp = warps.setdefault(tid // 32, Warp())
+            walker = Walker(self._code, scenario, tid, self._terms, warp, self._pointers)
+            traces[tid] = walker.run()
+            self._left -= sum(walker.visits.values())
+        self.explorations.append(Exploration(scenario, traces))
+
+    def _next_turn(self, turned: set[Term]) -> Scenario | None:
+        """The first scenario with a guess turned round that was not turned yet; what came before it stays."""
+        for exploration in self.explorations:
+            kept: dict[Term, bool] = {}
+            for condition, side in exploration.scenario.decisions.items():
+                if condition not in turned:
+                    turned.add(condition)
+                    base = exploration.scenario
+                    return Scenario(base.launch, base.sample, base.rank, {**kept, condition: not side})
+                kept[condition] = side
+        return None
+
+    def _covered(self) -> set[Step]:
+        return set().union(*(trace.covered for e in self.explorations for trace in e.traces.values()))
+
+
+def code_of(module: Module, name: str, codes: dict[str, Code]) -> Code | None:
+    """The code of a function of this module; None where it has no body here."""
+    if name not in codes:
+        try:
+            function = module.function(name)
+        except KeyError:
+            return None
+        if function.body is None:
+            return None
+        codes[name] = Code(flatten(module, function), lambda other: code_of(module, other, codes))
+    return codes[name]
+
+
+def _matters(step: Step) -> bool:
+    return step.match is not None and any(_is_asynchronous(effect) for effect in step.match.effects)
+
+
+def _is_asynchronous(effect: Effect) -> bool:
+    if isinstance(effect, Access):
+        return effect.completion is not None or effect.proxy != "generic"
+    if isinstance(effect, Value | Control | MemoryFence):
+        return False
+    return isinstance(effect, CommitGroup | WaitGroup) or type(effect).__name__.startswith("Mbarrier")

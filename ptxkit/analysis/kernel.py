@@ -1,0 +1,130 @@
+"""One kernel's facts, made on demand: what the rules read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from ptxkit.analysis.explore import Exploration, Explorer
+from ptxkit.analysis.inflight import Copy, copies_of
+from ptxkit.analysis.order import Handover, Marks, handovers, marks_of
+from ptxkit.analysis.program import Program
+from ptxkit.analysis.scenario import Scenario
+from ptxkit.analysis.trace import Event, Trace
+from ptxkit.isa.effects import Access
+
+#: An access of unknown extent touches at least this much: the smallest bulk copy, one row of a core matrix.
+LEAST_ACCESS = 16
+
+
+class Thread:
+    """A trace with its derived facts."""
+
+    def __init__(self, trace: Trace) -> None:
+        self.trace = trace
+        self.tid = trace.tid
+
+    @cached_property
+    def marks(self) -> Marks:
+        """Where the thread gives and takes order."""
+        return marks_of(self.trace)
+
+    @cached_property
+    def copies(self) -> list[Copy]:
+        """Its asynchronous accesses to shared memory."""
+        return copies_of(self.trace)
+
+    @cached_property
+    def accesses(self) -> list[tuple[int, Event]]:
+        """Its accesses to shared memory by number, with positions."""
+        return [
+            (position, event)
+            for position, event in enumerate(self.trace.events)
+            if isinstance(event, Event) and isinstance(event.effect, Access) and extent(event) is not None
+        ]
+
+    def positions(self, kind: type) -> Iterator[tuple[int, Event]]:
+        """The events whose effect is of that class, with positions."""
+        for position, event in enumerate(self.trace.events):
+            if isinstance(event, Event) and isinstance(event.effect, kind):
+                yield position, event
+
+
+@dataclass(frozen=True)
+class World:
+    """One scenario with its threads. `exact`: no decision was guessed, so an input surely takes these paths."""
+
+    scenario: Scenario
+    threads: dict[int, Thread]
+    walk: Callable[[int], Trace]
+
+    @property
+    def is_exact(self) -> bool:
+        return not any(thread.trace.guesses for thread in self.threads.values())
+
+    @property
+    def is_opaque(self) -> bool:
+        """Whether some thread calls code that is not here."""
+        return any(thread.trace.opaque for thread in self.threads.values())
+
+    @cached_property
+    def everyone(self) -> dict[int, Thread]:
+        """All threads of the CTA, walked on demand: for a rule that must not overlook one."""
+        block = range(self.scenario.launch.threads)
+        return {tid: self.threads.get(tid) or Thread(self.walk(tid)) for tid in block}
+
+    def order(self, giver: Thread, since: int, taker: Thread, until: int) -> Iterator[Handover]:
+        """The ways that order the giver's position `since` before the taker's `until`."""
+        return handovers(giver.marks, since, taker.marks, until)
+
+
+class Kernel:
+    """A kernel, explored."""
+
+    def __init__(self, explorer: Explorer) -> None:
+        self.explorer = explorer
+        self.program: Program = explorer.program
+        self.worlds = [self._world(exploration) for exploration in explorer.explorations]
+
+    def _world(self, exploration: Exploration) -> World:
+        threads = {tid: Thread(trace) for tid, trace in exploration.traces.items()}
+        scenario = exploration.scenario
+        return World(scenario, threads, lambda tid: self.explorer.walk(scenario, tid))
+
+
+def extent(event: Event) -> tuple[int, int] | None:
+    """The range of shared memory that an access surely touches; None where its place is not known."""
+    if not isinstance(event.address, int):
+        return None
+    size = event.size if isinstance(event.size, int) and event.size > 0 else LEAST_ACCESS
+    return event.address, event.address + size
+
+
+def is_generic_write(event: Event) -> bool:
+    """Whether an access writes shared memory through the generic proxy."""
+    effect = event.effect
+    return isinstance(effect, Access) and effect.kind != "read" and effect.proxy == "generic"
+
+
+def is_generic_read(event: Event) -> bool:
+    """Whether an access reads shared memory through the generic proxy, at once."""
+    effect = event.effect
+    return (
+        isinstance(effect, Access)
+        and effect.kind != "write"
+        and effect.proxy == "generic"
+        and effect.completion is None
+    )
+
+
+def is_async_read(event: Event) -> bool:
+    """Whether an access reads shared memory through the async proxy."""
+    effect = event.effect
+    return isinstance(effect, Access) and effect.kind != "write" and effect.proxy == "async"
+
+
+def is_async_write(event: Event) -> bool:
+    """Whether an access writes shared memory through the async proxy."""
+    effect = event.effect
+    return isinstance(effect, Access) and effect.kind != "read" and effect.proxy == "async"

@@ -1,0 +1,151 @@
+"""Compiles operands and value expressions of one step to functions of a walker."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeAlias
+
+from ptxkit.analysis.program import Step
+from ptxkit.analysis.terms import Value, mask
+from ptxkit.isa.expressions import Call, Const, Expression, Role
+from ptxkit.syntax.tree import (
+    Address,
+    Binary,
+    Element,
+    Integer,
+    Name,
+    Not,
+    Operand,
+    Unary,
+)
+
+if TYPE_CHECKING:
+    from ptxkit.analysis.walker import Walker
+
+Reader: TypeAlias = "Callable[[Walker], Value]"
+ArgumentReader: TypeAlias = "Callable[[Walker], Value | str | bool | None]"
+
+#: Special registers that read differently each time.
+_VOLATILE = ("%clock", "%clock64", "%clock_hi", "%globaltimer", "%globaltimer_lo", "%globaltimer_hi")
+
+
+class Operands:
+    """The operands of one step, by role, as readers."""
+
+    def __init__(self, step: Step) -> None:
+        self.step = step
+        self.scope = step.scope
+
+    def role(self, name: str) -> Operand | None:
+        """The operand that plays a role, or None."""
+        match = self.step.match
+        return match.operand(name, self.step.instruction) if match is not None else None
+
+    def reader(self, operand: Operand | None) -> Reader:
+        """A function that gives the value of an operand; of an address, the address itself."""
+        match operand:
+            case Integer(value=value):
+                return constant(value & mask(64))
+            case Name(text=text):
+                return self._name(text)
+            case Address(base=base, offset=offset):
+                return self._moved(base, offset)
+            case Element(base=base, index=Integer(value=value)):
+                return self._moved(base, value)
+            case Not(operand=inner):
+                source = self.reader(inner)
+                return lambda walker: walker.operations.op_not(1, source(walker))
+            case Binary(operator="+", left=left, right=right):
+                first, second = self.reader(left), self.reader(right)
+                return lambda walker: walker.operations.op_add(64, first(walker), second(walker))
+            case Unary(operator="-", operand=inner):
+                source = self.reader(inner)
+                return lambda walker: walker.operations.op_neg(64, source(walker))
+        return lambda walker: walker.fresh("operand")
+
+    def _moved(self, base: Operand, offset: int) -> Reader:
+        start = self.reader(base)
+        if not offset:
+            return start
+        amount = offset & mask(64)
+        return lambda walker: walker.operations.op_add(64, start(walker), amount)
+
+    def _name(self, text: str) -> Reader:
+        register = self.scope.register(text)
+        variable = self.scope.variable(text) if register == text else None
+        if variable is not None:
+            if variable.space in ("shared", "local"):
+                return constant(variable.address)
+            key = ("variable", variable.space, text)
+            return lambda walker: walker.terms.of(key, pointer=True)
+
+        def read(walker: Walker) -> Value:
+            value = walker.registers.get(register)
+            if value is not None:
+                return value
+            known = walker.special.get(text)
+            if known is not None:
+                return known
+            if text in _VOLATILE:
+                return walker.fresh(text)
+            return walker.terms.of(("register", text, walker.tid))
+
+        return read
+
+    def evaluator(self, expression: Expression | None) -> Reader | None:
+        """A function that computes an expression of the table; None where it is absent or names no value."""
+        if isinstance(expression, Const):
+            value = expression.value
+            return constant(int(value) & mask(64)) if isinstance(value, bool | int) else None
+        if isinstance(expression, Role):
+            operand = self.role(expression.name)
+            return None if operand is None else self.reader(operand)
+        return None if expression is None else self.call(expression)
+
+    def call(self, call: Call) -> Reader:
+        """A value operation: one that needs the thread (`ptxkit.analysis.lanes`), or arithmetic."""
+        from ptxkit.analysis.lanes import IN_THREAD
+
+        handler = IN_THREAD.get(call.function)
+        if handler is not None:
+            return handler(self, call)
+        name = call.function
+        arguments = [self.argument(argument) for argument in call.arguments]
+        if len(arguments) == 3:
+            a, b, c = arguments
+            return lambda walker: walker.operations.find(name)(a(walker), b(walker), c(walker))
+        return lambda walker: walker.operations.find(name)(*[argument(walker) for argument in arguments])
+
+    def argument(self, expression: Expression) -> ArgumentReader:
+        """Like `evaluator`, but strings and truth values of the table pass as they are."""
+        if isinstance(expression, Const):
+            value = expression.value
+            return lambda walker: value
+        return self.evaluator(expression) or (lambda walker: walker.fresh("absent operand"))
+
+    def shared(self, role: str, space: str = "shared") -> Reader | None:
+        """Reads an address operand as an offset in shared memory; a generic address elsewhere gives a term.
+
+        A mbarrier may be named by a generic address in any of its forms, so a number in the shared window counts as
+        shared whatever the form says.
+        """
+        operand = self.role(role)
+        if operand is None:
+            return None
+        reader = self.reader(operand)
+
+        def read(walker: Walker) -> Value:
+            value = reader(walker)
+            if not isinstance(value, int):
+                return value
+            if walker.window.space_of_generic(value) == "shared":
+                return walker.window.from_generic("shared", value)
+            offset = walker.window.shared_offset(space, value)
+            return walker.terms.of(("address", space, value)) if offset is None else offset
+
+        return read
+
+
+def constant(number: int) -> Reader:
+    """A reader that always gives `number`."""
+    return lambda walker: number

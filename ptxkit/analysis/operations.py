@@ -1,0 +1,273 @@
+"""The value operations of the instruction table's `value` effects, on ints and terms.
+
+Each function takes evaluated arguments; strings are widths, types and modes that the table fixed. An operation that
+cannot be computed gives the term of its operands. Source: PTX ISA, "Integer Arithmetic Instructions", "Logic and
+Shift Instructions", "Comparison and Selection Instructions", "cvt", "cvta".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from functools import partial
+from typing import TypeAlias
+
+from ptxkit.analysis.space import SharedWindow
+from ptxkit.analysis.terms import Term, Terms, Value, mask, signed
+
+Argument: TypeAlias = int | str | bool | None | Term
+Operation: TypeAlias = Callable[..., Value]
+
+_FLOATS = ("f", "bf", "e", "tf")
+
+
+def _width_of(kind: str) -> int:
+    digits = "".join(c for c in kind if c.isdigit())
+    return int(digits) if digits else 1
+
+
+def _is_float(kind: str) -> bool:
+    return kind.startswith(_FLOATS)
+
+
+def _read(value: int, width: int, is_signed: bool) -> int:
+    return signed(value, width) if is_signed else value & mask(width)
+
+
+def _truncated_quotient(a: int, b: int) -> int:
+    quotient = abs(a) // abs(b)
+    return quotient if (a < 0) == (b < 0) else -quotient
+
+
+class Operations:
+    """The operations over one store of terms; `find(name)` gives the function."""
+
+    def __init__(self, terms: Terms, window: SharedWindow) -> None:
+        self._terms = terms
+        self._window = window
+        self._named: dict[str, Operation] = {
+            name[3:]: getattr(self, name) for name in dir(self) if name.startswith("op_")
+        }
+
+    def find(self, name: str) -> Operation:
+        """The function of a value operation; one that gives its operands' term for an operation without meaning here."""
+        found = self._named.get(name)
+        return found if found is not None else partial(self._unknown, name)
+
+    def _unknown(self, name: str, *arguments: Argument) -> Value:
+        key: Hashable = (name, *arguments)
+        return self._terms.of(key)
+
+    # ------------------------------------------------------------------------------------ arithmetic
+
+    def op_copy(self, width: int, a: Value) -> Value:
+        return a & mask(width) if isinstance(a, int) else a
+
+    def op_add(self, width: int, a: Value, b: Value) -> Value:
+        if isinstance(a, int):
+            if isinstance(b, int):
+                return (a + b) & mask(width)
+            return b.plus(signed(a, width))
+        if isinstance(b, int):
+            return a.plus(signed(b, width))
+        first, second = sorted((a, b), key=lambda term: term.identity)
+        moved = first.offset + second.offset
+        key = ("add", first.identity, second.identity)
+        return self._terms.of(key, pointer=a.pointer or b.pointer).plus(moved)
+
+    def op_sub(self, width: int, a: Value, b: Value) -> Value:
+        if isinstance(b, int):
+            return self.op_add(width, a, -b & mask(width))
+        if isinstance(a, Term) and a.identity == b.identity:
+            return (a.offset - b.offset) & mask(width)
+        return self._unknown("sub", width, a, b)
+
+    def op_neg(self, width: int, a: Value) -> Value:
+        return -a & mask(width) if isinstance(a, int) else self._unknown("neg", width, a)
+
+    def op_abs(self, width: int, a: Value) -> Value:
+        return abs(signed(a, width)) & mask(width) if isinstance(a, int) else self._unknown("abs", width, a)
+
+    def op_mul(self, width: int, a: Value, b: Value) -> Value:
+        if isinstance(a, int) and isinstance(b, int):
+            return a * b & mask(width)
+        if a == 0 or b == 0:
+            return 0
+        if a == 1:
+            return b
+        return a if b == 1 else self._unknown("mul", width, a, b)
+
+    def op_mul_wide(self, width: int, is_signed: bool, a: Value, b: Value) -> Value:
+        if isinstance(a, int) and isinstance(b, int):
+            return _read(a, width, is_signed) * _read(b, width, is_signed) & mask(2 * width)
+        if a == 0 or b == 0:
+            return 0
+        return self._unknown("mul_wide", width, is_signed, a, b)
+
+    def op_mul_hi(self, width: int, is_signed: bool, a: Value, b: Value) -> Value:
+        if isinstance(a, int) and isinstance(b, int):
+            return _read(a, width, is_signed) * _read(b, width, is_signed) >> width & mask(width)
+        return self._unknown("mul_hi", width, is_signed, a, b)
+
+    def op_div(self, width: int, is_signed: bool, a: Value, b: Value) -> Value:
+        if isinstance(a, int) and isinstance(b, int) and b & mask(width):
+            return _truncated_quotient(_read(a, width, is_signed), _read(b, width, is_signed)) & mask(width)
+        return self._unknown("div", width, is_signed, a, b)
+
+    def op_rem(self, width: int, is_signed: bool, a: Value, b: Value) -> Value:
+        if isinstance(a, int) and isinstance(b, int) and b & mask(width):
+            dividend, divisor = _read(a, width, is_signed), _read(b, width, is_signed)
+            return (dividend - _truncated_quotient(dividend, divisor) * divisor) & mask(width)
+        return self._unknown("rem", width, is_signed, a, b)
+
+    def _extreme(self, name: str, width: int, is_signed: bool, a: Value, b: Value) -> Value:
+        if isinstance(a, int) and isinstance(b, int):
+            pick = min if name == "min" else max
+            return pick(_read(a, width, is_signed), _read(b, width, is_signed)) & mask(width)
+        return self._unknown(name, width, is_signed, a, b)
+
+    def op_min(self, width: int, is_signed: bool, a: Value, b: Value) -> Value:
+        return self._extreme("min", width, is_signed, a, b)
+
+    def op_max(self, width: int, is_signed: bool, a: Value, b: Value) -> Value:
+        return self._extreme("max", width, is_signed, a, b)
+
+    # ------------------------------------------------------------------------------------ logic, shift
+
+    def op_and(self, width: int, a: Value, b: Value) -> Value:
+        if isinstance(a, int) and isinstance(b, int):
+            return a & b & mask(width)
+        if a == 0 or b == 0:
+            return 0
+        if a == b:
+            return a
+        return self._unknown("and", width, a, b)
+
+    def op_or(self, width: int, a: Value, b: Value) -> Value:
+        if isinstance(a, int) and isinstance(b, int):
+            return (a | b) & mask(width)
+        if width == 1 and (a == 1 or b == 1):
+            return 1
+        if a == 0 or a == b:
+            return b
+        return a if b == 0 else self._unknown("or", width, a, b)
+
+    def op_xor(self, width: int, a: Value, b: Value) -> Value:
+        if isinstance(a, int) and isinstance(b, int):
+            return (a ^ b) & mask(width)
+        if a == b:
+            return 0
+        if a == 0:
+            return b
+        return a if b == 0 else self._unknown("xor", width, a, b)
+
+    def op_not(self, width: int, a: Value) -> Value:
+        return ~a & mask(width) if isinstance(a, int) else self._unknown("not", width, a)
+
+    def op_shl(self, width: int, a: Value, n: Value) -> Value:
+        if isinstance(n, int) and isinstance(a, int):
+            return a << n & mask(width) if n < width else 0
+        return a if n == 0 else self._unknown("shl", width, a, n)
+
+    def op_shr(self, width: int, is_signed: bool, a: Value, n: Value) -> Value:
+        if isinstance(n, int) and isinstance(a, int):
+            return _read(a, width, is_signed) >> min(n, width) & mask(width)
+        return a if n == 0 else self._unknown("shr", width, is_signed, a, n)
+
+    def op_lop3(self, a: Value, b: Value, c: Value, table: Value) -> Value:
+        if not (isinstance(a, int) and isinstance(b, int) and isinstance(c, int) and isinstance(table, int)):
+            return self._unknown("lop3", a, b, c, table)
+        result = 0
+        for row in range(8):
+            if table >> row & 1:
+                result |= (a if row & 4 else ~a) & (b if row & 2 else ~b) & (c if row & 1 else ~c)
+        return result & mask(32)
+
+    def op_bfe(self, width: int, is_signed: bool, a: Value, position: Value, length: Value) -> Value:
+        if not (isinstance(a, int) and isinstance(position, int) and isinstance(length, int)):
+            return self._unknown("bfe", width, is_signed, a, position, length)
+        position, length = position & 0xFF, length & 0xFF
+        if not length:
+            return 0
+        field = _read(a, width, is_signed) >> position
+        length = min(length, width)
+        return (signed(field, length) if is_signed else field & mask(length)) & mask(width)
+
+    def op_bfi(self, width: int, a: Value, b: Value, position: Value, length: Value) -> Value:
+        if not (isinstance(a, int) and isinstance(b, int) and isinstance(position, int) and isinstance(length, int)):
+            return self._unknown("bfi", width, a, b, position, length)
+        hole = mask(length & 0xFF) << (position & 0xFF) & mask(width)
+        return (b & ~hole | a << (position & 0xFF) & hole) & mask(width)
+
+    def op_popc(self, a: Value) -> Value:
+        return a.bit_count() if isinstance(a, int) else self._unknown("popc", a)
+
+    # --------------------------------------------------------------------------- comparison, selection
+
+    def op_compare(self, operator: str, kind: str, a: Value, b: Value) -> Value:
+        if _is_float(kind):
+            return self._unknown("compare", operator, kind, a, b)
+        if isinstance(a, int) and isinstance(b, int):
+            is_signed, width = kind.startswith("s"), _width_of(kind)
+            return int(_compare(operator, _read(a, width, is_signed), _read(b, width, is_signed)))
+        if isinstance(a, Term) and isinstance(b, Term) and a.identity == b.identity:
+            return int(_compare(operator, a.offset, b.offset))
+        if operator in ("eq", "ne") and _is_null_test(a, b):
+            return int(operator == "ne")
+        return self._unknown("compare", operator, kind, a, b)
+
+    def op_combine(self, operator: str, p: Value, q: Value) -> Value:
+        operation = {"and": self.op_and, "or": self.op_or, "xor": self.op_xor}[operator]
+        return operation(1, p, q)
+
+    def op_select(self, width: int, a: Value, b: Value, p: Value) -> Value:
+        if isinstance(p, int):
+            return a if p else b
+        return a if a == b else self._unknown("select", width, a, b, p)
+
+    def op_convert(self, source: str, result: str, a: Value) -> Value:
+        if _is_float(source) or _is_float(result):
+            return self._unknown("convert", source, result, a)
+        if isinstance(a, Term):
+            return a if _width_of(result) >= 32 else self._unknown("convert", source, result, a)
+        return _read(a, _width_of(source), source.startswith("s")) & mask(_width_of(result))
+
+    # ------------------------------------------------------------------------------------ state spaces
+
+    def op_to_generic(self, space: str, a: Value) -> Value:
+        return self._window.to_generic(space, a) if isinstance(a, int) else a
+
+    def op_from_generic(self, space: str, a: Value) -> Value:
+        return self._window.from_generic(space, a) if isinstance(a, int) else a
+
+    def op_is_space(self, space: str, a: Value) -> Value:
+        if isinstance(a, int):
+            return int(self._window.space_of_generic(a) == space.partition("::")[0])
+        return int(space == "global") if a.pointer else self._unknown("is_space", space, a)
+
+    def op_map_rank(self, space: str, a: Value, rank: Value) -> Value:
+        if isinstance(a, int) and isinstance(rank, int):
+            return self._window.in_cta(a, rank)
+        return self._unknown("map_rank", space, a, rank)
+
+    def op_rank_of(self, space: str, a: Value) -> Value:
+        return self._window.rank_of(a) if isinstance(a, int) else self._unknown("rank_of", space, a)
+
+
+def _is_null_test(a: Value, b: Value) -> bool:
+    return (isinstance(a, Term) and a.pointer and b == 0) or (isinstance(b, Term) and b.pointer and a == 0)
+
+
+def _compare(operator: str, a: int, b: int) -> bool:
+    match operator:
+        case "eq" | "equ":
+            return a == b
+        case "ne" | "neu":
+            return a != b
+        case "lt" | "lo" | "ltu":
+            return a < b
+        case "le" | "ls" | "leu":
+            return a <= b
+        case "gt" | "hi" | "gtu":
+            return a > b
+        case _:
+            return a >= b

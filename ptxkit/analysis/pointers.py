@@ -1,0 +1,67 @@
+"""Which kernel parameters are pointers: declared so, or used as an address somewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptxkit.analysis.program import Program, Step
+from ptxkit.isa.effects import Access, Value
+from ptxkit.isa.expressions import Call, Role
+from ptxkit.syntax.tree import Address, Name
+
+#: Value operations whose result is an address when an operand is.
+_KEEPS_ADDRESS = ("add", "sub", "copy", "to_generic", "from_generic", "select")
+
+
+def pointer_parameters(program: Program) -> frozenset[tuple[str, int]]:
+    """(parameter, byte offset) of every parameter that is used as an address, or declared `.ptr`."""
+    addresses: set[str] = set()
+    copies: list[tuple[str, set[str]]] = []
+    loads: list[tuple[str, tuple[str, int]]] = []
+    for step in program.steps:
+        addresses.update(_bases(step))
+        copies.extend(_copies(step))
+        loads.extend(_parameter_loads(step))
+    changed = True
+    while changed:
+        changed = False
+        for result, sources in reversed(copies):
+            if result in addresses and not sources <= addresses:
+                addresses |= sources
+                changed = True
+    found = {place for register, place in loads if register in addresses}
+    for parameter in program.function.parameters:
+        if parameter.pointer is not None:
+            found.update((declarator.name, 0) for declarator in parameter.declarators)
+    return frozenset(found)
+
+
+def _bases(step: Step) -> Iterator[str]:
+    for operand in step.instruction.operands:
+        if isinstance(operand, Address) and isinstance(operand.base, Name):
+            yield step.scope.register(operand.base.text)
+
+
+def _copies(step: Step) -> Iterator[tuple[str, set[str]]]:
+    """(result, operands) of the operations that pass an address on."""
+    for effect in step.match.effects if step.match else ():
+        if isinstance(effect, Value) and isinstance(effect.value, Call) and effect.value.function in _KEEPS_ADDRESS:
+            result = _register(step, effect.result)
+            roles = [argument.name for argument in effect.value.arguments if isinstance(argument, Role)]
+            if result is not None:
+                yield result, {name for role in roles if (name := _register(step, role)) is not None}
+
+
+def _parameter_loads(step: Step) -> Iterator[tuple[str, tuple[str, int]]]:
+    """(register, place) of loads from the parameter space."""
+    for effect in step.match.effects if step.match else ():
+        if isinstance(effect, Access) and effect.space.startswith("param") and effect.kind == "read" and step.match:
+            source = step.match.operand(effect.address, step.instruction)
+            target = step.instruction.operands[0]
+            if isinstance(source, Address) and isinstance(source.base, Name) and isinstance(target, Name):
+                yield step.scope.register(target.text), (source.base.text, source.offset)
+
+
+def _register(step: Step, role: str) -> str | None:
+    operand = step.match.operand(role, step.instruction) if step.match else None
+    return step.scope.register(operand.text) if isinstance(operand, Name) else None

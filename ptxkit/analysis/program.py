@@ -1,0 +1,232 @@
+"""A function as a list of steps: scopes resolved, labels turned into indices, each instruction with its match.
+
+Source: PTX ISA, "Variable Declarations", "Labels" (a nested block has a scope of its own for registers, variables and
+labels), "Branching", "Kernel and Function Directives".
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ptxkit.isa import table
+from ptxkit.isa.forms import Match
+from ptxkit.syntax.tree import (
+    Block,
+    Body,
+    Declaration,
+    Declarator,
+    Directive,
+    Function,
+    Instruction,
+    LabelStatement,
+    Module,
+    Name,
+)
+
+_TYPE_BYTES = {"pred": 1, "b128": 16}
+_SHARED_GAP = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A declared variable (not a register). size: bytes, None where the length is left open.
+
+    address: of `shared` and `local` variables, the offset they have in `ptxkit.analysis.space`'s picture.
+    """
+
+    name: str
+    space: str
+    size: int | None
+    alignment: int
+    address: int = 0
+
+
+@dataclass(slots=True)
+class Scope:
+    """Names declared between one pair of braces. `suffix` makes them unique in the function."""
+
+    suffix: str = ""
+    parent: Scope | None = None
+    registers: set[str] = field(default_factory=set)
+    families: dict[str, int] = field(default_factory=dict)
+    variables: dict[str, Variable] = field(default_factory=dict)
+    labels: dict[str, int] = field(default_factory=dict)
+    targets: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def register(self, name: str) -> str:
+        """The unique name of a register: registers of a nested block shadow outer ones."""
+        if not self.suffix:
+            return name
+        scope: Scope | None = self
+        while scope is not None and scope.suffix:
+            if name in scope.registers or scope._counted(name):
+                return name + scope.suffix
+            scope = scope.parent
+        return name
+
+    def _counted(self, name: str) -> bool:
+        stem = name.rstrip("0123456789")
+        return stem in self.families and len(stem) < len(name) and int(name[len(stem) :]) < self.families[stem]
+
+    def variable(self, name: str) -> Variable | None:
+        """The variable of that name, from the innermost scope out."""
+        scope: Scope | None = self
+        while scope is not None:
+            if name in scope.variables:
+                return scope.variables[name]
+            scope = scope.parent
+        return None
+
+    def label(self, name: str) -> int | None:
+        """The index of the step that a label stands before."""
+        scope: Scope | None = self
+        while scope is not None:
+            if name in scope.labels:
+                return scope.labels[name]
+            scope = scope.parent
+        return None
+
+    def branch_targets(self, name: str) -> tuple[str, ...]:
+        """The labels of a `.branchtargets` list."""
+        scope: Scope | None = self
+        while scope is not None:
+            if name in scope.targets:
+                return scope.targets[name]
+            scope = scope.parent
+        return ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Step:
+    """One instruction in its place. `match` is None where the table has no form for it. start: source offset."""
+
+    index: int
+    instruction: Instruction
+    match: Match | None
+    scope: Scope
+    start: int
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A function with a body, ready for analyses. `scope` is that of its outermost braces."""
+
+    function: Function
+    module: Module
+    steps: tuple[Step, ...]
+    scope: Scope
+    shared: tuple[Variable, ...]
+
+    @property
+    def is_kernel(self) -> bool:
+        return self.function.kind == "entry"
+
+    def variable_at(self, address: int) -> Variable | None:
+        """The shared variable of known size at an offset of `ptxkit.analysis.space`'s picture."""
+        for variable in self.shared:
+            if variable.size and variable.address <= address < variable.address + variable.size:
+                return variable
+        return None
+
+
+class _Layout:
+    """Hands out addresses: static shared memory first, then one place that all open arrays share."""
+
+    def __init__(self) -> None:
+        self.shared: list[Variable] = []
+        self._next = {"shared": 1024, "local": 1024, "param": 1024}
+        self._open: list[tuple[Scope, str, Variable]] = []
+
+    def place(self, scope: Scope, declaration: Declaration, declarator: Declarator) -> None:
+        size = _size(declaration, declarator)
+        alignment = declaration.alignment or _element_bytes(declaration)
+        space = declaration.space
+        variable = Variable(declarator.name, space, size, alignment)
+        if space == "shared" and size is None:
+            self._open.append((scope, declarator.name, variable))
+        elif space in self._next:
+            step = max(alignment, _SHARED_GAP)
+            address = -(-self._next[space] // step) * step
+            self._next[space] = address + (size or 0)
+            variable = Variable(declarator.name, space, size, alignment, address)
+        if space == "shared":
+            self.shared.append(variable)
+        scope.variables[declarator.name] = variable
+
+    def finish(self) -> None:
+        """Places launch-sized shared memory after all the rest, at the largest alignment in use."""
+        base = -(-self._next["shared"] // 1024) * 1024
+        for scope, name, variable in self._open:
+            scope.variables[name] = Variable(name, variable.space, None, variable.alignment, base)
+
+
+def _element_bytes(declaration: Declaration) -> int:
+    kind = declaration.type
+    digits = "".join(c for c in kind if c.isdigit())
+    one = _TYPE_BYTES.get(kind) or max(int(digits or 64) // 8, 1)
+    return one * int((declaration.vector or "v1")[1:])
+
+
+def _size(declaration: Declaration, declarator: Declarator) -> int | None:
+    total = _element_bytes(declaration)
+    for dimension in declarator.dimensions:
+        if dimension is None:
+            return None
+        total *= dimension
+    return total
+
+
+class _Flattener:
+    def __init__(self, layout: _Layout) -> None:
+        self.steps: list[Step] = []
+        self._layout = layout
+        self._scopes = 0
+
+    def body(self, body: Body, scope: Scope) -> None:
+        match = table().match
+        for statement, start in body.located():
+            if isinstance(statement, Instruction):
+                found = match(statement)
+                form = found if isinstance(found, Match) else None
+                self.steps.append(Step(len(self.steps), statement, form, scope, start))
+            elif isinstance(statement, LabelStatement):
+                scope.labels[statement.name] = len(self.steps)
+            elif isinstance(statement, Declaration):
+                self.declare(statement, scope)
+            elif isinstance(statement, Block):
+                self._scopes += 1
+                self.body(statement.body, Scope(f"#{self._scopes}", scope))
+            elif isinstance(statement, Directive) and statement.label:
+                scope.targets[statement.label] = statement.words
+
+    def declare(self, declaration: Declaration, scope: Scope) -> None:
+        for declarator in declaration.declarators:
+            if declaration.space != "reg":
+                self._layout.place(scope, declaration, declarator)
+            elif declarator.count is None:
+                scope.registers.add(declarator.name)
+            else:
+                scope.families[declarator.name] = declarator.count
+
+
+def flatten(module: Module, function: Function) -> Program:
+    """The steps of a function that has a body."""
+    if function.body is None:
+        raise ValueError(f"{function.name} is only declared here")
+    layout = _Layout()
+    flattener = _Flattener(layout)
+    outer = Scope()
+    for item in module.items:
+        if isinstance(item, Declaration):
+            flattener.declare(item, outer)
+    scope = Scope("", outer)
+    for parameter in (*function.parameters, *function.results):
+        flattener.declare(parameter, scope)
+    flattener.body(function.body, scope)
+    layout.finish()
+    return Program(function, module, tuple(flattener.steps), scope, tuple(layout.shared))
+
+
+def name_of(operand: object) -> str | None:
+    """The text of a `Name` operand, else None."""
+    return operand.text if isinstance(operand, Name) else None

@@ -1,0 +1,65 @@
+"""What a walk takes as given: the launch, the integer arguments, and the side of each undecidable branch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ptxkit.analysis.program import Program
+from ptxkit.analysis.terms import Term
+
+#: Threads of a block where the kernel declares none.
+DEFAULT_THREADS = 128
+#: What integer parameters are taken to be, one exploration each: loops run several rounds, one, many.
+SAMPLES = (512, 96)
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """Geometry. block and cluster: (x, y, z); the grid has two clusters in x."""
+
+    block: tuple[int, int, int]
+    cluster: tuple[int, int, int]
+    is_exact: bool
+
+    @property
+    def threads(self) -> int:
+        return self.block[0] * self.block[1] * self.block[2]
+
+    @property
+    def cluster_size(self) -> int:
+        return self.cluster[0] * self.cluster[1] * self.cluster[2]
+
+
+@dataclass(slots=True)
+class Scenario:
+    """One exploration: `sample` for integer parameters, `rank` of the CTA in its cluster, decisions by condition."""
+
+    launch: Launch
+    sample: int
+    rank: int = 0
+    decisions: dict[Term, bool] = field(default_factory=dict)
+
+
+def launch_of(program: Program) -> Launch:
+    """The geometry that the kernel's directives give; one dimension of DEFAULT_THREADS where they say nothing."""
+    exact = program.function.directive("reqntid")
+    limit = exact or program.function.directive("maxntid")
+    block = _three(limit.words) if limit else (DEFAULT_THREADS, 1, 1)
+    cluster = program.function.directive("reqnctapercluster")
+    return Launch(block, _three(cluster.words) if cluster else (1, 1, 1), exact is not None)
+
+
+def _three(words: tuple[str, ...]) -> tuple[int, int, int]:
+    numbers = [int(word, 0) for word in words if word.strip(",").isdigit()]
+    x, y, z = [*numbers, 1, 1, 1][:3]
+    return x, y, z
+
+
+def representatives(launch: Launch) -> tuple[int, ...]:
+    """Linear thread numbers that stand for the rest: the first of each warp, two neighbours, and the last.
+
+    Lane 0 of a warp comes before its other lanes, whose shuffles look at what lane 0 had.
+    """
+    threads = launch.threads
+    chosen = {0, 1, threads - 1, *range(0, threads, 32)}
+    return tuple(sorted(tid for tid in chosen if tid < threads))

@@ -1,0 +1,55 @@
+"""A concrete picture of a CTA's shared memory: where variables stand, and how the windows of generic addresses lie.
+
+Only relations matter: two variables do not overlap, the shared window is not at zero, each CTA of the cluster has its
+own stretch of it. Raw shared addresses stay under 2**18, as matrix descriptors need.
+Source: PTX ISA, "Shared State Space", "Generic Addressing", "mapa".
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+#: Bits of an address inside one CTA's shared memory; the rank of another CTA of the cluster stands above them.
+CTA_BITS = 24
+_WINDOWS = {"shared": 0x7F00 << 32, "local": 0x7E00 << 32, "const": 0x7D00 << 32, "param": 0x7C00 << 32}
+_WINDOW_SIZE = 1 << 32
+
+
+@dataclass(frozen=True, slots=True)
+class SharedWindow:
+    """The shared window as the threads of CTA `rank` see it."""
+
+    rank: int = 0
+
+    def to_generic(self, space: str, address: int) -> int:
+        """The generic address of an address of `space`; `global` has its window at zero."""
+        return address + _WINDOWS.get(space.partition("::")[0], 0)
+
+    def from_generic(self, space: str, address: int) -> int:
+        """The address within `space` of a generic one."""
+        return (address - _WINDOWS.get(space.partition("::")[0], 0)) & ((1 << 64) - 1)
+
+    def space_of_generic(self, address: int) -> str:
+        """The state space whose window holds a generic address."""
+        for space, base in _WINDOWS.items():
+            if base <= address < base + _WINDOW_SIZE:
+                return space
+        return "global"
+
+    def shared_offset(self, space: str, address: int) -> int | None:
+        """A shared-memory address as offset in the cluster window, from a space that may be generic; else None."""
+        if space.startswith("shared"):
+            return address & (_WINDOW_SIZE - 1)
+        if space == "generic" and self.space_of_generic(address) == "shared":
+            return address - _WINDOWS["shared"]
+        return None
+
+    def in_cta(self, address: int, rank: int) -> int:
+        """The same place in the shared memory of CTA `rank` of the cluster."""
+        local = address & ~(0xFF << CTA_BITS)
+        return local if rank == self.rank else local | (rank + 1) << CTA_BITS
+
+    def rank_of(self, address: int) -> int:
+        """The CTA rank whose shared memory an address lies in."""
+        above = address >> CTA_BITS & 0xFF
+        return above - 1 if above else self.rank

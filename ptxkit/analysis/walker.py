@@ -1,0 +1,196 @@
+"""Walks a program as one thread: values in registers, effects into a trace.
+
+Memory that other threads may write is not followed: a load from global or shared memory gives an unknown of its own.
+Local memory, parameters and the parameter space of calls belong to the thread and are followed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from ptxkit.analysis.operations import Operations
+from ptxkit.analysis.program import Step
+from ptxkit.analysis.scenario import Launch, Scenario
+from ptxkit.analysis.space import SharedWindow
+from ptxkit.analysis.terms import Term, Terms, Value, mask
+from ptxkit.analysis.trace import Event, Opaque, Trace
+from ptxkit.isa.effects import Control
+from ptxkit.syntax.tree import Name, Operand
+
+if TYPE_CHECKING:
+    from ptxkit.analysis.actions import Code
+
+#: Steps of one walk, calls included; a longer walk ends as `budget`.
+MAX_STEPS = 30_000
+#: Depth of calls that are followed.
+MAX_CALLS = 16
+#: What an action answers to end the walk.
+END = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """A call in progress: the caller, where it goes on, its registers, and (callee's, caller's) result names."""
+
+    code: Code
+    back: int
+    registers: dict[str, Value]
+    results: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Warp:
+    """What lanes of one warp had at shuffles, by (step, visit): lane -> value."""
+
+    exchanged: dict[tuple[Step, int], dict[int, Value]] = field(default_factory=dict)
+
+
+class Walker:
+    """One thread under one scenario."""
+
+    def __init__(
+        self, code: Code, scenario: Scenario, tid: int, terms: Terms, warp: Warp, pointers: frozenset[tuple[str, int]]
+    ) -> None:
+        self.code = code
+        self.scenario = scenario
+        self.tid = tid
+        self.terms = terms
+        self.window = SharedWindow(scenario.rank)
+        self.operations = Operations(terms, self.window)
+        self.warp = warp
+        self.pointers = pointers
+        self.registers: dict[str, Value] = {}
+        self.memory: dict[tuple[str, Value], Value] = {}
+        self.frames: list[Frame] = []
+        self.trace = Trace(tid)
+        self.step: Step = code.program.steps[0]
+        self.visits: dict[Step, int] = {}
+        self.special = special_registers(scenario.launch, scenario.rank, tid)
+        self._taken: dict[tuple[Step, bool], int] = {}
+
+    @property
+    def visit(self) -> int:
+        """How often the current step was executed before."""
+        return self.visits[self.step] - 1
+
+    def run(self) -> Trace:
+        """Walks to the end of the kernel, or of the budget."""
+        index = 0
+        visits, covered = self.visits, self.trace.covered
+        for _ in range(MAX_STEPS):
+            if index >= len(self.code.program.steps):
+                index = self.leave()
+            if index == END:
+                return self.trace
+            compiled = self.code.at(index)
+            step = self.step = compiled.step
+            covered.add(step)
+            visits[step] = visits.get(step, 0) + 1
+            index += 1
+            if compiled.guard is None or self.holds(compiled.guard, compiled.negated):
+                for action in compiled.actions:
+                    target = action(self)
+                    if target is not None:
+                        index = target
+        self.trace.ended = "budget"
+        return self.trace
+
+    def holds(self, register: str, negated: bool) -> bool:
+        """Whether a guard lets its instruction execute; an unknown is decided once for each condition."""
+        value = self.registers.get(register)
+        if value is None:
+            value = self.terms.of(("undefined", register))
+        if isinstance(value, Term):
+            return self.decide(value) != negated
+        return bool(value & 1) != negated
+
+    def decide(self, condition: Term) -> bool:
+        """The side taken on an unknown condition: as before for the same one, else the side less often taken here."""
+        known = self.scenario.decisions.get(condition)
+        if known is None:
+            yes, no = self._taken.get((self.step, True), 0), self._taken.get((self.step, False), 0)
+            known = self.scenario.decisions[condition] = yes < no or (yes == no and self._prefers_true())
+        self.trace.guesses += 1
+        self._taken[(self.step, known)] = self._taken.get((self.step, known), 0) + 1
+        return known
+
+    def _prefers_true(self) -> bool:
+        """A branch first falls through, a guarded instruction is first executed."""
+        guard, match = self.step.instruction.guard, self.step.match
+        leaves = match is not None and any(isinstance(effect, Control) for effect in match.effects)
+        return leaves == (guard is not None and guard.negated)
+
+    def record(self, event: Event | Opaque) -> None:
+        """Adds to the trace."""
+        self.trace.events.append(event)
+
+    def fresh(self, what: str) -> Term:
+        """An unknown that belongs to this execution of the current step."""
+        return self.terms.of((what, self.step, self.visit, self.tid))
+
+    def leave(self) -> int:
+        """Returns from a call, or ends the walk."""
+        if not self.frames:
+            return END
+        frame = self.frames.pop()
+        for callee_name, caller_name in frame.results:
+            self._pass(callee_name, caller_name, frame.registers)
+        self.code, self.registers = frame.code, frame.registers
+        return frame.back
+
+    def enter(self, name: str, back: int, results: tuple[str, ...], arguments: tuple[Operand, ...]) -> int | None:
+        """Follows a call where the callee is here; else records that anything may have happened."""
+        callee = self.code.callee(name)
+        if callee is None or len(self.frames) >= MAX_CALLS:
+            self.record(Opaque(self.step, self.visit))
+            self.trace.opaque = True
+            for result in results:
+                self.registers[result] = self.fresh("result")
+                self.memory = {place: value for place, value in self.memory.items() if place[0] != result}
+            return None
+        function = callee.program.function
+        formals = [d.name for parameter in function.parameters for d in parameter.declarators]
+        returned = [d.name for result in function.results for d in result.declarators]
+        inner = dict(self.registers)
+        for formal, argument in zip(formals, arguments, strict=False):
+            if isinstance(argument, Name):
+                self._pass(argument.text, formal, inner)
+        self.frames.append(Frame(self.code, back, self.registers, tuple(zip(returned, results, strict=False))))
+        self.code, self.registers = callee, inner
+        return 0
+
+    def _pass(self, source: str, target: str, registers: dict[str, Value]) -> None:
+        """Copies a parameter variable or register from one side of a call to the other."""
+        for (space, place), value in list(self.memory.items()):
+            if space == source:
+                self.memory[(target, place)] = value
+        if source in self.registers:
+            registers[target] = self.registers[source]
+
+
+def special_registers(launch: Launch, rank: int, tid: int) -> dict[str, int]:
+    """The special registers whose values a launch fixes. The grid has two clusters in x; this is the first of them."""
+    (x, y, _), (cx, cy, cz) = launch.block, launch.cluster
+    lane, size = tid % 32, launch.cluster_size
+    place = (rank % cx, rank // cx % cy, rank // (cx * cy))
+    known = {
+        "%laneid": lane, "%warpid": tid // 32, "%nwarpid": -(-launch.threads // 32), "WARP_SZ": 32,
+        "%cluster_ctarank": rank, "%cluster_nctarank": size, "%is_explicit_cluster": int(size > 1),
+        "%lanemask_eq": 1 << lane, "%lanemask_lt": mask(lane), "%lanemask_le": mask(lane + 1),
+        "%lanemask_gt": mask(32) & ~mask(lane + 1), "%lanemask_ge": mask(32) & ~mask(lane),
+        "%dynamic_smem_size": 96 << 10, "%total_smem_size": 128 << 10, "%gridid": 1, "%smid": 0, "%nsmid": 1,
+    }  # fmt: skip
+    vectors = {
+        "%tid": (tid % x, tid // x % y, tid // (x * y)),
+        "%ntid": launch.block,
+        "%ctaid": place,
+        "%nctaid": (2 * cx, cy, cz),
+        "%cluster_ctaid": place,
+        "%cluster_nctaid": launch.cluster,
+        "%clusterid": (0, 0, 0),
+        "%nclusterid": (2, 1, 1),
+    }
+    for name, parts in vectors.items():
+        known.update({f"{name}.{axis}": part for axis, part in zip("xyz", parts, strict=True)})
+    return known

@@ -1,0 +1,56 @@
+"""What a rule says of one pair of places in one scenario, before anyone words it for a reader."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from ptxkit.analysis.kernel import Kernel
+from ptxkit.analysis.program import Step
+from ptxkit.diagnostics import Severity
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A violation. labels: (step, words) of the other places.
+
+    `{0}` in message and help stands for the line of `primary`, `{1}`, `{2}`... for those of the labels.
+    """
+
+    primary: Step
+    message: str
+    labels: tuple[tuple[Step, str], ...] = ()
+    help: str | None = None
+    severity: Severity = Severity.ERROR
+    properties: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """One look at a pair of steps: `finding` where the rule is broken there, None where it is kept.
+
+    world: index of the scenario. exact: the paths that led there need no guess.
+    """
+
+    key: tuple[Step, Step | None]
+    world: int
+    exact: bool
+    finding: Finding | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """A question that the rule could not answer."""
+
+    step: Step
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A rule: its code, its name, the titles of the manual's sections, and its check."""
+
+    code: str
+    name: str
+    isa: tuple[str, ...]
+    check: Callable[[Kernel], Iterator[Observation | Doubt]]

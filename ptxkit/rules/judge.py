@@ -1,0 +1,73 @@
+"""Turns what rules observed into a verdict.
+
+An error needs proof: a pair of places is reported when the paths that break the rule need no guess about data, or when
+every scenario in which the pair was seen breaks it. Where scenarios disagree it is undecided.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+
+from ptxkit.analysis.program import Step
+from ptxkit.diagnostics import Diagnostic, Label, Undecided
+from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
+from ptxkit.source import SourceFile, Span
+from ptxkit.syntax import statement_spans
+
+
+class Judge:
+    """Collects diagnostics for one module."""
+
+    def __init__(self, source: SourceFile) -> None:
+        self._source = source
+        self.diagnostics: list[Diagnostic] = []
+        self.undecided: list[Undecided] = []
+
+    def hear(self, rule: Rule, observed: Iterable[Observation | Doubt]) -> None:
+        """Judges all that one rule observed in one kernel."""
+        pairs: dict[tuple[Step, Step | None], dict[int, list[Observation]]] = defaultdict(lambda: defaultdict(list))
+        doubts: dict[tuple[Step, str], None] = {}
+        for item in observed:
+            if isinstance(item, Doubt):
+                doubts[(item.step, item.reason)] = None
+            else:
+                pairs[item.key][item.world].append(item)
+        reported: set[Step] = set()
+        for by_world in pairs.values():
+            self._pair(rule, by_world, reported)
+        for step, reason in doubts:
+            self.undecided.append(Undecided(rule.code, reason, self._source, self.span(step)))
+
+    def _pair(self, rule: Rule, by_world: dict[int, list[Observation]], reported: set[Step]) -> None:
+        broken = {world: [o for o in seen if o.finding is not None] for world, seen in by_world.items()}
+        found = [o for seen in broken.values() for o in seen]
+        if not found or found[0].finding is None:
+            return
+        proven = all(broken.values()) or any(o.exact for o in broken[min(broken)])
+        finding = found[0].finding
+        if not proven:
+            reason = "kept or broken depending on the launch or on data"
+            self.undecided.append(Undecided(rule.code, reason, self._source, self.span(finding.primary)))
+        elif finding.primary not in reported:
+            reported.add(finding.primary)
+            self.diagnostics.append(self._diagnostic(rule, finding))
+
+    def _diagnostic(self, rule: Rule, finding: Finding) -> Diagnostic:
+        places = [finding.primary, *(step for step, _ in finding.labels)]
+        lines = [self._source.position(self.span(step).start)[0] for step in places]
+        return Diagnostic(
+            code=rule.code,
+            severity=finding.severity,
+            message=finding.message.format(*lines),
+            source=self._source,
+            span=self.span(finding.primary),
+            labels=tuple(Label(self.span(step), words) for step, words in finding.labels),
+            help=finding.help.format(*lines) if finding.help else None,
+            isa=rule.isa,
+            properties=finding.properties,
+        )
+
+    def span(self, step: Step) -> Span:
+        """The place of a whole statement."""
+        return statement_spans(self._source, step.start).statement

@@ -1,0 +1,53 @@
+"""What the mbarrier rules share: who initialises which object, and who uses it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+
+from ptxkit.analysis.kernel import Thread, World
+from ptxkit.analysis.space import CTA_BITS
+from ptxkit.analysis.trace import Event, Opaque
+from ptxkit.isa.effects import (
+    Access,
+    MbarrierArrive,
+    MbarrierComplete,
+    MbarrierExpect,
+    MbarrierInit,
+    MbarrierInvalidate,
+    MbarrierTrack,
+    MbarrierWait,
+)
+
+USES = (MbarrierArrive, MbarrierComplete, MbarrierExpect, MbarrierTrack, MbarrierWait)
+
+
+def object_of(event: Event) -> int | None:
+    """The mbarrier that an event is about, as an offset in the CTA's own shared memory; None where it is not known."""
+    address = event.address
+    if isinstance(event.effect, Access) or not isinstance(address, int) or address >> CTA_BITS:
+        return None
+    return address
+
+
+def initialisations(threads: Iterable[Thread]) -> dict[int, list[tuple[Thread, int, Event]]]:
+    """By object: who initialises it, at which position."""
+    found: dict[int, list[tuple[Thread, int, Event]]] = defaultdict(list)
+    for thread in threads:
+        for position, event in thread.positions(MbarrierInit):
+            address = object_of(event)
+            if address is not None:
+                found[address].append((thread, position, event))
+    return found
+
+
+def is_murky(world: World) -> bool:
+    """Whether an object might be initialised, or arrived at, where no trace shows it."""
+    for thread in world.threads.values():
+        for event in thread.trace.events:
+            if isinstance(event, Opaque):
+                return True
+            effect = event.effect
+            if isinstance(effect, MbarrierInit | MbarrierInvalidate) and not isinstance(event.address, int):
+                return True
+    return False

@@ -1,0 +1,46 @@
+"""PTX201: a generic address is used where an address of a state space is needed.
+
+What it does
+    Finds a generic address (a `cvta` result, a converted pointer) in an instruction that names a state space.
+
+Why it matters
+    A generic address is no offset in a state space: the access goes elsewhere, or faults.
+
+Example
+    cvta.shared.u64 %rd1, %rd0;
+    ld.shared.b32 %r1, [%rd1];
+
+Use instead
+    ld.shared.b32 %r1, [%rd0];
+
+ISA section
+    "Generic Addressing", "cvta". Catalogue: AS1, AS5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptxkit.analysis.kernel import Kernel
+from ptxkit.analysis.trace import Misuse
+from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
+from ptxkit.rules.misuse import observations
+
+
+def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
+    """Looks at every address operand of an instruction that names a state space."""
+    yield from observations(kernel, lambda misuse: misuse.origin == "generic", _finding)
+
+
+def _finding(misuse: Misuse) -> Finding:
+    space = misuse.taken
+    return Finding(
+        primary=misuse.step,
+        message=f"uses a generic address where an address in .{space} is needed",
+        help=f"use the address from before its `cvta`, convert it back with `cvta.to.{space.partition('::')[0]}`, or "
+        "drop the state space from the instruction",
+        properties={"operand": misuse.role, "space": space},
+    )
+
+
+RULE = Rule("PTX201", "generic-address-in-space", ("Generic Addressing", "cvta"), check)

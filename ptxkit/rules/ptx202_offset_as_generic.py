@@ -1,0 +1,45 @@
+"""PTX202: an offset in a state space is used as a generic address.
+
+What it does
+    Finds the plain address of a shared variable in an instruction that takes generic addresses.
+
+Why it matters
+    Generic addressing takes a small number for an address in global memory. The access reads or writes there, or faults.
+
+Example
+    mov.u64 %rd0, tile;
+    ld.b32 %r1, [%rd0];
+
+Use instead
+    mov.u64 %rd0, tile;
+    ld.shared.b32 %r1, [%rd0];
+
+ISA section
+    "Generic Addressing", "cvta". Catalogue: AS2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptxkit.analysis.kernel import Kernel
+from ptxkit.analysis.trace import Misuse
+from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
+from ptxkit.rules.misuse import observations
+
+
+def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
+    """Looks at every address operand of an instruction that names no state space."""
+    yield from observations(kernel, lambda misuse: misuse.origin != "generic", _finding)
+
+
+def _finding(misuse: Misuse) -> Finding:
+    return Finding(
+        primary=misuse.step,
+        message=f"uses an offset in .{misuse.origin} as a generic address",
+        help=f"name the state space in the instruction, or convert the address with `cvta.{misuse.origin}`",
+        properties={"operand": misuse.role, "space": misuse.origin},
+    )
+
+
+RULE = Rule("PTX202", "space-offset-as-generic", ("Generic Addressing", "cvta"), check)

@@ -1,0 +1,85 @@
+"""PTX301: an asynchronous copy is never committed to a group.
+
+What it does
+    Finds a `cp.async` or a bulk store whose thread reaches the end of the kernel without a commit that takes it in.
+
+Why it matters
+    A wait counts committed groups. A copy that belongs to none is waited for by nobody: its bytes may come late, or be
+    read from shared memory that the next kernel already owns.
+
+Example
+    cp.async.cg.shared.global [%r1], [%rd1], 16;
+    cp.async.wait_group 0;
+
+Use instead
+    cp.async.cg.shared.global [%r1], [%rd1], 16;
+    cp.async.commit_group;
+    cp.async.wait_group 0;
+
+ISA section
+    "cp.async.commit_group", "cp.async.bulk.commit_group", "Async-group mechanism". Catalogue: CA3, BK7, WG4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptxkit.analysis.inflight import GROUPED, Copy
+from ptxkit.analysis.kernel import Kernel, Thread
+from ptxkit.analysis.program import Step
+from ptxkit.diagnostics import Severity
+from ptxkit.isa.effects import CommitGroup, WaitGroup
+from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
+
+#: The instruction that closes a group, by mechanism: only for the words of the help.
+_COMMIT = {
+    "cp.async": "cp.async.commit_group",
+    "bulk": "cp.async.bulk.commit_group",
+    "wgmma": "wgmma.commit_group.sync.aligned",
+}
+
+
+def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
+    """Looks at each copy of each thread that walked to the end."""
+    for number, world in enumerate(kernel.worlds):
+        for thread in world.threads.values():
+            if thread.trace.ended == "exit" and not thread.trace.opaque:
+                yield from _thread(number, thread)
+
+
+def _thread(number: int, thread: Thread) -> Iterator[Observation]:
+    exact = not thread.trace.guesses
+    seen: set[tuple[Step, bool]] = set()
+    for copy in thread.copies:
+        if copy.group not in GROUPED or copy.tracked is not None:
+            continue
+        missing = copy.committed is None
+        if (copy.event.step, missing) not in seen:
+            seen.add((copy.event.step, missing))
+            finding = _finding(thread, copy) if missing else None
+            yield Observation((copy.event.step, None), number, exact, finding)
+
+
+def _finding(thread: Thread, copy: Copy) -> Finding:
+    waits = [e.step for at, e in thread.positions(WaitGroup) if at > copy.position and _group(e.effect) == copy.group]
+    commits = [
+        e.step for at, e in thread.positions(CommitGroup) if at < copy.position and _group(e.effect) == copy.group
+    ]
+    labels = [(step, "waits for committed groups only") for step in waits[:1]]
+    labels += [(step, "the last commit stands before the copy") for step in commits[-1:]]
+    consequence = "the wait at line {1} does not cover it" if waits else "nothing can wait for it"
+    return Finding(
+        primary=copy.event.step,
+        message=f"this copy is never committed to a group: {consequence}",
+        labels=tuple(labels),
+        help=f"add `{_COMMIT[copy.group]};` after the copies of a stage, in the thread that issues them",
+        severity=Severity.ERROR if waits or copy.group == "bulk" else Severity.WARNING,
+        properties={"group": copy.group},
+    )
+
+
+def _group(effect: object) -> str:
+    return effect.group if isinstance(effect, CommitGroup | WaitGroup) else ""
+
+
+RULE = Rule("PTX301", "group-never-committed", ("cp.async.commit_group", "cp.async.bulk.commit_group"), check)

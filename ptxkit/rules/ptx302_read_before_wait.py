@@ -1,0 +1,201 @@
+"""PTX302: shared memory is read while the copy that fills it may still be in flight.
+
+What it does
+    Finds a read of bytes that an asynchronous copy writes, where the copy's thread has not waited for it: no wait at all,
+    a `wait_group` that leaves the copy's group pending, a wait for the other kind of group, a missing wait on the mbarrier
+    that the copy completes on; or where the issuing thread waited but nothing orders that wait before another thread's
+    read.
+
+Why it matters
+    Until its completion is observed, the copy may write at any time. The read gives old bytes, or a mixture.
+
+Example
+    cp.async.cg.shared.global [%r1], [%rd1], 16;
+    cp.async.commit_group;
+    cp.async.wait_group 1;
+    bar.sync 0;
+    ld.shared.b32 %r2, [%r1];
+
+Use instead
+    cp.async.wait_group 0;
+
+ISA section
+    "cp.async.wait_group / cp.async.wait_all", "Completion Mechanisms for Asynchronous Copy Operations",
+    "mbarrier.test_wait / mbarrier.try_wait". Catalogue: CA1, CA2, CA4, CA5, CA9, BK7, PX5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptxkit.analysis.inflight import GROUPED, Copy
+from ptxkit.analysis.kernel import Kernel, Thread, World, extent, is_async_read, is_generic_read
+from ptxkit.analysis.program import Step
+from ptxkit.analysis.ranges import RangeIndex
+from ptxkit.analysis.trace import Event
+from ptxkit.isa.effects import Access, Barrier, MbarrierWait, WaitGroup
+from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
+
+
+def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
+    """Looks at every copy into shared memory and every read of its bytes, in one thread and between two."""
+    for number, world in enumerate(kernel.worlds):
+        if world.is_opaque:
+            continue
+        for thread in world.threads.values():
+            yield from _thread(number, world, thread)
+
+
+def _fills(copy: Copy) -> bool:
+    effect = copy.event.effect
+    return isinstance(effect, Access) and effect.kind != "read" and effect.space.startswith("shared")
+
+
+def _thread(number: int, world: World, issuer: Thread) -> Iterator[Observation]:
+    index: RangeIndex[Copy] = RangeIndex()
+    for copy in issuer.copies:
+        touched = extent(copy.event)
+        if _fills(copy) and touched is not None:
+            index.add(*touched, copy)
+    for reader in world.threads.values():
+        broken: set[tuple[Step, Step]] = set()
+        for position, event in reader.accesses:
+            if not (is_generic_read(event) or is_async_read(event)):
+                continue
+            latest = _latest(index, reader is issuer, position, event)
+            for copy in latest:
+                key = (event.step, copy.event.step)
+                if key not in broken:
+                    observation = _look(number, world, (issuer, copy), (reader, position, event))
+                    if observation is not None:
+                        if observation.finding is not None:
+                            broken.add(key)
+                        yield observation
+
+
+def _latest(index: RangeIndex[Copy], own: bool, position: int, event: Event) -> list[Copy]:
+    """The copies that wrote these bytes, by step the last one before the read (any, for another thread's read)."""
+    low, high = extent(event) or (0, 1)
+    found = {id(copy): copy for copy in index.overlapping(low, high)}
+    if not own:
+        return list(found.values())
+    before = [copy for copy in found.values() if copy.position < position]
+    return sorted(before, key=lambda copy: copy.position)[-1:]
+
+
+def _look(number: int, world: World, write: tuple[Thread, Copy], read: tuple[Thread, int, Event]) -> Observation | None:
+    (issuer, copy), (reader, position, event) = write, read
+    key = (event.step, copy.event.step)
+    exact = not (issuer.trace.guesses or reader.trace.guesses)
+    if copy.group not in GROUPED:
+        kept = _barrier_kept(world, issuer, copy, reader, position)
+    elif reader is issuer:
+        kept = _known_by(copy, position)
+    else:
+        kept = _handed_over(world, issuer, copy, reader, position)
+    if kept is None:
+        return None
+    return Observation(key, number, exact, None if kept else _finding(issuer, copy, reader, position, event))
+
+
+def _known_by(copy: Copy, position: int) -> bool:
+    done = copy.done if copy.done is not None else copy.tracked
+    return done is not None and done < position
+
+
+def _handed_over(world: World, issuer: Thread, copy: Copy, reader: Thread, position: int) -> bool | None:
+    """Whether another thread's copy is complete where the reader takes over; None where the two are not ordered."""
+    ways = list(world.order(issuer, copy.position, reader, position))
+    if ways:
+        return any(_known_by(copy, way.released) for way in ways) or copy.tracked is not None
+    own = [other for other in reader.copies if other.event.step is copy.event.step and other.position < position]
+    same_round = [other for other in own if other.event.visit == copy.event.visit]
+    if not same_round or copy.tracked is not None or reader.tid // 32 == issuer.tid // 32:
+        return None
+    # The reader issued its own part of this copy and met no barrier since: the other thread may be anywhere.
+    since = same_round[-1].position
+    met = any(since < at < position for marks in reader.marks.acquires.values() for at in marks)
+    return None if met else False
+
+
+def _barrier_kept(world: World, issuer: Thread, copy: Copy, reader: Thread, position: int) -> bool | None:
+    """Whether a copy that completes on an mbarrier was waited for; None where that cannot be told."""
+    if not isinstance(copy.event.barrier, int):
+        return None
+    if reader is issuer and copy.done is not None and copy.done < position:
+        return True
+    if _waits(reader, copy.event.barrier, position):
+        return True if reader is not issuer else None
+    if reader is issuer or _first_use(world, reader, position, copy):
+        return True if _others_waited(world, copy.event.barrier, reader, position) else False
+    return None
+
+
+def _waits(thread: Thread, barrier: int, until: int) -> bool:
+    return any(
+        at < until and (event.address == barrier or not isinstance(event.address, int))
+        for at, event in thread.positions(MbarrierWait)
+    )
+
+
+def _others_waited(world: World, barrier: int, reader: Thread, position: int) -> bool:
+    """Whether some thread waits on the mbarrier and the reader may have learnt of it by another barrier."""
+    waited = any(_waits(thread, barrier, len(thread.trace.events)) for thread in world.threads.values())
+    met = any(at < position for at, _ in reader.positions(Barrier)) or any(
+        at < position for at, _ in reader.positions(MbarrierWait)
+    )
+    return waited and met
+
+
+def _first_use(world: World, reader: Thread, position: int, copy: Copy) -> bool:
+    """Whether nothing but such copies fills these bytes: then any read of them is a read of a copy."""
+    low, high = extent(copy.event) or (0, 0)
+    for thread in world.threads.values():
+        for _, event in thread.accesses:
+            effect = event.effect
+            start, end = extent(event) or (0, 0)
+            if isinstance(effect, Access) and effect.kind != "read" and effect.proxy == "generic":
+                if start < high and low < end:
+                    return False
+    return True
+
+
+def _finding(issuer: Thread, copy: Copy, reader: Thread, position: int, event: Event) -> Finding:
+    labels: list[tuple[Step, str]] = [(copy.event.step, "asynchronous copy into these bytes")]
+    grouped = copy.group in GROUPED
+    waits = [
+        found.step
+        for at, found in issuer.positions(WaitGroup)
+        if copy.position < at and isinstance(found.effect, WaitGroup) and found.effect.group == copy.group
+    ]
+    if not grouped:
+        what = "no thread waits on the mbarrier that the copy completes on"
+        mend = "wait for the phase of that mbarrier (`mbarrier.try_wait.parity`, in a loop) before the read"
+    elif copy.committed is None:
+        what, mend = "the copy was not committed to a group", "commit the group before the wait"
+    elif copy.done is None and waits:
+        what, mend = "the wait leaves its group pending", "lower the count of the wait at line {2}"
+        labels.append((waits[0], "may leave this copy's group unfinished"))
+    elif copy.done is not None and copy.done < position:
+        what, mend = "only the issuing thread has waited for it", "add `bar.sync` between the wait and the read"
+    elif waits:
+        what, mend = "the wait comes too late, or leaves its group pending", "wait with a smaller count before the read"
+        labels.append((waits[0], "the first wait after the copy"))
+    else:
+        what, mend = "nothing waits for it", f"add `{copy.group}.wait_group 0;` and a barrier before the read"
+    who = "" if reader is issuer else " by another thread"
+    return Finding(
+        primary=event.step,
+        message=f"reads shared memory that the copy at line {{1}}{who} may still be writing: {what}",
+        labels=tuple(labels),
+        help=mend,
+        properties={"completion": copy.group},
+    )
+
+
+RULE = Rule(
+    "PTX302",
+    "read-before-wait",
+    ("cp.async.wait_group / cp.async.wait_all", "Completion Mechanisms for Asynchronous Copy Operations"),
+    check,
+)

@@ -1,0 +1,130 @@
+"""PTX303: the source of a bulk copy is reused, or given up, while the copy may still read it.
+
+What it does
+    Finds shared memory that a bulk store or reduction reads and that is written again, or that the CTA gives up by
+    ending, where the issuing thread has not waited for the copy (`cp.async.bulk.wait_group`, `.read` suffices).
+
+Why it matters
+    The bulk copy engine reads shared memory when it gets to it. What was written meanwhile is what it stores.
+
+Example
+    @%p1 cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r3], 4096;
+    @%p1 cp.async.bulk.commit_group;
+    ret;
+
+Use instead
+    @%p1 cp.async.bulk.commit_group;
+    @%p1 cp.async.bulk.wait_group.read 0;
+    ret;
+
+ISA section
+    "Completion Mechanisms for Asynchronous Copy Operations", "cp.async.bulk.wait_group". Catalogue: BK7, BK8, BK12, PX5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptxkit.analysis.inflight import Copy
+from ptxkit.analysis.kernel import Kernel, Thread, World, extent, is_async_write, is_generic_write
+from ptxkit.analysis.program import Step
+from ptxkit.analysis.ranges import RangeIndex
+from ptxkit.analysis.trace import Event
+from ptxkit.isa.effects import Access, WaitGroup
+from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
+
+
+def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
+    """Looks at each bulk copy out of shared memory, each later write of its bytes, and the end of its thread."""
+    for number, world in enumerate(kernel.worlds):
+        if world.is_opaque:
+            continue
+        for issuer in world.threads.values():
+            sources = [copy for copy in issuer.copies if _reads_source(copy)]
+            if sources:
+                yield from _end(number, issuer, sources)
+                for writer in world.threads.values():
+                    yield from _rewrites(number, world, issuer, sources, writer)
+
+
+def _reads_source(copy: Copy) -> bool:
+    effect = copy.event.effect
+    return copy.group == "bulk" and isinstance(effect, Access) and effect.kind == "read"
+
+
+def _end(number: int, issuer: Thread, sources: list[Copy]) -> Iterator[Observation]:
+    if issuer.trace.ended != "exit":
+        return
+    for copy in sources:
+        if copy.committed is None:
+            continue  # PTX301 speaks of it
+        finding = _left_behind(issuer, copy) if copy.read is None else None
+        yield Observation((copy.event.step, None), number, not issuer.trace.guesses, finding)
+
+
+def _rewrites(number: int, world: World, issuer: Thread, sources: list[Copy], writer: Thread) -> Iterator[Observation]:
+    index: RangeIndex[Copy] = RangeIndex()
+    for copy in sources:
+        touched = extent(copy.event)
+        if touched is not None:
+            index.add(*touched, copy)
+    exact = not (issuer.trace.guesses or writer.trace.guesses)
+    for position, event in writer.accesses:
+        if not (is_generic_write(event) or is_async_write(event)):
+            continue
+        for copy in {id(found): found for found in index.overlapping(*(extent(event) or (0, 1)))}.values():
+            safe = _is_safe(world, issuer, copy, writer, position)
+            if safe is not None:
+                finding = None if safe else _rewritten(issuer, copy, event)
+                yield Observation((event.step, copy.event.step), number, exact, finding)
+
+
+def _is_safe(world: World, issuer: Thread, copy: Copy, writer: Thread, position: int) -> bool | None:
+    if copy.committed is None:
+        return None
+    if writer is issuer:
+        if copy.position > position:
+            return None
+        return copy.read is not None and copy.read < position
+    ways = list(world.order(issuer, copy.position, writer, position))
+    if not ways:
+        return None
+    return copy.read is not None and any(copy.read < way.released for way in ways)
+
+
+def _left_behind(issuer: Thread, copy: Copy) -> Finding:
+    return Finding(
+        primary=copy.event.step,
+        message="the kernel may end while this bulk copy still reads its shared memory",
+        labels=_waits(issuer, copy),
+        help="wait with `cp.async.bulk.wait_group.read 0;` in the thread that issued it, before it ends",
+        properties={"completion": "bulk"},
+    )
+
+
+def _rewritten(issuer: Thread, copy: Copy, event: Event) -> Finding:
+    return Finding(
+        primary=event.step,
+        message="writes shared memory that the bulk copy at line {1} may still be reading",
+        labels=((copy.event.step, "bulk copy out of these bytes"), *_waits(issuer, copy)),
+        help="wait with `cp.async.bulk.wait_group.read` in the thread that issued the copy, then a barrier, before "
+        "the write",
+        properties={"completion": "bulk"},
+    )
+
+
+def _waits(issuer: Thread, copy: Copy) -> tuple[tuple[Step, str], ...]:
+    later = [
+        event.step
+        for at, event in issuer.positions(WaitGroup)
+        if at > copy.position and isinstance(event.effect, WaitGroup) and event.effect.group == "bulk"
+    ]
+    return tuple((step, "does not cover it") for step in later[:1])
+
+
+RULE = Rule(
+    "PTX303",
+    "source-reused-in-flight",
+    ("Completion Mechanisms for Asynchronous Copy Operations", "cp.async.bulk.wait_group"),
+    check,
+)

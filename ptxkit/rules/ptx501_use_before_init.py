@@ -1,0 +1,101 @@
+"""PTX501: an mbarrier is used before its initialisation is ordered, or without any.
+
+What it does
+    Finds an operation on an mbarrier by a thread that nothing has told of the `mbarrier.init` in another thread, and
+    operations on an object that no thread initialises.
+
+Why it matters
+    Raw memory is not an mbarrier. An arrival that comes before the initialisation is lost, and the kernel hangs; a wait
+    may pass at once.
+
+Example
+    @%p1 mbarrier.init.shared::cta.b64 [bar], 128;
+    mbarrier.arrive.shared::cta.b64 _, [bar];
+
+Use instead
+    @%p1 mbarrier.init.shared::cta.b64 [bar], 128;
+    bar.sync 0;
+    mbarrier.arrive.shared::cta.b64 _, [bar];
+
+ISA section
+    "mbarrier.init", "Lifecycle of the mbarrier object". Catalogue: MB2, MB3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptxkit.analysis.kernel import Kernel, Thread, World
+from ptxkit.analysis.trace import Event
+from ptxkit.isa.effects import MbarrierComplete
+from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
+from ptxkit.rules.mbarriers import USES, initialisations, is_murky, object_of
+
+
+def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
+    """Looks at each first use of an object by each thread."""
+    for number, world in enumerate(kernel.worlds):
+        if not is_murky(world):
+            yield from _world(number, world, kernel.program.is_kernel)
+
+
+def _world(number: int, world: World, is_kernel: bool) -> Iterator[Observation]:
+    inits = initialisations(world.threads.values())
+    for thread in world.threads.values():
+        seen: set[int] = set()
+        for position, event in enumerate(thread.trace.events):
+            if not isinstance(event, Event) or not isinstance(event.effect, USES):
+                continue
+            address = object_of(event)
+            if address is None or address in seen:
+                continue
+            seen.add(address)
+            makers = inits.get(address)
+            if makers is None and is_kernel and not kernel_covers(world, address):
+                yield Observation((event.step, None), number, not thread.trace.guesses, _never(event))
+            elif makers is not None:
+                yield _ordered(number, world, makers, (thread, position, event))
+
+
+def kernel_covers(world: World, address: int) -> bool:
+    """Whether any thread of the CTA at all initialises the object."""
+    return address in initialisations(world.everyone.values())
+
+
+def _ordered(
+    number: int, world: World, makers: list[tuple[Thread, int, Event]], use: tuple[Thread, int, Event]
+) -> Observation:
+    thread, position, event = use
+    maker, made, init = makers[0]
+    exact = not (thread.trace.guesses or maker.trace.guesses)
+    key = (event.step, init.step)
+    for other, at, _ in makers:
+        if other is thread:
+            if at < position:
+                return Observation(key, number, exact)
+        elif any(world.order(other, at, thread, position)):
+            return Observation(key, number, exact)
+    return Observation(key, number, exact, _unordered(event, init, maker is thread))
+
+
+def _never(event: Event) -> Finding:
+    return Finding(
+        primary=event.step,
+        message="uses an mbarrier that no thread of this kernel initialises",
+        help="initialise it in one thread (`mbarrier.init.shared::cta.b64 [bar], count;`), then `bar.sync` before this",
+    )
+
+
+def _unordered(event: Event, init: Event, same: bool) -> Finding:
+    if same:
+        message = "uses an mbarrier before the initialisation at line {1}"
+        mend = "move the initialisation before line {0}"
+    else:
+        message = "uses an mbarrier that another thread initialises at line {1}: nothing orders the two"
+        mend = "add `bar.sync 0;` after the initialisation, before any other thread's use"
+    if isinstance(event.effect, MbarrierComplete):
+        message = message.replace("uses an mbarrier", "completes on an mbarrier", 1)
+    return Finding(event.step, message, ((init.step, "initialised here"),), mend)
+
+
+RULE = Rule("PTX501", "mbarrier-use-before-init", ("mbarrier.init", "Lifecycle of the mbarrier object"), check)

@@ -1,0 +1,69 @@
+"""PTX502: an mbarrier is initialised twice.
+
+What it does
+    Finds an `mbarrier.init` of an object that is already live: executed by several threads, or again by the same one
+    with no `mbarrier.inval` between.
+
+Why it matters
+    Initialising a live object is undefined. A late second initialisation wipes out arrivals that were already counted.
+
+Example
+    mbarrier.init.shared::cta.b64 [bar], 1;       // by every thread
+
+Use instead
+    setp.eq.u32 %p1, %tid_x, 0;
+    @%p1 mbarrier.init.shared::cta.b64 [bar], 1;
+
+ISA section
+    "mbarrier.init", "Lifecycle of the mbarrier object". Catalogue: MB2, MB4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptxkit.analysis.kernel import Kernel, World
+from ptxkit.analysis.program import Step
+from ptxkit.isa.effects import MbarrierInvalidate
+from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
+from ptxkit.rules.mbarriers import initialisations, is_murky, object_of
+
+
+def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
+    """Looks at every object that is initialised."""
+    for number, world in enumerate(kernel.worlds):
+        if not is_murky(world):
+            yield from _world(number, world)
+
+
+def _world(number: int, world: World) -> Iterator[Observation]:
+    ended = {object_of(event) for thread in world.threads.values() for _, event in thread.positions(MbarrierInvalidate)}
+    for address, makers in initialisations(world.threads.values()).items():
+        (thread, _, first), *others = makers
+        exact = not any(maker.trace.guesses for maker, _, _ in makers)
+        if others and address in ended:
+            continue
+        key = (first.step, others[0][2].step if others else None)
+        finding = None
+        if others:
+            finding = _finding(first.step, others[0][2].step, others[0][0].tid != thread.tid)
+        yield Observation(key, number, exact, finding)
+
+
+def _finding(first: Step, second: Step, threads_differ: bool) -> Finding:
+    if threads_differ:
+        return Finding(
+            primary=second,
+            message="several threads initialise this mbarrier",
+            labels=((first, "initialised here"),) if first is not second else (),
+            help="initialise it in one thread only, and let a barrier follow",
+        )
+    return Finding(
+        primary=second,
+        message="initialises an mbarrier that is live already",
+        labels=((first, "initialised here"),) if first is not second else (),
+        help="initialise it once, or end its life with `mbarrier.inval` when all its users are done",
+    )
+
+
+RULE = Rule("PTX502", "mbarrier-double-init", ("mbarrier.init", "Lifecycle of the mbarrier object"), check)
