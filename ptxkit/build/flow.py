@@ -189,9 +189,14 @@ class Flow(Special):
             raise BuildTypeError(f"a range counts integers, not .{scalar.word}")
         return ForRange(self, start, stop, step, scalar)
 
-    def variable(self, scalar: type[ScalarT], value: Register[ScalarT] | Number) -> Variable[ScalarT]:
-        """A register that may be written again, and its first value."""
-        made = Variable(self, scalar, self.new_register_name(scalar))
+    def variable(
+        self, scalar: type[ScalarT], value: Register[ScalarT] | Number, *, multiple: int = 1
+    ) -> Variable[ScalarT]:
+        """A register that may be written again, and its first value.
+
+        multiple: a power of two that divides every value it will have, so that addresses keep their alignment.
+        """
+        made = Variable(self, scalar, self.new_register_name(scalar), multiple)
         made.set(value)
         return made
 

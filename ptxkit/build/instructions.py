@@ -210,7 +210,7 @@ def _choose(name: str, operands: tuple[object, ...], keywords: dict[str, str | b
             unsaid.append(missing)
     if fitting:
         return min(fitting, key=lambda pair: pair[0])[1]
-    raise BuildTypeError(_refusal(name, rejected, unsaid, keywords))
+    raise BuildTypeError(_refusal(name, rejected, unsaid, keywords, hints))
 
 
 def _rank(found: Arrangement, far: int) -> tuple[object, ...]:
@@ -249,7 +249,9 @@ def _unknown(name: str) -> str:
     return f"no form of `{head}` can be written {name!r}{hint}; its modifiers come in the manual's order"
 
 
-def _refusal(name: str, rejected: list[Rejection], unsaid: list[UnsaidError], keywords: dict[str, str | bool]) -> str:
+def _refusal(
+    name: str, rejected: list[Rejection], unsaid: list[UnsaidError], keywords: dict[str, str | bool], hints: Hints
+) -> str:
     if rejected:
         return _explain(name, rejected)
     if unsaid:
@@ -258,6 +260,8 @@ def _refusal(name: str, rejected: list[Rejection], unsaid: list[UnsaidError], ke
         return f"{name} does not say which: one of {choices} is part of its name"
     if keywords:
         return f"no form of {name} has the modifiers {', '.join(keywords)}"
+    if hints.types:
+        return f"no form of {name} is for {' and '.join(f'.{word}' for word in hints.types)}"
     return f"the operands of {name} do not tell its type; say it in the name"
 
 

@@ -186,6 +186,8 @@ class Variable(Register[ScalarT]):
     def set(self, value: Register[ScalarT] | Number) -> None:
         """Writes the variable: one `mov`."""
         _same_type(self, value)
+        if _multiple(value) < self.multiple:
+            raise BuildTypeError(f"{self!r} keeps multiples of {self.multiple}, and {value!r} is not known to be one")
         self.builder.instruction(f"mov_{self.type.word}", (value,), into=self)
 
 

@@ -55,8 +55,8 @@ class Loaded:
         """Launches on a stream and does not wait.
 
         grid: CTAs (in `cuda.core`'s sense: clusters, where `cluster` is given). block: threads of a CTA; may be left
-        out where the kernel fixes them. shared: bytes of launch-sized shared memory; left out, what the kernel asked for.
-        Errors: `ArgumentError`, `LaunchError`.
+        out where the kernel fixes them. shared: bytes of launch-sized shared memory; left out, what the kernel asked
+        for. Errors: `ArgumentError`, `LaunchError`.
         """
         module = core()
         values = kernel_arguments(self.signature, arguments)
