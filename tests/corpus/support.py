@@ -1,0 +1,87 @@
+"""What the tests of corpus/ share: its files, what they claim, and ptxas from the package index."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import subprocess
+import tomllib
+from collections import Counter
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from ptxkit import Diagnostic, Severity
+
+CORPUS = Path(__file__).resolve().parents[2] / "corpus"
+_EXPECTATION = re.compile(r"// expect: (PTX\d{3})\s*$")
+
+
+@dataclass(frozen=True, slots=True)
+class CompilerFile:
+    """One entry of corpus/compilers/manifest.toml."""
+
+    path: Path
+    kind: str
+    accepted_by_ptxas: bool
+
+    @property
+    def name(self) -> str:
+        return str(self.path.relative_to(CORPUS / "compilers"))
+
+
+@cache
+def compiler_files() -> tuple[CompilerFile, ...]:
+    manifest = tomllib.loads((CORPUS / "compilers" / "manifest.toml").read_text())
+    return tuple(
+        CompilerFile(CORPUS / "compilers" / entry["path"], entry["kind"], entry["ptxas"]) for entry in manifest["file"]
+    )
+
+
+def fixtures() -> list[Path]:
+    return sorted((CORPUS / "rules").glob("*.ptx"))
+
+
+def kernels() -> list[Path]:
+    return sorted((CORPUS / "kernels").glob("*.ptx"))
+
+
+def expectations(text: str) -> Counter[tuple[str, int]]:
+    """(code, line) of every `// expect: PTXnnn` comment."""
+    found = ((_EXPECTATION.search(line), number) for number, line in enumerate(text.splitlines(), 1))
+    return Counter((match[1], number) for match, number in found if match)
+
+
+def places(diagnostics: tuple[Diagnostic, ...], *severities: Severity) -> Counter[tuple[str, int]]:
+    """(code, line of the primary span) of the diagnostics that have one of these severities."""
+    return Counter(
+        (each.code, each.source.position(each.span.start)[0]) for each in diagnostics if each.severity in severities
+    )
+
+
+def told(diagnostics: tuple[Diagnostic, ...], *severities: Severity) -> list[str]:
+    """One line a diagnostic, for the message of a failed test."""
+    return [
+        f"{each.source.position(each.span.start)[0]}: {each.code} {each.message}"
+        for each in diagnostics
+        if each.severity in severities
+    ]
+
+
+@cache
+def ptxas() -> Path:
+    """The assembler of the development dependency `nvidia-cuda-nvcc`; never one that the machine happens to have."""
+    spec = importlib.util.find_spec("nvidia")
+    folders = spec.submodule_search_locations if spec and spec.submodule_search_locations else []
+    for folder in folders:
+        for program in Path(folder).glob("cu*/bin/ptxas"):
+            return program
+    raise FileNotFoundError("ptxas is missing: install the development dependencies (`sh scripts/test` does)")
+
+
+def assemble(path: Path, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Compiles a file for the target it names."""
+    target = re.search(r"^\.target\s+(\w+)", path.read_text(), re.MULTILINE)
+    assert target is not None, f"{path} names no target"
+    command = [str(ptxas()), f"-arch={target[1]}", str(path), "-o", str(folder / "out.cubin")]
+    return subprocess.run(command, capture_output=True, text=True, check=False)

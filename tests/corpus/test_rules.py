@@ -1,0 +1,50 @@
+"""corpus/rules: every wrong kernel is found at the line that its comment names; every correct one stays silent."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ptxkit import Severity, lint
+
+from .support import assemble, expectations, fixtures, places, told
+
+FIXTURES = fixtures()
+each_fixture = pytest.mark.parametrize("path", FIXTURES, ids=lambda path: path.stem)
+
+
+@each_fixture
+def test_errors_are_exactly_those_that_the_comments_expect(path: Path) -> None:
+    text = path.read_text()
+    found = lint(text, path=path.name).diagnostics
+    assert places(found, Severity.ERROR) == expectations(text), told(found, Severity.ERROR)
+
+
+@pytest.mark.parametrize("path", [path for path in FIXTURES if "_ok_" in path.stem], ids=lambda path: path.stem)
+def test_a_correct_kernel_gets_no_warning_either(path: Path) -> None:
+    found = lint(path.read_text(), path=path.name).diagnostics
+    assert not told(found, Severity.ERROR, Severity.WARNING)
+
+
+@each_fixture
+def test_ptxas_accepts_the_fixture(path: Path, tmp_path: Path) -> None:
+    done = assemble(path, tmp_path)
+    assert done.returncode == 0, done.stderr
+
+
+@each_fixture
+def test_a_fixture_says_what_it_shows(path: Path) -> None:
+    code, verdict = path.stem.split("_")[:2]
+    text = path.read_text()
+    expected = expectations(text)
+    assert text.startswith(f"// {code}, {'wrong' if verdict == 'bad' else 'correct'}: ")
+    assert {each for each, _ in expected} == ({code} if verdict == "bad" else set())
+
+
+def test_every_rule_has_wrong_kernels_and_correct_twins() -> None:
+    codes = {path.stem[:6] for path in FIXTURES}
+    assert codes == {"PTX201", "PTX202", "PTX301", "PTX302", "PTX303", "PTX401", "PTX501", "PTX502", "PTX503"}
+    for code in codes:
+        for verdict in ("bad", "ok"):
+            assert sum(path.stem.startswith(f"{code}_{verdict}_") for path in FIXTURES) >= 3, f"{code} {verdict}"
