@@ -332,3 +332,13 @@ def _is_result(operands: Sequence[OperandForm]) -> bool:
     """Whether the role `d` is a register and not an address."""
     flat = [inner for operand in operands for inner in (operand, *operand.elements)]
     return any(each.role == "d" and each.kind in ("register", "vector") for each in flat)
+
+
+def fold_constants(expression: Expression, values: Mapping[str, int | None]) -> Expression:
+    """A bound expression with the operands' constants put in; it stays open where an operand is no constant."""
+    if isinstance(expression, Role):
+        value = values.get(expression.name)
+        return expression if value is None else Const(value)
+    if isinstance(expression, Call):
+        return _apply(expression.function, tuple(fold_constants(part, values) for part in expression.arguments))
+    return expression

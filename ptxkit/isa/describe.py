@@ -24,10 +24,10 @@ def operand_words(operand: OperandForm) -> str:
         case "register":
             words = f"a {_type(operand)}register"
             if operand.immediates is not None:
-                words += f" or {_immediate_words(operand.immediates)}"
+                words += f" or {immediate_words(operand.immediates)}"
             return words + (" or _" if operand.sink else "")
         case "immediate":
-            return _immediate_words(operand.immediates or Immediates())
+            return immediate_words(operand.immediates or Immediates())
         case "address":
             inside = "".join(f", {operand_words(element)}" for element in operand.elements)
             return f"an address in brackets{inside and ' with'}{inside.lstrip(',')}"
@@ -45,7 +45,7 @@ def _type(operand: OperandForm) -> str:
     return f".{operand.type.value} " if isinstance(operand.type, Const) else ""
 
 
-def _immediate_words(immediates: Immediates) -> str:
+def immediate_words(immediates: Immediates) -> str:
     if immediates.members is not None:
         return f"one of {', '.join(map(str, immediates.members))}"
     if immediates.low is None and immediates.high is None:

@@ -163,6 +163,8 @@ class Match:
         operand: Operand | None = instruction.operands[index]
         for step in self.paths.get(role, ()):
             operand = _inside(operand, step)
+        if isinstance(operand, Vector) and len(operand.elements) == 1 and self.operands[index].kind == "register":
+            return operand.elements[0]  # `{%r1}` where the form asks for one register
         return operand
 
 

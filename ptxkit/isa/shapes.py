@@ -92,6 +92,8 @@ def fit_all(operands: Sequence[OperandForm], shapes: Sequence[object]) -> bool:
 
 
 def _fits_register(operand: OperandForm, shape: Shape) -> bool:
+    if operand.count is not None and shape[0] == "vector":  # `{%r1}`, a vector of one
+        return len(shape) == 2 and shape[1] in ("name", "constant")
     match shape:
         case "name":
             return True

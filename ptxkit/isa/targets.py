@@ -1,0 +1,92 @@
+"""`.version` and `.target` against what an instruction needs.
+
+A target is a number and a suffix: `sm_90` has what every later target has too; `sm_90a` has features of that very
+chip; `sm_100f` has features that the later chips of its family keep.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+
+from ptxkit.isa.forms import Gate, Requirement
+
+# Chips that share family-specific features, the first being the one the family is named after.
+# Source: PTX ISA, ".target"; sm_101 was renamed sm_110 in PTX 9.0.
+_FAMILIES = ((100, 103, 107), (110, 101), (120, 121))
+_TARGET = re.compile(r"sm_(\d+)([af]?)")
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """`sm_100a`: number 100, suffix `a`; the suffix is `a`, `f` or empty."""
+
+    number: int
+    suffix: str = ""
+
+    def __str__(self) -> str:
+        return f"sm_{self.number}{self.suffix}"
+
+
+@cache
+def parse_target(word: str) -> Target | None:
+    """The target of a `.target` word, or None where it is another word (`texmode_unified`, a misspelling)."""
+    match = _TARGET.fullmatch(word)
+    return Target(int(match[1]), match[2]) if match else None
+
+
+def has(target: Target, wanted: str) -> bool:
+    """Whether `target` has the features of `wanted`, a target with a suffix such as `sm_90a` or `sm_100f`."""
+    needed = parse_target(wanted)
+    if needed is None:
+        return False
+    if needed.suffix == "f":
+        return target.suffix in ("a", "f") and _same_family(target.number, needed.number)
+    if needed.suffix == "a":
+        return target == needed
+    return target.number >= needed.number
+
+
+def _same_family(number: int, base: int) -> bool:
+    family = next((family for family in _FAMILIES if base in family), (base,))
+    return number in family and (number >= base or base in (101, 110))
+
+
+def satisfied(requirement: Requirement, version: tuple[int, int] | None, target: Target | None) -> bool:
+    """Whether a module's version and target meet one requirement; what the module does not say counts as met."""
+    if version is not None and version < requirement.version:
+        return False
+    if target is None:
+        return True
+    if requirement.families:
+        return any(has(target, family) for family in requirement.families)
+    return target.number >= requirement.minimum
+
+
+def unmet(gates: tuple[Gate, ...], version: tuple[int, int] | None, target: Target | None) -> list[Gate]:
+    """The gates that a version and a target do not open."""
+    return [gate for gate in gates if not any(satisfied(each, version, target) for each in gate.alternatives)]
+
+
+def remedy(gates: list[Gate], version: tuple[int, int] | None, target: Target | None) -> str:
+    """The smallest `.version` and `.target` that open gates: for each gate the alternative that changes least."""
+    chosen = [min(gate.alternatives, key=lambda each: _distance(each, version, target)) for gate in gates]
+    parts = []
+    newest = max(each.version for each in chosen)
+    if newest > (version or (1, 0)):
+        parts.append(f".version {newest[0]}.{newest[1]}")
+    families = next((each.families for each in chosen if each.families), ())
+    minimum = max(each.minimum for each in chosen)
+    if families and not (target and any(has(target, family) for family in families)):
+        parts.append(f".target {' or '.join(families)}")
+    elif not families and minimum > (target.number if target else 0):
+        parts.append(f".target sm_{minimum} or later")
+    return " and ".join(f"`{part}`" if " or later" not in part else f"`{part[:-9]}` or later" for part in parts)
+
+
+def _distance(requirement: Requirement, version: tuple[int, int] | None, target: Target | None) -> tuple[int, ...]:
+    """How much a module must change to meet a requirement: first the target's family, then the version."""
+    target_fits = satisfied(Requirement((1, 0), requirement.minimum, requirement.families), None, target)
+    version_fits = version is None or version >= requirement.version
+    return (not target_fits, not version_fits, *requirement.version, requirement.minimum)
