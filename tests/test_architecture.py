@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -99,6 +100,18 @@ def test_a_foreign_package_is_imported_only_where_it_belongs(path: Path) -> None
         f"{path}:{line}: {module} belongs in {sorted(ONLY_IN[module.split('.')[0]])}"
         for module, _, line in imports(path)
         if room(path) not in ONLY_IN.get(module.split(".")[0], {room(path)})
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_no_foreign_package_comes_in_by_a_string(path: Path) -> None:
+    wrong = [
+        f"{path}:{node.lineno}: {node.value!r}"
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        if re.fullmatch(r"[a-z0-9_]+(\.[a-z0-9_]+)+", node.value)
+        if room(path) not in ONLY_IN.get(node.value.split(".")[0], {room(path)})
     ]
     assert not wrong, "\n".join(wrong)
 
