@@ -80,13 +80,14 @@ def _actions(step: Step) -> list[Action]:
 
 
 def _forget(operands: Operands) -> Action:
-    """An instruction without a form: whatever it names may have changed."""
+    """An instruction without a form: whatever it names may have changed, and anything may have happened."""
     names: list[str] = []
     for operand in operands.step.instruction.operands:
         elements = operand.elements if isinstance(operand, Vector | Arguments) else (operand,)
         names.extend(operands.scope.register(e.text) for e in elements if isinstance(e, Name))
 
     def forget(walker: Walker) -> None:
+        walker.record_opaque()
         for name in names:
             if name in walker.registers:
                 walker.registers[name] = walker.fresh(name)
@@ -279,14 +280,14 @@ def _control(operands: Operands, effect: fx.Control) -> Action:
     match effect.kind:
         case "branch":
             where = _label(operands, operands.step.instruction.operands[-1])
-            return lambda walker: where
+            return lambda _: where
         case "branch_indexed":
             return _indexed_branch(operands)
         case "call":
             return _call(operands)
         case "return":
             return lambda walker: walker.leave()
-    return lambda walker: END
+    return lambda _: END
 
 
 def _label(operands: Operands, operand: Operand) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,8 +13,10 @@ from ptxkit.analysis.order import Handover, Marks, handovers, marks_of
 from ptxkit.analysis.program import Program
 from ptxkit.analysis.scenario import Scenario
 from ptxkit.analysis.trace import Event, Trace
-from ptxkit.isa.effects import Access
+from ptxkit.isa.effects import Access, Barrier, MbarrierWait
 
+#: Executions of one instruction that a rule looks at: the rounds of a loop repeat themselves.
+MAX_VISITS = 16
 #: An access of unknown extent touches at least this much: the smallest bulk copy, one row of a core matrix.
 LEAST_ACCESS = 16
 
@@ -37,18 +40,37 @@ class Thread:
 
     @cached_property
     def accesses(self) -> list[tuple[int, Event]]:
-        """Its accesses to shared memory by number, with positions."""
+        """Its accesses to shared memory by number, with positions: of each instruction the first MAX_VISITS."""
         return [
             (position, event)
-            for position, event in enumerate(self.trace.events)
-            if isinstance(event, Event) and isinstance(event.effect, Access) and extent(event) is not None
+            for position, event in self.positions(Access)
+            if extent(event) is not None and event.visit < MAX_VISITS
         ]
 
-    def positions(self, kind: type) -> Iterator[tuple[int, Event]]:
-        """The events whose effect is of that class, with positions."""
+    @cached_property
+    def _by_effect(self) -> dict[type, list[tuple[int, Event]]]:
+        found: dict[type, list[tuple[int, Event]]] = defaultdict(list)
         for position, event in enumerate(self.trace.events):
-            if isinstance(event, Event) and isinstance(event.effect, kind):
-                yield position, event
+            if isinstance(event, Event):
+                found[type(event.effect)].append((position, event))
+        return found
+
+    def positions(self, *kinds: type) -> list[tuple[int, Event]]:
+        """The events whose effect is of one of these classes, with positions, class by class."""
+        return [item for kind in kinds for item in self._by_effect.get(kind, ())]
+
+    @cached_property
+    def waits(self) -> dict[int | None, int]:
+        """By mbarrier (None for one at an unknown address): the position of the thread's first wait on it."""
+        found: dict[int | None, int] = {}
+        for position, event in self.positions(MbarrierWait):
+            found.setdefault(event.address if isinstance(event.address, int) else None, position)
+        return found
+
+    @cached_property
+    def first_meeting(self) -> int | None:
+        """The position of its first barrier of any kind."""
+        return min((position for position, _ in self.positions(Barrier, MbarrierWait)), default=None)
 
 
 @dataclass(frozen=True)
@@ -80,10 +102,11 @@ class World:
 
 
 class Kernel:
-    """A kernel, explored."""
+    """A kernel, explored. policy: `isa`, or `strict` where rules should warn of what the manual leaves open."""
 
-    def __init__(self, explorer: Explorer) -> None:
+    def __init__(self, explorer: Explorer, policy: str = "isa") -> None:
         self.explorer = explorer
+        self.policy = policy
         self.program: Program = explorer.program
         self.worlds = [self._world(exploration) for exploration in explorer.explorations]
 

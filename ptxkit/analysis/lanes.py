@@ -23,9 +23,10 @@ def load_parts(operands: Operands, call: Call) -> tuple[str, Reader, int]:
     number = width.value if isinstance(width, Const) and isinstance(width.value, int) else 32
     kept = str(space.value) if isinstance(space, Const) else "generic"
     operand = operands.role(address.name) if isinstance(address, Role) else None
-    if kept.startswith("param") and isinstance(operand, Address) and isinstance(operand.base, Name):
-        if operands.scope.variable(operand.base.text) is not None:
-            return operand.base.text, constant(operand.offset), number
+    match operand:
+        case Address(base=Name(text=text), offset=offset) if kept.startswith("param"):
+            if operands.scope.variable(text) is not None:
+                return text, constant(offset), number
     return kept, operands.evaluator(address) or (lambda walker: walker.fresh("address")), number
 
 
@@ -53,7 +54,7 @@ def _load(operands: Operands, call: Call) -> Reader:
     return lambda walker: load(walker, space, address(walker), width)
 
 
-def _elected(operands: Operands, call: Call) -> Reader:
+def _elected(_operands: Operands, _call: Call) -> Reader:
     """Lane 0 stands for the elected lane."""
     return lambda walker: int(walker.tid % 32 == 0)
 
@@ -104,7 +105,7 @@ def _pack(operands: Operands, call: Call) -> Reader:
     return pack
 
 
-def _unknown(operands: Operands, call: Call) -> Reader:
+def _unknown(_operands: Operands, call: Call) -> Reader:
     name = call.function
     return lambda walker: walker.fresh(name)
 

@@ -120,7 +120,7 @@ class Operands:
         """Like `evaluator`, but strings and truth values of the table pass as they are."""
         if isinstance(expression, Const):
             value = expression.value
-            return lambda walker: value
+            return lambda _: value
         return self.evaluator(expression) or (lambda walker: walker.fresh("absent operand"))
 
     def shared(self, role: str, space: str = "shared") -> Reader | None:
@@ -148,4 +148,4 @@ class Operands:
 
 def constant(number: int) -> Reader:
     """A reader that always gives `number`."""
-    return lambda walker: number
+    return lambda _: number

@@ -14,7 +14,7 @@ from typing import TypeAlias
 from ptxkit.analysis.space import SharedWindow
 from ptxkit.analysis.terms import Term, Terms, Value, mask, signed
 
-Argument: TypeAlias = int | str | bool | None | Term
+Argument: TypeAlias = int | str | bool | Term | None
 Operation: TypeAlias = Callable[..., Value]
 
 _FLOATS = ("f", "bf", "e", "tf")
@@ -49,7 +49,7 @@ class Operations:
         }
 
     def find(self, name: str) -> Operation:
-        """The function of a value operation; one that gives its operands' term for an operation without meaning here."""
+        """The function of a value operation; for one without meaning here, a function that gives its operands' term."""
         found = self._named.get(name)
         return found if found is not None else partial(self._unknown, name)
 
@@ -147,7 +147,7 @@ class Operations:
             return (a | b) & mask(width)
         if width == 1 and (a == 1 or b == 1):
             return 1
-        if a == 0 or a == b:
+        if a in (0, b):
             return b
         return a if b == 0 else self._unknown("or", width, a, b)
 

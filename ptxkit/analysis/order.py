@@ -1,4 +1,4 @@
-"""What orders two threads of a CTA: barriers, warp barriers and mbarrier hand-overs, matched by how often each was used.
+"""What orders two threads of a CTA: barriers, warp barriers and mbarrier hand-overs, by how often each was used.
 
 The n-th use of a barrier by one thread meets the n-th use of the same barrier by another. For an mbarrier, the n-th
 arrival of a thread belongs to phase n, and a wait tells of the phase before the one its parity names.

@@ -125,6 +125,11 @@ class Walker:
         """Adds to the trace."""
         self.trace.events.append(event)
 
+    def record_opaque(self) -> None:
+        """Notes that something happened here whose effects are not known."""
+        self.record(Opaque(self.step, self.visit))
+        self.trace.opaque = True
+
     def fresh(self, what: str) -> Term:
         """An unknown that belongs to this execution of the current step."""
         return self.terms.of((what, self.step, self.visit, self.tid))
@@ -143,8 +148,7 @@ class Walker:
         """Follows a call where the callee is here; else records that anything may have happened."""
         callee = self.code.callee(name)
         if callee is None or len(self.frames) >= MAX_CALLS:
-            self.record(Opaque(self.step, self.visit))
-            self.trace.opaque = True
+            self.record_opaque()
             for result in results:
                 self.registers[result] = self.fresh("result")
                 self.memory = {place: value for place, value in self.memory.items() if place[0] != result}

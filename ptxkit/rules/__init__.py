@@ -59,15 +59,15 @@ def analyse(module: Module, policy: str = "isa") -> Verdict:
     codes: dict[str, Code] = {}
     for function in module.functions():
         if function.body is not None and function.kind == "entry" and function.body.statements:
-            _kernel(judge, Explorer(module, flatten(module, function), codes))
+            _kernel(judge, Explorer(module, flatten(module, function), codes), policy)
     return Verdict(tuple(judge.diagnostics), tuple(judge.undecided))
 
 
-def _kernel(judge: Judge, explorer: Explorer) -> None:
+def _kernel(judge: Judge, explorer: Explorer, policy: str) -> None:
     if not explorer.program.steps:
         return
     explorer.run()
-    kernel = Kernel(explorer)
+    kernel = Kernel(explorer, policy)
     for rule in RULES:
         judge.hear(rule, rule.check(kernel))
     for step in explorer.missed:

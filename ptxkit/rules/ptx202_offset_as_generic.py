@@ -4,7 +4,8 @@ What it does
     Finds the plain address of a shared variable in an instruction that takes generic addresses.
 
 Why it matters
-    Generic addressing takes a small number for an address in global memory. The access reads or writes there, or faults.
+    Generic addressing takes a small number for an address in global memory. The access goes
+    there, or faults.
 
 Example
     mov.u64 %rd0, tile;

@@ -1,10 +1,10 @@
 """PTX302: shared memory is read while the copy that fills it may still be in flight.
 
 What it does
-    Finds a read of bytes that an asynchronous copy writes, where the copy's thread has not waited for it: no wait at all,
-    a `wait_group` that leaves the copy's group pending, a wait for the other kind of group, a missing wait on the mbarrier
-    that the copy completes on; or where the issuing thread waited but nothing orders that wait before another thread's
-    read.
+    Finds a read of bytes that an asynchronous copy writes, where the copy's thread has not waited for it: no wait at
+    all, a `wait_group` that leaves the copy's group pending, a wait for the other kind of group, a missing wait on the
+    mbarrier that the copy completes on; or where the issuing thread waited but nothing orders that wait before another
+    thread's read.
 
 Why it matters
     Until its completion is observed, the copy may write at any time. The read gives old bytes, or a mixture.
@@ -29,11 +29,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptxkit.analysis.inflight import GROUPED, Copy
-from ptxkit.analysis.kernel import Kernel, Thread, World, extent, is_async_read, is_generic_read
+from ptxkit.analysis.kernel import (
+    MAX_VISITS,
+    Kernel,
+    Thread,
+    World,
+    extent,
+    is_async_read,
+    is_generic_read,
+    is_generic_write,
+)
 from ptxkit.analysis.program import Step
 from ptxkit.analysis.ranges import RangeIndex
 from ptxkit.analysis.trace import Event
-from ptxkit.isa.effects import Access, Barrier, MbarrierWait, WaitGroup
+from ptxkit.isa.effects import Access, WaitGroup
 from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
 
 
@@ -55,7 +64,7 @@ def _thread(number: int, world: World, issuer: Thread) -> Iterator[Observation]:
     index: RangeIndex[Copy] = RangeIndex()
     for copy in issuer.copies:
         touched = extent(copy.event)
-        if _fills(copy) and touched is not None:
+        if _fills(copy) and touched is not None and copy.event.visit < MAX_VISITS:
             index.add(*touched, copy)
     for reader in world.threads.values():
         broken: set[tuple[Step, Step]] = set()
@@ -126,38 +135,31 @@ def _barrier_kept(world: World, issuer: Thread, copy: Copy, reader: Thread, posi
         return True
     if _waits(reader, copy.event.barrier, position):
         return True if reader is not issuer else None
-    if reader is issuer or _first_use(world, reader, position, copy):
-        return True if _others_waited(world, copy.event.barrier, reader, position) else False
+    if reader is issuer or _only_copies_fill(world, copy):
+        return _others_waited(world, copy.event.barrier, reader, position)
     return None
 
 
 def _waits(thread: Thread, barrier: int, until: int) -> bool:
-    return any(
-        at < until and (event.address == barrier or not isinstance(event.address, int))
-        for at, event in thread.positions(MbarrierWait)
-    )
+    return any(thread.waits.get(key, until) < until for key in (barrier, None))
 
 
 def _others_waited(world: World, barrier: int, reader: Thread, position: int) -> bool:
     """Whether some thread waits on the mbarrier and the reader may have learnt of it by another barrier."""
-    waited = any(_waits(thread, barrier, len(thread.trace.events)) for thread in world.threads.values())
-    met = any(at < position for at, _ in reader.positions(Barrier)) or any(
-        at < position for at, _ in reader.positions(MbarrierWait)
-    )
+    waited = any(barrier in thread.waits or None in thread.waits for thread in world.threads.values())
+    met = reader.first_meeting is not None and reader.first_meeting < position
     return waited and met
 
 
-def _first_use(world: World, reader: Thread, position: int, copy: Copy) -> bool:
-    """Whether nothing but such copies fills these bytes: then any read of them is a read of a copy."""
+def _only_copies_fill(world: World, copy: Copy) -> bool:
+    """Whether nothing but asynchronous copies fills these bytes: then any read of them is a read of a copy."""
     low, high = extent(copy.event) or (0, 0)
-    for thread in world.threads.values():
-        for _, event in thread.accesses:
-            effect = event.effect
-            start, end = extent(event) or (0, 0)
-            if isinstance(effect, Access) and effect.kind != "read" and effect.proxy == "generic":
-                if start < high and low < end:
-                    return False
-    return True
+    return not any(
+        is_generic_write(event) and start < high and low < end
+        for thread in world.threads.values()
+        for _, event in thread.accesses
+        for start, end in [extent(event) or (0, 0)]
+    )
 
 
 def _finding(issuer: Thread, copy: Copy, reader: Thread, position: int, event: Event) -> Finding:

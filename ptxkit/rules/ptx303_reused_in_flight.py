@@ -18,7 +18,8 @@ Use instead
     ret;
 
 ISA section
-    "Completion Mechanisms for Asynchronous Copy Operations", "cp.async.bulk.wait_group". Catalogue: BK7, BK8, BK12, PX5.
+    "Completion Mechanisms for Asynchronous Copy Operations", "cp.async.bulk.wait_group". Catalogue: BK7, BK8, BK12,
+    PX5.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptxkit.analysis.inflight import Copy
-from ptxkit.analysis.kernel import Kernel, Thread, World, extent, is_async_write, is_generic_write
+from ptxkit.analysis.kernel import MAX_VISITS, Kernel, Thread, World, extent, is_async_write, is_generic_write
 from ptxkit.analysis.program import Step
 from ptxkit.analysis.ranges import RangeIndex
 from ptxkit.analysis.trace import Event
@@ -66,7 +67,7 @@ def _rewrites(number: int, world: World, issuer: Thread, sources: list[Copy], wr
     index: RangeIndex[Copy] = RangeIndex()
     for copy in sources:
         touched = extent(copy.event)
-        if touched is not None:
+        if touched is not None and copy.event.visit < MAX_VISITS:
             index.add(*touched, copy)
     exact = not (issuer.trace.guesses or writer.trace.guesses)
     for position, event in writer.accesses:

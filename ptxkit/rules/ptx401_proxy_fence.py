@@ -1,14 +1,14 @@
 """PTX401: a generic write is read through the async proxy with no `fence.proxy.async` between.
 
 What it does
-    Finds shared memory that ordinary instructions wrote (`st`, `atom`, `stmatrix`, a completed `cp.async`, ...) and that
-    a bulk copy, a bulk reduction or a matrix instruction then reads through the async proxy, where no
+    Finds shared memory that ordinary instructions wrote (a store, an atomic, a matrix store, a completed `cp.async`)
+    and that a bulk copy, a bulk reduction or a matrix instruction then reads through the async proxy, where no
     `fence.proxy.async` stands on the way: in the writing thread after the write and before it hands over, or in the
     issuing thread after it took over.
 
 Why it matters
-    Barriers order threads, not proxies. The async proxy may read the bytes as they were before the write, for as long as
-    no fence covers them. The result is stale data, rarely and without any error.
+    Barriers order threads, not proxies. The async proxy may read the bytes as they were before the write, for as long
+    as no fence covers them. The result is stale data, rarely and without any error.
 
 Example
     st.shared.b32 [%r1], %r2;
@@ -28,14 +28,18 @@ ISA section
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from ptxkit.analysis.kernel import Kernel, Thread, World, extent, is_async_read, is_async_write, is_generic_write
 from ptxkit.analysis.program import Step
 from ptxkit.analysis.ranges import RangeIndex
 from ptxkit.analysis.trace import Event, Opaque
+from ptxkit.diagnostics import Severity
 from ptxkit.isa.effects import Access, Barrier, ProxyFence
 from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
 
+#: The manual does not say whether this placement counts; the mixed-proxy model accepts it (policy `strict` warns).
+_LATE_FENCE = "; the only fence stands in the issuing thread, after the barrier"
 #: A tensor copy of unknown box may have rewritten this much from its address on.
 _LARGEST_BOX = 64 << 10
 
@@ -44,7 +48,7 @@ def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
     """Looks at every pair of a generic write and an async read that surely share bytes."""
     for number, world in enumerate(kernel.worlds):
         yield from _in_one_thread(number, world)
-        yield from _between_threads(number, world)
+        yield from _between_threads(number, world, kernel.policy == "strict")
 
 
 def _covers(event: Event) -> bool:
@@ -116,7 +120,7 @@ class _Replay:
                 yield Observation((event.step, step), self._number, exact)
 
 
-def _between_threads(number: int, world: World) -> Iterator[Observation]:
+def _between_threads(number: int, world: World, strict: bool) -> Iterator[Observation]:
     rewritten: RangeIndex[Event] = RangeIndex()
     for thread in world.threads.values():
         for _, event in thread.accesses:
@@ -139,24 +143,27 @@ def _between_threads(number: int, world: World) -> Iterator[Observation]:
         for reader, position, event in readers:
             if reader is not writer:
                 for at, write in set(writes.overlapping(*(extent(event) or (0, 1)))):
-                    yield from _pair(number, world, (writer, at, write), (reader, position, event))
+                    yield from _pair(number, world, (writer, at, write), (reader, position, event), strict)
 
 
 def _pair(
-    number: int, world: World, write: tuple[Thread, int, Event], read: tuple[Thread, int, Event]
+    number: int, world: World, write: tuple[Thread, int, Event], read: tuple[Thread, int, Event], strict: bool
 ) -> Iterator[Observation]:
     (writer, written, first), (reader, position, second) = write, read
     ways = list(world.order(writer, written, reader, position))
     if not ways:
         return
     exact = not (writer.trace.guesses or reader.trace.guesses)
-    for way in ways:
-        if _fence_within(writer, written, way.released) or _fence_within(reader, way.acquired, position):
-            yield Observation((second.step, first.step), number, exact)
-            return
-    event = reader.trace.events[ways[-1].acquired]
-    finding = _finding(second.step, first.step, event.step)
-    yield Observation((second.step, first.step), number, exact, finding)
+    key = (second.step, first.step)
+    sync = reader.trace.events[ways[-1].acquired].step
+    if any(_fence_within(writer, written, way.released) for way in ways):
+        yield Observation(key, number, exact)
+    elif any(_fence_within(reader, way.acquired, position) for way in ways):
+        finding = _finding(second.step, first.step, sync)
+        late = replace(finding, severity=Severity.WARNING, message=finding.message + _LATE_FENCE)
+        yield Observation(key, number, exact, late if strict else None)
+    else:
+        yield Observation(key, number, exact, _finding(second.step, first.step, sync))
 
 
 def _fence_within(thread: Thread, low: int, high: int) -> bool:

@@ -66,7 +66,7 @@ def _ordered(
     number: int, world: World, makers: list[tuple[Thread, int, Event]], use: tuple[Thread, int, Event]
 ) -> Observation:
     thread, position, event = use
-    maker, made, init = makers[0]
+    maker, _, init = makers[0]
     exact = not (thread.trace.guesses or maker.trace.guesses)
     key = (event.step, init.step)
     for other, at, _ in makers:

@@ -22,7 +22,7 @@ ISA section
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from ptxkit.analysis.kernel import Kernel, Thread, World
@@ -53,8 +53,8 @@ def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
         if world.is_opaque or is_murky(world) or world.scenario.launch.cluster_size > 1:
             continue
         yield from _unarrived(number, world)
-        for address, ledgers in _ledgers(world).items():
-            yield from _object(number, ledgers, world, address)
+        for ledgers in _ledgers(world).values():
+            yield from _object(number, ledgers)
 
 
 def _ledgers(world: World) -> dict[int, list[_Ledger]]:
@@ -85,7 +85,7 @@ def _number(value: object) -> int | None:
     return value if isinstance(value, int) else None
 
 
-def _object(number: int, ledgers: list[_Ledger], world: World, address: int) -> Iterator[Observation | Doubt]:
+def _object(number: int, ledgers: list[_Ledger]) -> Iterator[Observation | Doubt]:
     if len(ledgers) != 1:
         return
     (ledger,) = ledgers
@@ -185,13 +185,8 @@ def _unarrived(number: int, world: World) -> Iterator[Observation]:
                 yield Observation((event.step, None), number, not thread.trace.guesses)
 
 
-def _arrivals(threads: object) -> set[int | None]:
-    found: set[int | None] = set()
-    assert not isinstance(threads, dict)
-    for thread in threads:  # type: ignore[attr-defined]
-        for _, event in thread.positions(MbarrierArrive | MbarrierTrack):
-            found.add(object_of(event))
-    return found
+def _arrivals(threads: Iterable[Thread]) -> set[int | None]:
+    return {object_of(event) for thread in threads for _, event in thread.positions(MbarrierArrive, MbarrierTrack)}
 
 
 def _never(event: Event) -> Finding:
