@@ -19,7 +19,7 @@ from ptxkit.build.addresses import Address
 from ptxkit.build.arrangement import Arrangement, Rejection, ResultPlace, arrange, write_results
 from ptxkit.build.errors import BuildAttributeError, BuildError, BuildTypeError
 from ptxkit.build.gates import lowest
-from ptxkit.build.names import Hints, UnsaidError, completions, readings, spelled
+from ptxkit.build.names import Hints, UnsaidError, completions, expected, readings, spelled
 from ptxkit.build.recorder import InPrologue, Label, Recorder
 from ptxkit.build.types import SCALARS, Scalar, ScalarT, pred, s32, u32, u64
 from ptxkit.build.values import Register
@@ -194,12 +194,15 @@ def _choose(name: str, operands: tuple[object, ...], keywords: dict[str, str | b
     fitting: list[tuple[tuple[object, ...], Arrangement]] = []
     rejected: list[Rejection] = []
     unsaid: list[UnsaidError] = []
+    untyped = False
     for reading in meant:
         known = {slot.name for slot in reading.form.modifiers}
         if not keywords.keys() <= known:
             continue
         try:
-            for opcode, far in completions(reading, keywords, hints):
+            opcodes = list(completions(reading, keywords, hints))
+            untyped |= not opcodes
+            for opcode, far in opcodes:
                 for match in table().candidates(opcode):
                     found = arrange(match, operands)
                     if isinstance(found, Rejection):
@@ -210,6 +213,8 @@ def _choose(name: str, operands: tuple[object, ...], keywords: dict[str, str | b
             unsaid.append(missing)
     if fitting:
         return min(fitting, key=lambda pair: pair[0])[1]
+    if untyped and all(each.reached <= 0 for each in rejected):
+        rejected = []  # those were other types' forms: they explain nothing
     raise BuildTypeError(_refusal(name, rejected, unsaid, keywords, hints))
 
 
@@ -243,10 +248,10 @@ def _unknown(name: str) -> str:
     if not forms:
         near = get_close_matches(head, table().names, n=1)
         return f"no attribute and no instruction is called {name!r}" + (f"; did you mean {near[0]!r}?" if near else "")
-    words = sorted({spelled(value) for form in forms for slot in form.modifiers for value in slot.values})
-    near = get_close_matches(rest, words, n=3)
-    hint = f"; `{head}` knows {', '.join(near)}" if near else ""
-    return f"no form of `{head}` can be written {name!r}{hint}; its modifiers come in the manual's order"
+    words = expected(name)
+    near = get_close_matches(rest, words, n=1)
+    hint = f"; did you mean {near[0]!r}?" if near else f"; one of {', '.join(words[:12])} is wanted" if words else ""
+    return f"no form of `{head}` can be written {name!r}{hint}"
 
 
 def _refusal(
@@ -261,7 +266,9 @@ def _refusal(
     if keywords:
         return f"no form of {name} has the modifiers {', '.join(keywords)}"
     if hints.types:
-        return f"no form of {name} is for {' and '.join(f'.{word}' for word in hints.types)}"
+        longer = ", ".join(f"{name.rstrip('_')}_{word}" for word in expected(name)[:8])
+        types = " or ".join(f".{word}" for word in hints.types)
+        return f"no form of {name} is for {types}" + (f"; there is {longer}" if longer else "")
     return f"the operands of {name} do not tell its type; say it in the name"
 
 

@@ -50,27 +50,73 @@ def spelled(word: str) -> str:
 @lru_cache(maxsize=4096)
 def readings(name: str) -> tuple[Reading, ...]:
     """Every form that the name may mean; empty where there is none."""
-    plain = name.rstrip("_")
-    head, _, rest = plain.partition("_")
+    head, _, rest = name.rstrip("_").partition("_")
     return tuple(Reading(form, said) for form in table().forms(head) for said in _read(form.modifiers, rest))
 
 
-def _read(slots: tuple[Modifier, ...], rest: str) -> Iterator[tuple[str | None, ...]]:
-    """The ways to take `rest` apart, in the form's order, into values for some of the slots."""
-    if not slots:
-        if not rest:
-            yield ()
+def _read(slots: tuple[Modifier, ...], rest: str) -> list[tuple[str | None, ...]]:
+    """The ways to take `rest` apart into values for some of the slots: the head in full, the others in any order."""
+    said: list[str | None] = [None] * len(slots)
+    for index, slot in enumerate(slots):
+        if not slot.stem:
+            continue
+        tail = _without(slot.name, rest)
+        if tail is not None:
+            said[index], rest = slot.name, tail
+        elif not is_type(slot.name):
+            return []
+    return list(dict.fromkeys(_placed(slots, rest, tuple(said))))
+
+
+def _placed(slots: tuple[Modifier, ...], rest: str, said: tuple[str | None, ...]) -> Iterator[tuple[str | None, ...]]:
+    if not rest:
+        yield said
         return
-    slot, others = slots[0], slots[1:]
-    for value in slot.values:
-        word = spelled(value)
-        if rest == word or rest.startswith(word + "_"):
-            for tail in _read(others, rest[len(word) + 1 :]):
-                yield (value, *tail)
-    if slot.stem and not is_type(slot.name):  # the head of an opcode is said in full
-        return
-    for tail in _read(others, rest):
-        yield (None, *tail)
+    for index, slot in enumerate(slots):
+        if said[index] is not None or slot.stem:
+            continue
+        for value in slot.values:
+            tail = _without(value, rest)
+            if tail is None or (is_type(value) and any(word and is_type(word) for word in said[index + 1 :])):
+                continue  # two types mean different things: they keep their order
+            yield from _placed(slots, tail, (*said[:index], value, *said[index + 1 :]))
+
+
+def _without(word: str, rest: str) -> str | None:
+    """What follows a modifier in a name; None where the name does not go on with it."""
+    text = spelled(word)
+    if rest == text:
+        return ""
+    return rest[len(text) + 1 :] if rest.startswith(text + "_") else None
+
+
+def expected(name: str) -> tuple[str, ...]:
+    """What could follow the longest beginning of a name that means something, for a message."""
+    parts = name.rstrip("_").split("_")
+    for length in range(len(parts), 0, -1):
+        found = {
+            spelled(value)
+            for form in table().forms(parts[0])
+            for said in _read_beginning(form.modifiers, "_".join(parts[1:length]))
+            for value in _next_words(form.modifiers, said)
+        }
+        if found:
+            return tuple(sorted(found))
+    return ()
+
+
+def _read_beginning(slots: tuple[Modifier, ...], rest: str) -> list[tuple[str | None, ...]]:
+    """As `_read`, but the head need not be said to its end."""
+    free = tuple(Modifier(slot.name, slot.values, slot.optional) for slot in slots)
+    return list(_placed(free, rest, (None,) * len(free)))
+
+
+def _next_words(slots: tuple[Modifier, ...], said: tuple[str | None, ...]) -> tuple[str, ...]:
+    """The values of the next slot that must be said."""
+    for slot, value in zip(slots, said, strict=True):
+        if value is None and (slot.stem or not (slot.optional or slot.is_literal)):
+            return slot.values
+    return ()
 
 
 class UnsaidError(Exception):
@@ -104,7 +150,7 @@ def _choices(
     keyword = keywords.get(slot.name)
     if isinstance(keyword, str):
         return [(keyword.removeprefix("."), 0)]
-    if keyword is True or (slot.is_literal and not slot.optional):
+    if keyword is True or (len(slot.values) == 1 and not slot.optional):
         return [(slot.values[0], 0)]
     absent: list[tuple[str | None, int]] = [(None, 0)] if slot.optional else []
     values = frozenset(slot.values)

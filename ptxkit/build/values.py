@@ -51,6 +51,8 @@ class Register(Generic[ScalarT]):
     # ------------------------------------------------------------------------------------- arithmetic
 
     def __add__(self, other: Register[ScalarT] | Number) -> Register[ScalarT]:
+        if isinstance(other, int) and other == 0 and issubclass(self.type, Integer):
+            return Register(self.builder, self.type, self.name, self.multiple)  # unrolled loops begin so
         return self._arithmetic("add", self, other, min(self.multiple, _multiple(other)))
 
     def __radd__(self, other: Number) -> Register[ScalarT]:

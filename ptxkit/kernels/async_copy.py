@@ -24,13 +24,13 @@ cp.async.wait_group / cp.async.wait_all".
 
 from __future__ import annotations
 
-from ptxkit.build import Global, Kernel, Register, Shared, Variable, f32, u32
+from ptxkit.build import Global, Kernel, Register, Shared, f32, u32
 
 THREADS = 128
 VECTOR = 4
 """Elements that a thread copies at once: 16 bytes, the most that cp.async takes."""
 TILE = THREADS * VECTOR
-"""Elements that a CTA copies at once."""
+"""Elements that a CTA copies at once, and those of a stage; a power of two."""
 
 
 def async_copy(*, debug: bool = False) -> Kernel:
@@ -45,22 +45,22 @@ def async_copy(*, debug: bool = False) -> Kernel:
     target = k.param(Global[f32], "target", align=16)
     count = k.param(u32, "count")
 
-    # Each thread has four elements of each stage.
+    # Each thread has four elements of each stage; `slot` is the place of those it works on.
     mine = k.tid.x * VECTOR
-    stages = [k.shared(f32, TILE, align=16, name=f"stage_{number}")[mine] for number in range(2)]
+    stages = k.shared(f32, 2 * TILE, align=16, name="stages")
+    slot = k.variable(u32, mine, multiple=VECTOR)
+    index = k.variable(u32, k.ctaid.x * TILE + mine, multiple=VECTOR)
     stride = k.nctaid.x * TILE
 
-    index = k.variable(u32, k.ctaid.x * TILE + mine, multiple=VECTOR)
-    _start(k, stages[0], source, index, count)
-
-    with k.loop() as loop:
-        for stage, other in ((stages[0], stages[1]), (stages[1], stages[0])):
-            loop.break_(when=index >= count)
-            following = index + stride
-            _start(k, other, source, following, count)
-            k.cp_async_wait_group(1)
-            _finish(k, target, stage, index, count)
-            index.set(following)
+    _start(k, stages[slot], source, index, count)
+    with k.while_(lambda: index < count):
+        other = slot ^ TILE
+        following = index + stride
+        _start(k, stages[other], source, following, count)
+        k.cp_async_wait_group(1)
+        _finish(k, target, stages[slot], index, count)
+        index.set(following)
+        slot.set(other)
     return k
 
 
@@ -72,9 +72,7 @@ def _start(k: Kernel, stage: Shared[f32], source: Global[f32], index: Register[u
     k.cp_async_commit_group()
 
 
-def _finish(
-    k: Kernel, target: Global[f32], stage: Shared[f32], index: Register[u32] | Variable[u32], count: Register[u32]
-) -> None:
+def _finish(k: Kernel, target: Global[f32], stage: Shared[f32], index: Register[u32], count: Register[u32]) -> None:
     """Writes the four elements that have arrived: at once, or one by one at the end of the array."""
     values = k.ld_v4(stage)
     place = target[index]
