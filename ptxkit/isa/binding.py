@@ -212,12 +212,16 @@ def bind(form: Form, modifiers: Assignment, value_gates: Mapping[str, tuple[Gate
 
 
 def _gates(form: Form, modifiers: Assignment, value_gates: Mapping[str, tuple[Gate, ...]]) -> Iterator[Gate]:
+    """The form's gates that apply, then those of its modifier values, unless the form has its own for the value."""
+    values = {f".{value}" for value in modifiers.values() if value is not None}
+    own = {gate.subject for gate in form.gates if gate.subject.startswith(".")}
     for gate in form.gates:
+        if gate.subject in own and gate.subject not in values:
+            continue
         if gate.condition is None or truth(fold(gate.condition, form, modifiers)):
             yield gate if gate.subject else replace(gate, subject=form.name)
-    for value in modifiers.values():
-        if value is not None:
-            yield from value_gates.get(value, ())
+    for value in sorted(values - own):
+        yield from value_gates.get(value[1:], ())
 
 
 def _choices(operands: Sequence[OperandForm]) -> Iterator[tuple[OperandForm, ...]]:

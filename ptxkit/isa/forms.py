@@ -79,11 +79,14 @@ class Requirement:
     """One way to be legal: a PTX version, and a target.
 
     families: names such as `sm_100f`, `sm_90a`; empty means every target from `minimum` (a number, 75 for sm_75) on.
+    before, below: the first version and the first target that no longer have it; None where all later ones do.
     """
 
     version: tuple[int, int] = (1, 0)
     minimum: int = 0
     families: tuple[str, ...] = ()
+    before: tuple[int, int] | None = None
+    below: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -91,6 +91,8 @@ class _Chapter:
     def value_gates(self, sets: Mapping[str, tuple[str, ...]]) -> list[tuple[str, Gate]]:
         found = []
         for node in _nodes(self.tree):
+            if node.data == "section":
+                break
             if node.data == "gate" and node.children[0] is not None:
                 value = str(node.children[0])[1:]
                 found.append((value, _gate(self, node, f".{value}", ExpressionBuilder(self.fail, Names(sets=sets)))))
@@ -113,7 +115,7 @@ class _Chapter:
                     section.forms.append(_Block(head=node))
                 case "variable":
                     block.variables.append(node)
-                case "gate" if node.children[0] is not None:
+                case "gate" if len(sections) == 1:
                     pass
                 case _:
                     block.others.append(node)
@@ -258,6 +260,9 @@ def _text(chapter: _Chapter, node: Node) -> str:
 
 
 def _subject(node: Node, chapter: _Chapter) -> str:
+    """What a gate is about: the modifier value whose common gate it replaces, or its condition as written."""
+    if node.children[0] is not None:
+        return str(node.children[0])
     condition = node.children[2]
     return _text(chapter, condition).removeprefix("when ") if condition is not None else ""
 
@@ -273,14 +278,23 @@ def _gate(chapter: _Chapter, node: Node, subject: str, builder: ExpressionBuilde
 
 def _requirement(chapter: _Chapter, node: Node) -> Requirement:
     version, minimum, families = (1, 0), 0, []
+    before: tuple[int, int] | None = None
+    below: int | None = None
     for part in node.children:
         if isinstance(part, Token):
             if not part.startswith("sm_"):
                 raise chapter.fail(f"{part} is no target; write sm_90a, sm_100f or sm>=90", part)
             families.append(str(part))
-        elif part.data == "version":
-            major, minor = str(part.children[0]).split(".")
-            version = int(major), int(minor)
+            continue
+        bound, value = part.children
+        if part.data == "version":
+            major, minor = str(value).split(".")
+            if bound == "<":
+                before = int(major), int(minor)
+            else:
+                version = int(major), int(minor)
+        elif bound == "<":
+            below = int(value)
         else:
-            minimum = int(part.children[0])
-    return Requirement(version, minimum, tuple(families))
+            minimum = int(value)
+    return Requirement(version, minimum, tuple(families), before, below)

@@ -57,8 +57,12 @@ def satisfied(requirement: Requirement, version: tuple[int, int] | None, target:
     """Whether a module's version and target meet one requirement; what the module does not say counts as met."""
     if version is not None and version < requirement.version:
         return False
+    if version is not None and requirement.before is not None and version >= requirement.before:
+        return False
     if target is None:
         return True
+    if requirement.below is not None and target.number >= requirement.below:
+        return False
     if requirement.families:
         return any(has(target, family) for family in requirement.families)
     return target.number >= requirement.minimum
@@ -72,17 +76,18 @@ def unmet(gates: tuple[Gate, ...], version: tuple[int, int] | None, target: Targ
 def remedy(gates: list[Gate], version: tuple[int, int] | None, target: Target | None) -> str:
     """The smallest `.version` and `.target` that open gates: for each gate the alternative that changes least."""
     chosen = [min(gate.alternatives, key=lambda each: _distance(each, version, target)) for gate in gates]
-    parts = []
+    parts = [f"a `.version` before {before[0]}.{before[1]}" for before in {each.before for each in chosen} if before]
+    parts += [f"a `.target` before sm_{below}" for below in {each.below for each in chosen} if below]
     newest = max(each.version for each in chosen)
     if newest > (version or (1, 0)):
-        parts.append(f".version {newest[0]}.{newest[1]}")
+        parts.append(f"`.version {newest[0]}.{newest[1]}`")
     families = next((each.families for each in chosen if each.families), ())
     minimum = max(each.minimum for each in chosen)
     if families and not (target and any(has(target, family) for family in families)):
-        parts.append(f".target {' or '.join(families)}")
+        parts.append(f"`.target {families[0]}`" + "".join(f" or `{family}`" for family in families[1:]))
     elif not families and minimum > (target.number if target else 0):
-        parts.append(f".target sm_{minimum} or later")
-    return " and ".join(f"`{part}`" if " or later" not in part else f"`{part[:-9]}` or later" for part in parts)
+        parts.append(f"`.target sm_{minimum}` or later")
+    return " and ".join(parts)
 
 
 def _distance(requirement: Requirement, version: tuple[int, int] | None, target: Target | None) -> tuple[int, ...]:
