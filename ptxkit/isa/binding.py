@@ -320,8 +320,15 @@ def _needs(form: Form, modifiers: Assignment, roles: Mapping[str, int]) -> tuple
     return tuple(
         replace(rule, condition=fold(rule.condition, form, modifiers))
         for rule in form.needs
-        if all(role in roles for role in _named_roles(rule.condition))
+        if all(role in roles for role in _named_roles(rule.condition)) and not _names_absent(rule.condition)
     )
+
+
+def _names_absent(expression: Expression) -> bool:
+    """Whether a rule common to a section speaks of an operand that this form does not have."""
+    if isinstance(expression, Call):
+        return any(_names_absent(argument) for argument in expression.arguments)
+    return expression == Const(None)
 
 
 def _named_roles(expression: Expression) -> Iterator[str]:
