@@ -7,6 +7,8 @@ from difflib import get_close_matches
 
 import click
 
+from ptxkit.cli.output import UnknownError
+
 
 @click.command(short_help="Print the forms, operands, gates and effects of an instruction.")
 @click.argument("opcode")
@@ -20,7 +22,7 @@ def isa(opcode: str) -> None:
     try:
         text = describe(opcode)
     except LookupError as error:
-        raise click.ClickException(f"the table has no instruction {opcode!r}{_hint(opcode)}") from error
+        raise UnknownError(f"the table has no instruction {opcode!r}{_hint(opcode)}") from error
     sys.stdout.write(text if text.endswith("\n") else f"{text}\n")
 
 

@@ -13,6 +13,7 @@ import click
 from ptxkit.cli.fmt import fmt
 from ptxkit.cli.isa import isa
 from ptxkit.cli.lint import lint
+from ptxkit.cli.rule import rule
 from ptxkit.results import ExitStatus
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def cli() -> None:
     """Read PTX, and say what is wrong with it."""
 
 
-for _command in (lint, fmt, isa):
+for _command in (lint, fmt, isa, rule):
     cli.add_command(_command)
 
 

@@ -6,7 +6,16 @@ import os
 import sys
 from collections.abc import Iterable
 
+import click
+
 from ptxkit.report import Line, plain, to_terminal
+from ptxkit.results import ExitStatus
+
+
+class UnknownError(click.ClickException):
+    """The user named something that there is none of; the message suggests what was meant."""
+
+    exit_code = int(ExitStatus.COULD_NOT_RUN)
 
 
 def write_lines(lines: Iterable[Line], *, error: bool = False) -> None:

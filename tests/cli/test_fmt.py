@@ -52,7 +52,7 @@ def test_check_names_the_files_that_would_change(untidy: Path, tidy: Path, ptxki
 def test_diff_shows_what_would_change(untidy: Path, tidy: Path, ptxkit: Run) -> None:
     result = ptxkit("fmt", "--diff", untidy)
     assert result.exit_code == 1
-    assert "-   mov.u32    %r1 ,7  ;   // seven\n" in result.stdout
+    assert "-\t   mov.u32    %r1 ,7  ;   // seven\n" in result.stdout
     assert (ptxkit("fmt", "--diff", tidy).exit_code, ptxkit("fmt", "--diff", tidy).stdout) == (0, "")
 
 

@@ -18,7 +18,7 @@ def test_the_version_is_the_packages(ptxkit: Run) -> None:
     assert ptxkit("--version").stdout == f"ptxkit {__version__}\n"
 
 
-@pytest.mark.parametrize("command", ["lint", "fmt", "isa"])
+@pytest.mark.parametrize("command", ["lint", "fmt", "isa", "rule"])
 def test_every_command_has_help(ptxkit: Run, command: str) -> None:
     result = ptxkit(command, "--help")
     assert result.exit_code == 0
@@ -56,3 +56,20 @@ def test_isa_suggests_the_nearest_name(ptxkit: Run) -> None:
     result = ptxkit("isa", "mbarier.init")
     assert result.exit_code == 2
     assert "Did you mean 'mbarrier.init'?" in result.output
+
+
+def test_rule_prints_the_page_of_every_rule_in_its_list(ptxkit: Run) -> None:
+    listed = [line.split() for line in ptxkit("rule").stdout.splitlines()]
+    assert ["PTX401", "missing-proxy-fence"] in listed
+    for code, name in listed:
+        page = ptxkit("rule", code.lower())
+        assert page.exit_code == 0
+        for part in (code, name, "What it does", "Why it matters", "Use instead", "ISA section"):
+            assert part in page.stdout, f"{code} says nothing of {part!r}"
+        assert ptxkit("rule", name).stdout == page.stdout
+
+
+def test_rule_suggests_the_nearest_code(ptxkit: Run) -> None:
+    result = ptxkit("rule", "PTX41")
+    assert result.exit_code == 2
+    assert "Did you mean 'PTX401'?" in result.output
