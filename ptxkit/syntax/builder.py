@@ -120,7 +120,7 @@ class _Offset:
 
 
 def _constant(expression: Operand, what: str) -> int:
-    value = evaluate(expression)
+    value = evaluate(_value(expression))
     if value is None:
         raise MalformedError(f"{what} must be an integer constant")
     return value

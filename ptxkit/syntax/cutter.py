@@ -29,7 +29,7 @@ def _up_to(stops: str, units: str) -> str:
 
 def _pattern(terminals: dict[str, str]) -> str:
     ident, integer, string = terminals["IDENT"], terminals["INT"], terminals["STRING"]
-    comment = f"{COMMENT}|/"
+    comment = f"{COMMENT}|/(?![*/])"
     gap = f"{BLANK}++{TRIVIA}"
     number = f"(?:{integer})"
     comma = rf"{TRIVIA},{TRIVIA}"
@@ -63,7 +63,10 @@ class Cutter:
 
     def __init__(self, grammar: Grammar) -> None:
         terminals = {term.name: term.pattern.to_regexp() for term in grammar.lark.terminals}
-        self.piece = re.compile(_pattern(terminals))
+        pattern = _pattern(terminals)
+        self.piece = re.compile(pattern)
+        # What is no piece is taken as a whole: to look for one again at each character would take quadratic time.
+        self._all = re.compile(rf"{pattern}|[\s\S]++")
         self.trivia = re.compile(TRIVIA)
         self._trailing_nul = re.compile(terminals["TRAILING_NUL"])
 
@@ -79,9 +82,12 @@ class Cutter:
         end = self.end(text)
         blank = self.trivia.match(text, 0, end)
         first = blank.end() if blank else 0
-        pieces = self.piece.findall(text, first, end)
+        pieces: list[str] = self._all.findall(text, first, end)
+        if not pieces or not self.piece.match(pieces[-1]):
+            return None
         starts = list(accumulate(map(len, pieces), initial=first))
-        return (pieces, starts) if starts.pop() == end else None
+        starts.pop()
+        return pieces, starts
 
 
 @cache

@@ -6,7 +6,6 @@ import re
 
 from lark import UnexpectedInput
 
-from ptxkit.syntax.builder import MalformedError
 from ptxkit.syntax.constants import integer
 from ptxkit.syntax.grammar import Grammar
 from ptxkit.syntax.tree import Address, Name, Operand, Vector
@@ -87,6 +86,6 @@ class OperandMemo(dict[str, Operand]):
     def _parsed(self, text: str) -> Operand:
         try:
             node: Operand = self._grammar.node(text, "operand")
-        except (UnexpectedInput, MalformedError) as error:
+        except UnexpectedInput as error:
             raise UnfitError from error
         return node

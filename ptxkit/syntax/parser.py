@@ -16,22 +16,20 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
 
 from lark import UnexpectedInput
 
+from ptxkit.limits import MAX_NESTING
 from ptxkit.source import SourceFile
 from ptxkit.syntax.builder import MalformedError
 from ptxkit.syntax.cutter import cutter
 from ptxkit.syntax.grammar import Grammar, grammar
 from ptxkit.syntax.operands import OperandMemo, UnfitError
+from ptxkit.syntax.statements import StatementMemo, piece_node
 from ptxkit.syntax.tree import (
     Block,
     Body,
-    Declaration,
     Function,
-    Guard,
-    Instruction,
     Item,
     Module,
     Section,
@@ -39,63 +37,6 @@ from ptxkit.syntax.tree import (
 )
 
 _SECTION = re.compile(r"\.section[ \t\r\n]+(\.[^ \t\r\n{]+)[ \t\r\n]*\{([^}]*)\}")
-_TABLE = re.compile(r"([^={/\"]*=[ \t\r\n]*)\{([^{}/\"]*)\}[ \t\r\n]*;")
-_LONG_TABLE = 64
-"""Characters from which on an initialiser is read element by element instead of by its token types."""
-
-
-class StatementMemo(dict[str, Statement]):
-    """The statements of one module, by text."""
-
-    def __init__(self, grammar: Grammar, operands: OperandMemo) -> None:
-        super().__init__()
-        self._grammar = grammar
-        self._operands = operands
-        self._opcodes: dict[str, str] = {}
-        ident = grammar.terminal("IDENT")
-        blank = r"[ \t\r\n]*+"
-        self._instruction = re.compile(
-            rf"(?:@{blank}(!?){blank}((?>{ident})){blank})?((?>{ident})){blank}([^;/:]*+);"
-        ).match
-
-    def __missing__(self, piece: str) -> Statement:
-        node = self._statement(piece)
-        self[piece] = node
-        return node
-
-    def _statement(self, piece: str) -> Statement:
-        found = self._instruction(piece)
-        if found is None:
-            return self._other(piece)
-        negated, predicate, opcode, rest = found.groups()
-        try:
-            operands = self._operands.split(rest) if rest else ()
-        except UnfitError:
-            return self._other(piece)
-        guard = Guard(predicate, bool(negated)) if predicate else None
-        return Instruction(self._opcodes.setdefault(opcode, opcode), operands, guard)
-
-    def _other(self, piece: str) -> Statement:
-        if "=" in piece and len(piece) > _LONG_TABLE and piece[0] == ".":
-            declaration: Declaration = table(self._grammar, self._operands, piece, "statement")
-            return declaration
-        node: Statement = self._grammar.node(piece, "statement")
-        return node
-
-
-def table(grammar: Grammar, operands: OperandMemo, piece: str, start: str) -> Any:
-    """A declaration whose initialiser is a flat list of constants, which may be very long."""
-    found = _TABLE.match(piece)
-    if found is None:
-        return grammar.node(piece, start)
-    try:
-        elements = operands.constants(found[2])
-    except UnfitError:
-        return grammar.node(piece, start)
-    declaration = grammar.node(f"{found[1]}{{0}};", start)
-    *others, last = declaration.declarators
-    filled = replace(last, initialiser=replace(last.initialiser, elements=elements))
-    return replace(declaration, declarators=(*others, filled))
 
 
 class _ModuleReader:
@@ -136,10 +77,7 @@ class _ModuleReader:
             return node
         if piece.startswith(".section"):
             return self._section(piece)
-        if "=" in piece and len(piece) > _LONG_TABLE:
-            found: Item = table(self._grammar, self._operands, piece, "item")
-            return found
-        item: Item = self._grammar.node(piece, "item")
+        item: Item = piece_node(self._grammar, self._operands, piece, "item")
         return item
 
     def _section(self, piece: str) -> Section:
@@ -183,6 +121,8 @@ class _ModuleReader:
         for place in range(start, end):
             piece = pieces[place]
             if piece[0] == "{":
+                if len(stack) >= MAX_NESTING:
+                    raise UnfitError
                 stack.append((nodes, places, starts[place]))
                 nodes, places = [], []
             elif piece[0] == "}":

@@ -1,24 +1,252 @@
-"""Finds the errors of a text that is not PTX."""
+"""Finds the errors of a text that is not PTX, all of them, without haste.
+
+The text is walked piece by piece as the fast parser cuts it. Where a piece is no statement, Lark is fed its tokens one
+by one up to the one that it refuses; then the walk goes on at the next place where a statement can begin.
+"""
 
 from __future__ import annotations
 
+import re
+from dataclasses import dataclass, field
+
 from lark import UnexpectedInput
 
-from ptxkit.diagnostics import Diagnostic, Severity
+from ptxkit.diagnostics import Diagnostic, Label, Severity
+from ptxkit.limits import MAX_NESTING, MAX_SYNTAX_ERRORS
 from ptxkit.source import SourceFile, Span
 from ptxkit.syntax.builder import MalformedError
+from ptxkit.syntax.cutter import BLANK, COMMENT, cutter
 from ptxkit.syntax.errors import PTXSyntaxError
+from ptxkit.syntax.examination import Finding, examine
+from ptxkit.syntax.grammar import TooDeepError, grammar
+from ptxkit.syntax.operands import OperandMemo
 from ptxkit.syntax.reference import parse_plainly
+from ptxkit.syntax.statements import StatementMemo
 from ptxkit.syntax.tree import Module
+
+_WORD_START = re.compile(r"[A-Za-z_$%@]")
+_FUNCTION = re.compile(rf"(?:\.(?:visible|extern|weak){BLANK}*)*\.(?:entry|func)\b")
+_HEADING = re.compile(r"\.(version|target)\b")
+
+# Where a statement may begin again: behind a semicolon, or on a line that looks like the start of one.
+_RESUME = re.compile(
+    rf'(?:{COMMENT}|"[^"\n]*")|(;)|([{{}}])'
+    r"|\n[ \t\r]*(?=[.@}]|[A-Za-z_$%][A-Za-z0-9_$]*[ \t]*:|[a-z][a-z0-9_]*\.[a-z])"
+)
+
+_VECTOR = re.compile(r"\{[^{};]*\}")
 
 
 def recover(source: SourceFile) -> Module:
     """The module after all, where Lark accepts the text; else raises `PTXSyntaxError`."""
-    try:
-        return parse_plainly(source)
-    except UnexpectedInput as error:
-        start = getattr(error, "pos_in_stream", None) or 0
-        message = str(error).split("\n")[0]
-    except MalformedError as error:
-        start, message = 0, str(error)
-    raise PTXSyntaxError((Diagnostic("PTX101", Severity.ERROR, message, source, Span(start, start + 1)),))
+    walk = _Walk(source)
+    walk.run()
+    if not walk.found:
+        try:
+            return parse_plainly(source)
+        except (UnexpectedInput, MalformedError) as error:
+            place = getattr(error, "pos_in_stream", None) or 0
+            walk.report(Finding(Span(place, place + 1), str(error).partition("\n")[0]))
+    found = sorted(walk.found, key=lambda diagnostic: diagnostic.span)
+    raise PTXSyntaxError(tuple(found[:MAX_SYNTAX_ERRORS]))
+
+
+@dataclass(slots=True)
+class _Walk:
+    """`braces` holds the offsets of the open braces; `headings` counts `.version` and `.target`.
+
+    excused: a missing heading has been reported, or must not be.
+    """
+
+    source: SourceFile
+    found: list[Diagnostic] = field(default_factory=list)
+    braces: list[int] = field(default_factory=list)
+    statements: StatementMemo = field(default_factory=lambda: StatementMemo(grammar(), OperandMemo(grammar())))
+    headings: int = 0
+    excused: bool = False
+    headed: bool = False
+    """True right behind a function's header, where its body begins."""
+
+    def report(self, finding: Finding, *labels: Label) -> None:
+        self.found.append(
+            Diagnostic(
+                code="PTX101",
+                severity=Severity.ERROR,
+                message=finding.message,
+                source=self.source,
+                span=finding.span,
+                labels=labels,
+                help=finding.help,
+                isa=("Syntax",),
+                fix=finding.fix,
+            )
+        )
+
+    def run(self) -> None:
+        text = self.source.text
+        end = cutter().end(text)
+        place = self._blank(0)
+        while place < end and len(self.found) < MAX_SYNTAX_ERRORS:
+            place = max(self._step(place), place + 1)
+            place = self._blank(place)
+        if not self.found:
+            self._require_headings(end)
+        if self.braces and len(self.found) < MAX_SYNTAX_ERRORS:
+            opened = self.braces[-1]
+            message = "expected `}`, found the end of the text"
+            finding = Finding(Span(end, end), message, "close every block and function body")
+            self.report(finding, Label(Span(opened, opened + 1), "this is never closed"))
+
+    def _blank(self, place: int) -> int:
+        found = cutter().trivia.match(self.source.text, place)
+        return found.end() if found else place
+
+    def _require_headings(self, place: int) -> None:
+        """Reports, once, that `.version` or `.target` is missing in front of `place`."""
+        if self.headings == 2 or self.excused:
+            return
+        self.excused = True
+        name, example = ((".version", ".version 8.7"), (".target", ".target sm_90a"))[self.headings]
+        message = f"expected `{name}`: a module begins with `.version`, then `.target`"
+        self.report(Finding(Span(place, place), message, f"add a line such as `{example}`"))
+
+    def _step(self, place: int) -> int:
+        """One statement, brace or item from `place` on; where to go on."""
+        text = self.source.text
+        found = cutter().piece.match(text, place)
+        first = text[place]
+        if first in "{}":
+            return self._brace(place, first)
+        heading = _HEADING.match(text, place)
+        if heading and not self.braces:
+            return self._heading(place, heading[1], found)
+        if found is not None or _FUNCTION.match(text, place):
+            self._require_headings(place)
+        if self.braces and _FUNCTION.match(text, place):
+            self._unclosed(place)
+        if not self.braces and _WORD_START.match(first) and not text.startswith("@@", place):
+            return self._outside(place, found)
+        self.headed = found is not None and not self.braces and text[found.end() : found.end() + 1] == "{"
+        start = "statement" if self.braces else "header" if self.headed else "item"
+        if found is not None:
+            try:
+                if start == "statement":
+                    self.statements[found.group()]
+                else:
+                    grammar().node(found.group(), start)
+            except (UnexpectedInput, MalformedError) as error:
+                return self._examine(place, start, error)
+            return found.end()
+        self.headed = False
+        return self._examine(place, start, None)
+
+    def _brace(self, place: int, brace: str) -> int:
+        span = Span(place, place + 1)
+        if brace == "}":
+            if self.braces:
+                self.braces.pop()
+            else:
+                self.report(Finding(span, "`}` closes nothing", "remove it, or look for one too many above it"))
+            return place + 1
+        if not self.braces and not self.headed:
+            self._require_headings(place)
+            help_text = "write `.visible .entry name(...)` or `.func name(...)` in front of it"
+            self.report(Finding(span, "expected the header of a function in front of `{`", help_text))
+        self.headed = False
+        if len(self.braces) > MAX_NESTING:
+            self.report(Finding(span, f"blocks nest deeper than {MAX_NESTING} levels, the most that is read"))
+            self.braces.clear()
+            return len(self.source.text)
+        self.braces.append(place)
+        return place + 1
+
+    def _heading(self, place: int, name: str, found: re.Match[str] | None) -> int:
+        if self.headings < 2 and name == ("version", "target")[self.headings]:
+            self.headings += 1
+        elif self.headings == 0:
+            self._require_headings(place)
+        elif not self.excused:
+            message = f"`.{name}` stands once in a module, at its start"
+            self.report(Finding(Span(place, place + len(name) + 1), message, "remove it"))
+        return found.end() if found else self._examine(place, name, None)
+
+    def _unclosed(self, place: int) -> None:
+        opened = self.braces[0]
+        message = "expected `}`: a function begins inside the body of another"
+        self.report(
+            Finding(Span(place, place + 1), message, "close the body above with `}`"),
+            Label(Span(opened, opened + 1), "this body is still open"),
+        )
+        self.braces.clear()
+
+    def _outside(self, place: int, found: re.Match[str] | None) -> int:
+        finding = examine(self.source.text, place, "statement")
+        end = place + 1
+        while end < len(self.source.text) and end < place + 60 and not self.source.text[end].isspace():
+            end += 1
+        if finding is None or found is not None:
+            message = "an instruction or label cannot stand outside of a function"
+            self.report(Finding(Span(place, end), message, "put it between the braces of a function"))
+            return found.end() if found else end
+        self.report(Finding(Span(place, end), f"`{self.source.text[place:end]}` begins no directive of a module"))
+        return self._resume(place)
+
+    def _examine(self, place: int, start: str, error: Exception | None) -> int:
+        if isinstance(error, MalformedError):
+            return self._malformed(place, error)
+        finding = examine(self.source.text, place, start)
+        if finding is None:
+            end = place + 1
+            self.report(Finding(Span(place, end), "no statement or directive can be read here"))
+            return self._resume(place)
+        self.report(finding)
+        if finding.fatal:
+            return len(self.source.text)
+        if self.source.text.startswith(".section", place):
+            end = self.source.text.find("}", finding.span.start)
+            return end + 1 or len(self.source.text)
+        return finding.resume if finding.resume is not None else self._resume(finding.span.start, start, finding.depth)
+
+    def _malformed(self, place: int, error: MalformedError) -> int:
+        text = self.source.text
+        found = cutter().piece.match(text, place)
+        end = place + len(found.group().rstrip()) if found else place + 1
+        help_text = None if isinstance(error, TooDeepError) else "see the section on constant expressions"
+        self.report(Finding(_culprit(text, place, end), str(error), help_text))
+        return found.end() if found else self._resume(place)
+
+    def _resume(self, place: int, start: str = "statement", depth: int = 0) -> int:
+        """The next place from `place` on where a statement may begin; `depth` braces are open there."""
+        text = self.source.text
+        for found in _RESUME.finditer(text, place):
+            if found[1]:
+                return found.end()
+            if found[2] == "{":
+                header = not self.braces and (start == "header" or _FUNCTION.search(text, place, found.start()))
+                self.headed = self.headed or (depth == 0 and bool(header))
+                if depth == 0 and (header or (self.braces and not _VECTOR.match(text, found.start()))):
+                    return found.start()
+                depth += 1
+            elif found[2] == "}":
+                if depth == 0 and self.braces:
+                    return found.start()
+                depth = max(0, depth - 1)
+                if depth == 0 and not self.braces:
+                    return found.end()
+            elif not found.group().startswith(("/", '"')) and found.start() >= place:
+                return found.end()
+        return len(text)
+
+
+def _culprit(text: str, start: int, end: int) -> Span:
+    """The operand that means nothing, or the whole statement."""
+    from ptxkit.syntax.positions import statement_spans
+
+    for span in statement_spans(SourceFile("", text[start:end]), 0).operands:
+        try:
+            grammar().node(text[start + span.start : start + span.end], "operand")
+        except MalformedError:
+            return Span(start + span.start, start + span.end)
+        except UnexpectedInput:
+            continue
+    return Span(start, end)

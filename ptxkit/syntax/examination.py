@@ -1,0 +1,200 @@
+"""Why a statement is none: Lark is fed its tokens one by one, up to the one it refuses."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from lark import Token, UnexpectedInput
+from lark.parsers.lalr_interactive_parser import InteractiveParser
+
+from ptxkit.diagnostics import Edit, Fix
+from ptxkit.source import Span
+from ptxkit.syntax.expectations import Words
+from ptxkit.syntax.grammar import Scanned, grammar
+
+_EXAMINED_TOKENS = 4096
+"""Tokens of one statement that are fed to Lark. An error behind them is reported at the first word not looked at."""
+
+_SHOWN = 40
+"""Characters of a token that a message quotes."""
+
+_ADVERBS = {
+    "#": "lines that begin with `#` are for the C preprocessor; run it first",
+    "'": 'strings are written in `"`',
+    "\\": "remove it",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A message and its place. resume: where reading can go on, None where that must be searched for."""
+
+    span: Span
+    message: str
+    help: str | None = None
+    fix: Fix | None = None
+    resume: int | None = None
+    fatal: bool = False
+    depth: int = 0
+    """How many braces of the statement are open at `span`."""
+
+
+@cache
+def _words() -> Words:
+    return Words(grammar().lark.terminals)
+
+
+def examine(text: str, start: int, symbol: str) -> Finding | None:
+    """What is wrong with the statement or item at `start`; None where nothing is."""
+    tokens, reached = grammar().tokenizer.scan(text, start, _EXAMINED_TOKENS)
+    parser = _fresh(symbol)
+    for place, token in enumerate(tokens):
+        if place and tokens[place - 1][1] in (";", "}") and "$END" in _accepted(parser):
+            return None
+        try:
+            parser.feed_token(_token(token))
+        except UnexpectedInput:
+            return _unexpected(text, symbol, tokens[:place], token, _accepted(_fed(symbol, tokens[:place])))
+    if reached < len(text) and len(tokens) < _EXAMINED_TOKENS:
+        return _no_token(text, reached)
+    if reached >= len(text):
+        accepted = _accepted(parser)
+        if "$END" in accepted or not tokens:
+            return None
+        return _unexpected(text, symbol, tokens, None, accepted)
+    return Finding(Span(reached, reached + 1), f"an error in or behind this statement of over {len(tokens)} words")
+
+
+def _accepted(parser: InteractiveParser) -> frozenset[str]:
+    return frozenset(parser.accepts())  # type: ignore[no-untyped-call]  # lark leaves it so
+
+
+def _fresh(symbol: str) -> InteractiveParser:
+    return grammar().lark.parse_interactive("", start=symbol)
+
+
+def _fed(symbol: str, tokens: Sequence[Scanned]) -> InteractiveParser:
+    """The parser in front of the refused token: trying that one may have moved the other parser on."""
+    parser = _fresh(symbol)
+    for token in tokens:
+        parser.feed_token(_token(token))
+    return parser
+
+
+def _token(token: Scanned) -> Token:
+    kind, value, offset = token
+    return Token(grammar().tokenizer.names[kind], value, offset, 0, 0, 0, 0, offset + len(value))
+
+
+def _unexpected(
+    text: str, symbol: str, before: Sequence[Scanned], token: Scanned | None, accepted: Collection[str]
+) -> Finding:
+    if _swallowed(text, before):
+        # The refused token is not the fault: the one before it began a new statement, and looked like an operand.
+        return _unexpected(text, symbol, before[:-1], before[-1], frozenset({"SEMICOLON"}))
+    words = _words()
+    spelled = words.spelled(accepted)
+    end = before[-1][2] + len(before[-1][1]) if before else 0
+    found = f"`{_shortened(token[1])}`" if token else "the end of the text"
+    offset = token[2] if token else end
+    new_line = token is None or "\n" in text[end:offset]
+    if before and ";" in spelled and (new_line or (token is not None and token[1] == "}")):
+        choice = " or `,`" if "," in spelled else ""
+        return Finding(
+            span=Span(end - 1, end),
+            message=f"expected `;`{choice} after `{_shortened(before[-1][1])}`, found {found}",
+            help="end the statement with `;`",
+            fix=Fix("insert `;`", (Edit(Span(end, end), ";"),)),
+            resume=offset,
+        )
+    span = Span(offset, offset + len(token[1])) if token else Span(end, end)
+    if not before and token is not None:
+        return _no_start(span, token[1])
+    joined = _joined(before, token)
+    if joined is not None:
+        return joined
+    message = f"expected {words.expected(accepted, symbol)} after `{_shortened(before[-1][1])}`, found {found}"
+    depth = sum({"{": 1, "}": -1}.get(value, 0) for _, value, _ in before)
+    return Finding(span, message, _advice(before, token, spelled), depth=depth)
+
+
+def _swallowed(text: str, before: Sequence[Scanned]) -> bool:
+    """Whether a line without `;` took the opcode of the next line for its operand: `ret`, then `mov.u32 %r1, 2;`."""
+    if len(before) < 2:
+        return False
+    (_, _, start), (_, last, offset) = before[-2:]
+    return len(before) in (2, 4, 5) and "\n" in text[start:offset] and re.match(r"[a-z]\w*\.[a-z]", last) is not None
+
+
+def _no_start(span: Span, text: str) -> Finding:
+    if text == ";":
+        fix = Fix("remove `;`", (Edit(span, ""),), safe=True)
+        return Finding(span, "`;` ends nothing: PTX has no empty statement", "remove it", fix, resume=span.end)
+    if re.match(r"\.[A-Za-z_]", text):
+        message = f"`{_shortened(text)}` is no directive that can stand here"
+        return Finding(
+            span, message, "directives are listed in the manual under Directives; an opcode has no dot in front"
+        )
+    message = f"expected an instruction, a declaration, a label or a directive, found `{_shortened(text)}`"
+    return Finding(span, message)
+
+
+def _joined(before: Sequence[Scanned], token: Scanned | None) -> Finding | None:
+    """A number with letters on its end reads as two tokens; show it as the one word that was meant."""
+    if token is None or not before:
+        return None
+    _, last, offset = before[-1]
+    if not last[0].isdigit() or offset + len(last) != token[2] or not re.match(r"[A-Za-z0-9_$.]", token[1]):
+        return None
+    word = last + token[1]
+    if word[:2].lower() in ("0f", "0d"):
+        help_text = "`0f` takes exactly 8 hexadecimal digits, `0d` exactly 16"
+    elif word[0] == "0" and word.isdigit():
+        help_text = "a leading 0 makes a number octal: its digits are 0 to 7"
+    else:
+        help_text = "the only suffix of an integer is `U`"
+    return Finding(Span(offset, offset + len(word)), f"`{_shortened(word)}` is no number", help_text)
+
+
+def _advice(before: Sequence[Scanned], token: Scanned | None, accepted: Collection[str]) -> str | None:
+    if token is None:
+        return None
+    if token[1] == "-" and "]" in accepted:
+        return "write a negative offset as `+-4`"
+    if token[1] == ";" and before[-1][1] == ",":
+        return "remove the comma, or add the operand"
+    if token[1] == "," and before[-1][1] == ",":
+        return "remove one comma"
+    return None
+
+
+def _no_token(text: str, place: int) -> Finding:
+    """No token begins at `place`."""
+    char = text[place]
+    span = Span(place, place + 1)
+    if char == '"':
+        line_end = text.find("\n", place)
+        line_end = len(text) if line_end < 0 else line_end
+        return Finding(Span(place, line_end), "this string never ends", 'add the closing `"`', resume=line_end)
+    if text.startswith("/*", place):
+        return Finding(Span(place, place + 2), "this comment never ends", "add the closing `*/`", fatal=True)
+    if char == "\0":
+        end = place
+        while end < len(text) and text[end] == "\0":
+            end += 1
+        return Finding(Span(place, end), "a NUL can stand at the very end of the text only", "remove it")
+    if "\ud800" <= char <= "\udfff":
+        return Finding(span, f"the byte 0x{ord(char) & 0xFF:02X} is not UTF-8", "PTX is ASCII text")
+    if ord(char) > 0x7E:
+        message = f"U+{ord(char):04X} cannot stand outside of comments and strings"
+        return Finding(span, message, "PTX is ASCII text")
+    shown = f"`{char}`" if char.isprintable() else f"the character 0x{ord(char):02X}"
+    return Finding(span, f"{shown} begins no word of PTX", _ADVERBS.get(char))
+
+
+def _shortened(text: str) -> str:
+    text = text.partition("\n")[0]
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
