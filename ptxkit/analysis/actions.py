@@ -68,12 +68,12 @@ def _actions(step: Step) -> list[Action]:
                 values.append(_assign(operands, effect))
             case fx.Control():
                 control.append(_control(operands, effect))
+            case fx.MbarrierWait():
+                values.append(_wait(operands, effect))
             case fx.Access():
                 events.extend(_access(operands, effect))
             case _:
                 events.append(_record(operands, effect))
-                if isinstance(effect, fx.MbarrierWait):
-                    values.append(_assign(operands, fx.Value(effect.result, Const(1))))
     # Effects read the registers as they were before the instruction; control leaves last.
     checks = space_checks(operands)
     return [action for action in (*checks, *events, *values, *control) if action is not None]
@@ -179,6 +179,22 @@ def _record(operands: Operands, effect: fx.Effect) -> Action:
         )
 
     return record
+
+
+def _wait(operands: Operands, effect: fx.MbarrierWait) -> Action:
+    """A wait that may answer false does so first, and true when it is asked again: code that does not ask again has
+    not waited."""
+    target = operands.role(effect.result)
+    register = operands.scope.register(target.text) if isinstance(target, Name) else "_"
+    record, step = _record(operands, effect), operands.step
+
+    def wait(walker: Walker) -> None:
+        answered = walker.asks_again(step)
+        walker.registers[register] = int(answered)
+        if answered:
+            record(walker)
+
+    return wait
 
 
 def _amount(effect: fx.Effect) -> Expression | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -17,8 +17,22 @@ from ptxkit.isa.effects import Access, Barrier, MbarrierWait
 
 #: Executions of one instruction that a rule looks at: the rounds of a loop repeat themselves.
 MAX_VISITS = 16
+#: Pairs of executions that a rule looks at for one pair of instructions in one pair of threads.
+MAX_LOOKS = 24
 #: An access of unknown extent touches at least this much: the smallest bulk copy, one row of a core matrix.
 LEAST_ACCESS = 16
+
+
+class Looks:
+    """Bounds how often a rule looks at what repeats itself."""
+
+    def __init__(self) -> None:
+        self._counts: dict[Hashable, int] = defaultdict(int)
+
+    def allow(self, key: Hashable) -> bool:
+        """Whether to look once more at this pair of places."""
+        self._counts[key] += 1
+        return self._counts[key] <= MAX_LOOKS
 
 
 class Thread:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeAlias
 
 from ptxkit.analysis.program import Step
+from ptxkit.analysis.space import FIRST_ADDRESS
 from ptxkit.analysis.terms import Value, mask
 from ptxkit.isa.expressions import Call, Const, Expression, Role
 from ptxkit.syntax.tree import (
@@ -74,7 +75,7 @@ class Operands:
         register = self.scope.register(text)
         variable = self.scope.variable(text) if register == text else None
         if variable is not None:
-            if variable.space in ("shared", "local"):
+            if variable.space in FIRST_ADDRESS:
                 return constant(variable.address)
             key = ("variable", variable.space, text)
             return lambda walker: walker.terms.of(key, pointer=True)

@@ -28,11 +28,11 @@ def space_checks(operands: Operands) -> list[Callable[[Walker], None]]:
             named = operands.scope.register(operand.base.text) == operand.base.text
             is_variable = named and operands.scope.variable(operand.base.text) is not None
             if isinstance(space, str) and not is_variable:
-                checks.append(_check(operands, form.role, space, operands.reader(operand.base), form.object))
+                checks.append(_check(operands, form.role, space, operands.reader(operand.base)))
     return checks
 
 
-def _check(operands: Operands, role: str, space: str, reader: Reader, target: str | None) -> Callable[[Walker], None]:
+def _check(operands: Operands, role: str, space: str, reader: Reader) -> Callable[[Walker], None]:
     step = operands.step
     family = space.partition("::")[0]
 
@@ -43,9 +43,14 @@ def _check(operands: Operands, role: str, space: str, reader: Reader, target: st
         origin = walker.window.space_of_generic(value)
         if family == "generic":
             held = walker.code.program.variable_at(value) if origin == "global" else None
-            if held is not None and target is None:
+            if held is not None:
                 walker.trace.misuses[Misuse(step, role, space, value, held.space)] = None
-        elif origin != "global":
+        elif origin != "global" or (family == "shared" and _is_cut_generic(walker, value)):
             walker.trace.misuses[Misuse(step, role, space, value, "generic")] = None
 
     return check
+
+
+def _is_cut_generic(walker: Walker, value: int) -> bool:
+    offset = walker.window.cut_short(value)
+    return offset is not None and walker.code.program.variable_at(offset) is not None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from ptxkit.analysis.space import FIRST_ADDRESS
 from ptxkit.isa import table
 from ptxkit.isa.forms import Match
 from ptxkit.syntax.tree import (
@@ -31,7 +32,7 @@ _SHARED_GAP = 16
 class Variable:
     """A declared variable (not a register). size: bytes, None where the length is left open.
 
-    address: of `shared` and `local` variables, the offset they have in `ptxkit.analysis.space`'s picture.
+    address: of `shared`, `local` and `param` variables, the offset they have in `ptxkit.analysis.space`'s picture.
     """
 
     name: str
@@ -115,15 +116,15 @@ class Program:
     module: Module
     steps: tuple[Step, ...]
     scope: Scope
-    shared: tuple[Variable, ...]
+    variables: tuple[Variable, ...]
 
     @property
     def is_kernel(self) -> bool:
         return self.function.kind == "entry"
 
     def variable_at(self, address: int) -> Variable | None:
-        """The shared variable of known size at an offset of `ptxkit.analysis.space`'s picture."""
-        for variable in self.shared:
+        """The variable of known size at an offset of `ptxkit.analysis.space`'s picture."""
+        for variable in self.variables:
             if variable.size and variable.address <= address < variable.address + variable.size:
                 return variable
         return None
@@ -133,8 +134,8 @@ class _Layout:
     """Hands out addresses: static shared memory first, then one place that all open arrays share."""
 
     def __init__(self) -> None:
-        self.shared: list[Variable] = []
-        self._next = {"shared": 1024, "local": 1024, "param": 1024}
+        self.placed: list[Variable] = []
+        self._next = dict(FIRST_ADDRESS)
         self._open: list[tuple[Scope, str, Variable]] = []
 
     def place(self, scope: Scope, declaration: Declaration, declarator: Declarator) -> None:
@@ -149,8 +150,8 @@ class _Layout:
             address = -(-self._next[space] // step) * step
             self._next[space] = address + (size or 0)
             variable = Variable(declarator.name, space, size, alignment, address)
-        if space == "shared":
-            self.shared.append(variable)
+        if space in self._next:
+            self.placed.append(variable)
         scope.variables[declarator.name] = variable
 
     def finish(self) -> None:
@@ -224,7 +225,7 @@ def flatten(module: Module, function: Function) -> Program:
         flattener.declare(parameter, scope)
     flattener.body(function.body, scope)
     layout.finish()
-    return Program(function, module, tuple(flattener.steps), scope, tuple(layout.shared))
+    return Program(function, module, tuple(flattener.steps), scope, tuple(layout.placed))
 
 
 def name_of(operand: object) -> str | None:

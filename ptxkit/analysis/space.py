@@ -11,8 +11,18 @@ from dataclasses import dataclass
 
 #: Bits of an address inside one CTA's shared memory; the rank of another CTA of the cluster stands above them.
 CTA_BITS = 24
-_WINDOWS = {"shared": 0x7F00 << 32, "local": 0x7E00 << 32, "const": 0x7D00 << 32, "param": 0x7C00 << 32}
-_WINDOW_SIZE = 1 << 32
+#: Where the windows of generic addresses begin. The low half is not zero, so that a generic address cut to 32 bits is
+#: still no offset.
+_LOW = 0x8000_0000
+_WINDOWS = {
+    "shared": 0x7F00_0000_0000 + _LOW,
+    "local": 0x7E00_0000_0000 + _LOW,
+    "const": 0x7D00_0000_0000 + _LOW,
+    "param": 0x7C00_0000_0000 + _LOW,
+}
+_WINDOW_SIZE = _LOW
+#: Offsets of the thread's own variables, apart from shared ones, so that an offset tells its space.
+FIRST_ADDRESS = {"shared": 1024, "local": 1 << 20, "param": 1 << 21}
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +45,10 @@ class SharedWindow:
             if base <= address < base + _WINDOW_SIZE:
                 return space
         return "global"
+
+    def cut_short(self, address: int) -> int | None:
+        """The shared offset in a generic address that was cut to 32 bits; None for any other number."""
+        return address - _LOW if _LOW <= address < _LOW + (1 << 18) else None
 
     def shared_offset(self, space: str, address: int) -> int | None:
         """A shared-memory address as offset in the cluster window, from a space that may be generic; else None."""

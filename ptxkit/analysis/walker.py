@@ -67,6 +67,7 @@ class Walker:
         self.step: Step = code.program.steps[0]
         self.visits: dict[Step, int] = {}
         self.special = special_registers(scenario.launch, scenario.rank, tid)
+        self._asked: set[Step] = set()
         self._taken: dict[tuple[Step, bool], int] = {}
 
     @property
@@ -124,6 +125,15 @@ class Walker:
     def record(self, event: Event | Opaque) -> None:
         """Adds to the trace."""
         self.trace.events.append(event)
+
+    def asks_again(self, step: Step) -> bool:
+        """Whether a wait is executed for the second time since it last answered true."""
+        again = step in self._asked
+        if again:
+            self._asked.discard(step)
+        else:
+            self._asked.add(step)
+        return again
 
     def record_opaque(self) -> None:
         """Notes that something happened here whose effects are not known."""

@@ -32,6 +32,7 @@ from ptxkit.analysis.inflight import GROUPED, Copy
 from ptxkit.analysis.kernel import (
     MAX_VISITS,
     Kernel,
+    Looks,
     Thread,
     World,
     extent,
@@ -68,13 +69,14 @@ def _thread(number: int, world: World, issuer: Thread) -> Iterator[Observation]:
             index.add(*touched, copy)
     for reader in world.threads.values():
         broken: set[tuple[Step, Step]] = set()
+        looks = Looks()
         for position, event in reader.accesses:
             if not (is_generic_read(event) or is_async_read(event)):
                 continue
             latest = _latest(index, reader is issuer, position, event)
             for copy in latest:
                 key = (event.step, copy.event.step)
-                if key not in broken:
+                if key not in broken and looks.allow(key):
                     observation = _look(number, world, (issuer, copy), (reader, position, event))
                     if observation is not None:
                         if observation.finding is not None:
@@ -98,6 +100,8 @@ def _look(number: int, world: World, write: tuple[Thread, Copy], read: tuple[Thr
     exact = not (issuer.trace.guesses or reader.trace.guesses)
     if copy.group not in GROUPED:
         kept = _barrier_kept(world, issuer, copy, reader, position)
+    elif copy.committed is None and issuer.trace.ended == "exit":
+        return None  # PTX301 speaks of it
     elif reader is issuer:
         kept = _known_by(copy, position)
     else:

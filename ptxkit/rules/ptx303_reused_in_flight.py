@@ -1,8 +1,9 @@
-"""PTX303: the source of a bulk copy is reused, or given up, while the copy may still read it.
+"""PTX303: the shared memory of an asynchronous copy is reused, or given up, while the copy may still use it.
 
 What it does
     Finds shared memory that a bulk store or reduction reads and that is written again, or that the CTA gives up by
-    ending, where the issuing thread has not waited for the copy (`cp.async.bulk.wait_group`, `.read` suffices).
+    ending, where the issuing thread has not waited for the copy (`cp.async.bulk.wait_group`, `.read` suffices); and
+    stores into the destination of a copy that is waited for only later.
 
 Why it matters
     The bulk copy engine reads shared memory when it gets to it. What was written meanwhile is what it stores.
@@ -27,7 +28,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptxkit.analysis.inflight import Copy
-from ptxkit.analysis.kernel import MAX_VISITS, Kernel, Thread, World, extent, is_async_write, is_generic_write
+from ptxkit.analysis.kernel import MAX_VISITS, Kernel, Looks, Thread, World, extent, is_async_write, is_generic_write
 from ptxkit.analysis.program import Step
 from ptxkit.analysis.ranges import RangeIndex
 from ptxkit.analysis.trace import Event
@@ -41,6 +42,7 @@ def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
         if world.is_opaque:
             continue
         for issuer in world.threads.values():
+            yield from _destinations(number, issuer)
             sources = [copy for copy in issuer.copies if _reads_source(copy)]
             if sources:
                 yield from _end(number, issuer, sources)
@@ -70,14 +72,34 @@ def _rewrites(number: int, world: World, issuer: Thread, sources: list[Copy], wr
         if touched is not None and copy.event.visit < MAX_VISITS:
             index.add(*touched, copy)
     exact = not (issuer.trace.guesses or writer.trace.guesses)
+    looks = Looks()
     for position, event in writer.accesses:
         if not (is_generic_write(event) or is_async_write(event)):
             continue
         for copy in {id(found): found for found in index.overlapping(*(extent(event) or (0, 1)))}.values():
+            if not looks.allow((event.step, copy.event.step)):
+                continue
             safe = _is_safe(world, issuer, copy, writer, position)
             if safe is not None:
                 finding = None if safe else _rewritten(issuer, copy, event)
                 yield Observation((event.step, copy.event.step), number, exact, finding)
+
+
+def _destinations(number: int, issuer: Thread) -> Iterator[Observation]:
+    """The thread's own stores into the destination of a copy of its own that it has not waited for."""
+    index: RangeIndex[Copy] = RangeIndex()
+    for copy in issuer.copies:
+        effect, touched = copy.event.effect, extent(copy.event)
+        if isinstance(effect, Access) and effect.kind != "read" and touched is not None:
+            index.add(*touched, copy)
+    for position, event in issuer.accesses:
+        effect = event.effect
+        if not is_generic_write(event) or (isinstance(effect, Access) and effect.completion is not None):
+            continue
+        for copy in index.overlapping(*(extent(event) or (0, 1))):
+            if copy.position < position and copy.done is not None:
+                finding = None if copy.done < position else _overwritten(copy, event)
+                yield Observation((event.step, copy.event.step), number, not issuer.trace.guesses, finding)
 
 
 def _is_safe(world: World, issuer: Thread, copy: Copy, writer: Thread, position: int) -> bool | None:
@@ -111,6 +133,16 @@ def _rewritten(issuer: Thread, copy: Copy, event: Event) -> Finding:
         help="wait with `cp.async.bulk.wait_group.read` in the thread that issued the copy, then a barrier, before "
         "the write",
         properties={"completion": "bulk"},
+    )
+
+
+def _overwritten(copy: Copy, event: Event) -> Finding:
+    return Finding(
+        primary=event.step,
+        message="writes shared memory that the asynchronous copy at line {1} may still be writing",
+        labels=((copy.event.step, "asynchronous copy into these bytes"),),
+        help="wait for the copy before the store, or store before the copy starts",
+        properties={"completion": copy.group},
     )
 
 

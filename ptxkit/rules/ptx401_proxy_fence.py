@@ -30,7 +30,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ptxkit.analysis.kernel import Kernel, Thread, World, extent, is_async_read, is_async_write, is_generic_write
+from ptxkit.analysis.kernel import Kernel, Looks, Thread, World, extent, is_async_read, is_async_write, is_generic_write
 from ptxkit.analysis.program import Step
 from ptxkit.analysis.ranges import RangeIndex
 from ptxkit.analysis.trace import Event, Opaque
@@ -135,6 +135,7 @@ def _between_threads(number: int, world: World, strict: bool) -> Iterator[Observ
     ]
     if not readers:
         return
+    looks = Looks()
     for writer in world.threads.values():
         writes: RangeIndex[tuple[int, Event]] = RangeIndex()
         for position, event in writer.accesses:
@@ -142,8 +143,9 @@ def _between_threads(number: int, world: World, strict: bool) -> Iterator[Observ
                 writes.add(*(extent(event) or (0, 0)), (position, event))
         for reader, position, event in readers:
             if reader is not writer:
-                for at, write in set(writes.overlapping(*(extent(event) or (0, 1)))):
-                    yield from _pair(number, world, (writer, at, write), (reader, position, event), strict)
+                for at, write in dict.fromkeys(writes.overlapping(*(extent(event) or (0, 1)))):
+                    if looks.allow((writer.tid, reader.tid, write.step, event.step)):
+                        yield from _pair(number, world, (writer, at, write), (reader, position, event), strict)
 
 
 def _pair(
@@ -151,10 +153,12 @@ def _pair(
 ) -> Iterator[Observation]:
     (writer, written, first), (reader, position, second) = write, read
     ways = list(world.order(writer, written, reader, position))
-    if not ways:
-        return
     exact = not (writer.trace.guesses or reader.trace.guesses)
     key = (second.step, first.step)
+    if not ways:
+        if _same_round_unordered(writer, first, reader, position):
+            yield Observation(key, number, exact, _unordered(second.step, first.step))
+        return
     sync = reader.trace.events[ways[-1].acquired].step
     if any(_fence_within(writer, written, way.released) for way in ways):
         yield Observation(key, number, exact)
@@ -164,6 +168,26 @@ def _pair(
         yield Observation(key, number, exact, late if strict else None)
     else:
         yield Observation(key, number, exact, _finding(second.step, first.step, sync))
+
+
+def _same_round_unordered(writer: Thread, write: Event, reader: Thread, position: int) -> bool:
+    """Whether the reader did its own part of this write and met no barrier since: the other thread may be anywhere."""
+    if writer.tid // 32 == reader.tid // 32:
+        return False
+    own = [at for at, event in reader.accesses if event.step is write.step and event.visit == write.visit]
+    if not own or own[0] > position:
+        return False
+    return not any(own[0] < at < position for marks in reader.marks.acquires.values() for at in marks)
+
+
+def _unordered(read: Step, write: Step) -> Finding:
+    return Finding(
+        primary=read,
+        message="reads shared memory through the async proxy that other threads write at line {1}: nothing orders them",
+        labels=((write, "generic write, by every thread"),),
+        help="add `fence.proxy.async.shared::cta;` and then `bar.sync 0;` after the write, before line {0}",
+        properties={"space": "shared::cta"},
+    )
 
 
 def _fence_within(thread: Thread, low: int, high: int) -> bool:

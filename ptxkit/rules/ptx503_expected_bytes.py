@@ -32,19 +32,42 @@ from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
 from ptxkit.rules.mbarriers import is_murky, object_of
 
 
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """Bytes announced (`expected`) or started on an object; arrives: the announcement is an arrival too."""
+
+    event: Event
+    size: int | None
+    expected: bool
+    arrives: bool = False
+
+
 @dataclass(slots=True)
 class _Ledger:
-    """What one thread expects (`+`) and starts (`-`) on one object, in order: (event, bytes or None)."""
+    """What one thread announces and starts on one object, in order."""
 
     thread: Thread
-    entries: list[tuple[Event, int | None, bool]] = field(default_factory=list)
+    entries: list[_Entry] = field(default_factory=list)
 
-    def total(self, expected: bool) -> int | None:
-        sizes = [size for _, size, is_expected in self.entries if is_expected == expected]
-        return None if None in sizes else sum(size for size in sizes if size is not None)
+    def rounds(self) -> list[list[_Entry]]:
+        """The entries by phase. A phase has one arrival; copies stand all before it, or all after."""
+        rounds: list[list[_Entry]] = []
+        for entry in self.entries:
+            last = rounds[-1] if rounds else []
+            over = any(other.arrives for other in last) and (entry.expected or not last[0].expected)
+            if not last or over:
+                rounds.append([entry])
+            else:
+                last.append(entry)
+        return rounds
 
-    def events(self, expected: bool) -> list[Event]:
-        return [event for event, _, is_expected in self.entries if is_expected == expected]
+
+def _sum(entries: list[_Entry], expected: bool) -> int:
+    return sum(entry.size or 0 for entry in entries if entry.expected == expected)
+
+
+def _is_even(entries: list[_Entry]) -> bool:
+    return _sum(entries, expected=True) == _sum(entries, expected=False)
 
 
 def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
@@ -70,11 +93,11 @@ def _ledgers(world: World) -> dict[int, list[_Ledger]]:
             ledger = mine.setdefault(address, _Ledger(thread))
             effect = event.effect
             if isinstance(effect, MbarrierComplete):
-                ledger.entries.append((event, _number(event.size), False))
+                ledger.entries.append(_Entry(event, _number(event.size), expected=False))
             elif isinstance(effect, MbarrierExpect):
-                ledger.entries.append((event, _number(event.size), True))
+                ledger.entries.append(_Entry(event, _number(event.size), expected=True))
             elif isinstance(effect, MbarrierArrive) and effect.expect is not None:
-                ledger.entries.append((event, _number(event.expect), True))
+                ledger.entries.append(_Entry(event, _number(event.expect), expected=True, arrives=True))
         for address, ledger in mine.items():
             if ledger.entries:
                 found[address].append(ledger)
@@ -89,74 +112,46 @@ def _object(number: int, ledgers: list[_Ledger]) -> Iterator[Observation | Doubt
     if len(ledgers) != 1:
         return
     (ledger,) = ledgers
-    copies, expects = ledger.events(expected=False), ledger.events(expected=True)
-    started, expected = ledger.total(expected=False), ledger.total(expected=True)
-    first = (expects or copies)[0]
-    if started is None or expected is None:
-        yield Doubt(first.step, "the bytes of a copy are not known: a tensor map decides them")
+    entries = ledger.entries
+    if any(entry.size is None for entry in entries):
+        yield Doubt(entries[0].event.step, "the bytes of a copy are not known: a tensor map decides them")
         return
-    key = (first.step, copies[0].step if copies else None)
-    exact = not ledger.thread.trace.guesses
-    complete = ledger.thread.trace.ended == "exit"
-    if _phases_agree(ledger) or (started == expected and complete):
-        yield Observation(key, number, exact)
-    elif complete or (copies and expects and _phases_disagree(ledger)):
-        yield Observation(key, number, exact, _finding(expects, copies, expected, started))
+    exact, complete = not ledger.thread.trace.guesses, ledger.thread.trace.ended == "exit"
+    rounds = ledger.rounds()
+    whole = rounds if complete else rounds[:-1]
+    uneven = [entries for entries in whole if not _is_even(entries)]
+    if not uneven or (complete and _is_even(entries)):
+        yield Observation((entries[0].event.step, None), number, exact)
+    elif complete or len(uneven) == len(whole):
+        yield Observation((entries[0].event.step, None), number, exact, _finding(uneven[0]))
 
 
-def _phases(ledger: _Ledger) -> list[tuple[int, int]]:
-    """(expected, started) by round: a round begins where an expectation follows a copy."""
-    rounds: list[tuple[int, int]] = []
-    expected = started = 0
-    after_copy = False
-    for _, size, is_expected in ledger.entries:
-        if is_expected and after_copy:
-            rounds.append((expected, started))
-            expected = started = 0
-        after_copy = not is_expected
-        expected += (size or 0) if is_expected else 0
-        started += 0 if is_expected else (size or 0)
-    rounds.append((expected, started))
-    return rounds
-
-
-def _phases_agree(ledger: _Ledger) -> bool:
-    rounds = _phases(ledger)
-    whole = rounds if ledger.thread.trace.ended == "exit" else rounds[:-1]
-    return bool(whole) and all(expected == started for expected, started in whole)
-
-
-def _phases_disagree(ledger: _Ledger) -> bool:
-    """Every whole round is off by the same amount: no other grouping of the copies can mend that."""
-    whole = _phases(ledger)[1:-1]
-    return (
-        len(whole) > 1 and len({expected - started for expected, started in whole}) == 1 and whole[0][0] != whole[0][1]
-    )
-
-
-def _finding(expects: list[Event], copies: list[Event], expected: int, started: int) -> Finding:
+def _finding(entries: list[_Entry]) -> Finding:
+    expects = [entry.event.step for entry in entries if entry.expected]
+    copies = list(dict.fromkeys(entry.event.step for entry in entries if not entry.expected))
+    expected, started = _sum(entries, expected=True), _sum(entries, expected=False)
+    properties = {"expected": expected, "copied": started}
     if not expects:
         return Finding(
-            primary=copies[0].step,
+            primary=copies[0],
             message=f"copies {started} bytes that complete on an mbarrier which is told to expect none",
-            help=f"add `mbarrier.arrive.expect_tx` with {started} bytes in place of the plain arrival",
-            properties={"expected": 0, "copied": started},
+            help=f"announce the {started} bytes with `mbarrier.arrive.expect_tx` in place of the plain arrival",
+            properties=properties,
         )
     if not copies:
         return Finding(
-            primary=expects[0].step,
+            primary=expects[-1],
             message=f"expects {expected} bytes on an mbarrier that no copy completes on: its phase never ends",
             help="expect no bytes, or start the copy that brings them",
-            properties={"expected": expected, "copied": 0},
+            properties=properties,
         )
     effect = "the phase never ends" if expected > started else "the phase ends before all the data is there"
-    rounds = max(len(expects), 1)
     return Finding(
-        primary=expects[0].step,
-        message=f"expects {expected // rounds} bytes, but the copies bring {started // rounds}: {effect}",
-        labels=tuple((step, "completes here") for step in dict.fromkeys(copy.step for copy in copies)),
-        help=f"expect {started // rounds} bytes",
-        properties={"expected": expected // rounds, "copied": started // rounds},
+        primary=expects[-1],
+        message=f"expects {expected} bytes, but the copies bring {started}: {effect}",
+        labels=tuple((step, "completes here") for step in copies),
+        help=f"expect {started} bytes",
+        properties=properties,
     )
 
 
@@ -180,7 +175,7 @@ def _unarrived(number: int, world: World) -> Iterator[Observation]:
             if address not in arrived:
                 everyone = everyone if everyone is not None else _arrivals(world.everyone.values())
                 if address not in everyone and None not in everyone:
-                    yield Observation((event.step, None), number, not thread.trace.guesses, _never(event))
+                    yield Observation((event.step, None), number, not thread.trace.guesses, _never(world, event))
             else:
                 yield Observation((event.step, None), number, not thread.trace.guesses)
 
@@ -189,12 +184,24 @@ def _arrivals(threads: Iterable[Thread]) -> set[int | None]:
     return {object_of(event) for thread in threads for _, event in thread.positions(MbarrierArrive, MbarrierTrack)}
 
 
-def _never(event: Event) -> Finding:
+def _never(world: World, wait: Event) -> Finding:
+    expects = [
+        event.step
+        for thread in world.threads.values()
+        for _, event in thread.positions(MbarrierExpect)
+        if event.address == wait.address
+    ]
+    if expects:
+        return Finding(
+            primary=expects[0],
+            message="announces bytes to an mbarrier at which no thread arrives: the wait at line {1} never ends",
+            labels=((wait.step, "waits for the phase"),),
+            help="make it an arrival too: `mbarrier.arrive.expect_tx`; expect_tx alone is none",
+        )
     return Finding(
-        primary=event.step,
+        primary=wait.step,
         message="waits for a phase of an mbarrier at which no thread arrives: the wait never ends",
-        help="arrive at it (`mbarrier.arrive`, or `mbarrier.arrive.expect_tx` with the bytes of the copy); expect_tx "
-        "alone is no arrival",
+        help="arrive at it: `mbarrier.arrive`, or `mbarrier.arrive.expect_tx` with the bytes of the copy",
     )
 
 
