@@ -1,0 +1,76 @@
+"""The README says what is so: its finding, its codes, its tree, its Python."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from contextlib import redirect_stdout
+from pathlib import Path
+
+from ptxkit.cli.main import cli
+from ptxkit.rules import RULES
+from tests.cli.support import BROKEN, shell
+
+ROOT = Path(__file__).resolve().parent.parent
+README = (ROOT / "README.md").read_text("utf-8")
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+
+
+def test_the_finding_on_the_first_screen_is_what_the_command_prints() -> None:
+    shown = blocks("")[0]
+    command, _, expected = shown.partition("\n")
+    removed, kernel = re.fullmatch(r"\$ sed /(\S+)/d (\S+) \| ptxkit lint -", command).groups()  # type: ignore[union-attr]
+    text = "".join(
+        line for line in (ROOT / kernel).read_text("utf-8").splitlines(keepends=True) if not re.search(removed, line)
+    )
+    done = shell("lint", "-", stdin=text.encode())
+    assert expected == done.stdout.decode()
+    assert done.returncode == 1
+
+
+def test_the_kernel_of_the_first_screen_is_clean_with_its_fence() -> None:
+    kernel = re.search(r"corpus/kernels/\S+\.ptx", README)
+    assert kernel is not None
+    assert shell("lint", ROOT / kernel[0]).returncode == 0
+
+
+def test_every_rule_has_its_code_in_the_table() -> None:
+    table = {code for line in README.splitlines() if line.startswith("| PTX") for code in re.findall(r"PTX\d+", line)}
+    assert {rule.code for rule in RULES} <= table
+
+
+def test_every_command_is_shown() -> None:
+    assert {name for name in cli.commands if f"ptxkit {name}" not in README} == set()
+
+
+def test_every_folder_of_the_package_is_in_the_tree() -> None:
+    [tree] = [block for block in blocks("") if block.startswith("grammars/")]
+    rooms = {path.name for path in (ROOT / "ptxkit").iterdir() if path.is_dir() and not path.name.startswith("_")}
+    assert {room for room in rooms if f"{room}/" not in tree} == set()
+    named = re.findall(r"^ {0,2}([a-z_]+(?:\.py|/))", tree, re.MULTILINE)
+    missing = [name for name in named if not (ROOT / name).exists() and not (ROOT / "ptxkit" / name).exists()]
+    assert [name for name in missing if not (ROOT / "corpus" / name).exists()] == []
+
+
+def test_the_json_schema_shown_has_the_keys_that_are_printed() -> None:
+    [schema] = [block for block in blocks("") if block.startswith('{"version"')]
+    document = json.loads(shell("lint", "--format", "json", "-", stdin=BROKEN.encode()).stdout)
+    [file] = document["files"]
+    [found] = file["diagnostics"]
+    for part in (document, file, found, document["summary"]):
+        assert [key for key in part if f'"{key}"' not in schema] == []
+
+
+def test_the_python_shown_runs() -> None:
+    first, second = blocks("python")
+    printed = io.StringIO()
+    kernel = (ROOT / "corpus/kernels/bulk_add_one.sm_90.ptx").read_text("utf-8")
+    with redirect_stdout(printed):
+        exec(first, {"text": kernel})
+        exec(second, {})
+    assert ".entry bulk_add_one" in printed.getvalue()
+    assert ".entry double" in printed.getvalue()
