@@ -16,12 +16,15 @@ from ptxkit.syntax.expectations import Words
 from ptxkit.syntax.grammar import Scanned, grammar
 
 _EXAMINED_TOKENS = 4096
-"""Tokens of one statement that are fed to Lark. An error behind them is reported at the first word not looked at."""
+"""Tokens of one statement that are fed to Lark to find the one it refuses."""
 
 _SHOWN = 40
 """Characters of a token that a message quotes."""
 
-_ADVERBS = {
+_OPCODE = re.compile(r"[a-z]\w*\.[a-z]")
+_START = re.compile(rf"[.@}}]|{_OPCODE.pattern}")
+
+_REMEDIES = {
     "#": "lines that begin with `#` are for the C preprocessor; run it first",
     "'": 'strings are written in `"`',
     "\\": "remove it",
@@ -65,7 +68,7 @@ def examine(text: str, start: int, symbol: str) -> Finding | None:
         if "$END" in accepted or not tokens:
             return None
         return _unexpected(text, symbol, tokens, None, accepted)
-    return Finding(Span(reached, reached + 1), f"an error in or behind this statement of over {len(tokens)} words")
+    return None  # no error in the part that is examined
 
 
 def _accepted(parser: InteractiveParser) -> frozenset[str]:
@@ -118,7 +121,8 @@ def _unexpected(
         return joined
     message = f"expected {words.expected(accepted, symbol)} after `{_shortened(before[-1][1])}`, found {found}"
     depth = sum({"{": 1, "}": -1}.get(value, 0) for _, value, _ in before)
-    return Finding(span, message, _advice(before, token, spelled), depth=depth)
+    resume = offset if token and new_line and _START.match(token[1]) else None
+    return Finding(span, message, _advice(before, token, spelled), depth=depth, resume=resume)
 
 
 def _swallowed(text: str, before: Sequence[Scanned]) -> bool:
@@ -126,7 +130,7 @@ def _swallowed(text: str, before: Sequence[Scanned]) -> bool:
     if len(before) < 2:
         return False
     (_, _, start), (_, last, offset) = before[-2:]
-    return len(before) in (2, 4, 5) and "\n" in text[start:offset] and re.match(r"[a-z]\w*\.[a-z]", last) is not None
+    return len(before) in (2, 4, 5) and "\n" in text[start:offset] and _OPCODE.match(last) is not None
 
 
 def _no_start(span: Span, text: str) -> Finding:
@@ -192,7 +196,10 @@ def _no_token(text: str, place: int) -> Finding:
         message = f"U+{ord(char):04X} cannot stand outside of comments and strings"
         return Finding(span, message, "PTX is ASCII text")
     shown = f"`{char}`" if char.isprintable() else f"the character 0x{ord(char):02X}"
-    return Finding(span, f"{shown} begins no word of PTX", _ADVERBS.get(char))
+    return Finding(span, f"{shown} begins no word of PTX", _OPCODE = re.compile(r"[a-z]\w*\.[a-z]")
+_START = re.compile(rf"[.@}}]|{_OPCODE.pattern}")
+
+_REMEDIES.get(char))
 
 
 def _shortened(text: str) -> str:

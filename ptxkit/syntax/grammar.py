@@ -20,6 +20,10 @@ from ptxkit.syntax.builder import RULES, MalformedError
 
 STARTS = ("module", "version", "target", "item", "header", "section_line", "statement", "operand")
 
+_OPENING = frozenset("([{")
+_CLOSING = frozenset(")]}")
+_OPERATORS = frozenset({"+", "-", "*", "/", "%", "!", "~", "|", "^", "&", "?", "<<", ">>", "&&", "||", "==", "!="})
+
 Recipe = Callable[[Sequence[str]], Any]
 """Builds a node from the texts of a statement's tokens, in order, comments and blanks left out."""
 
@@ -138,21 +142,28 @@ class Grammar:
         return recipe([value for _, value, _ in tokens])
 
     def _check_nesting(self, tokens: Sequence[Scanned]) -> None:
+        """Before Lark sees it: a tree as deep as a text is long would take minutes to build and to drop."""
         if len(tokens) <= MAX_NESTING:
             return
-        depth = 0
+        depth = operators = 0
         for _, value, _ in tokens:
-            if value in ("(", "[", "{"):
+            if value in _OPENING:
                 depth += 1
-                if depth > MAX_NESTING:
-                    raise TooDeepError(f"brackets nest deeper than {MAX_NESTING} levels")
-            elif value in (")", "]", "}"):
+            elif value in _CLOSING:
                 depth -= 1
+            elif value in _OPERATORS:
+                operators += 1
+            elif value == ",":
+                operators = 0
+            if depth > MAX_NESTING:
+                raise TooDeepError(f"brackets nest deeper than {MAX_NESTING} levels, the most that is read")
+            if operators > MAX_NESTING:
+                raise TooDeepError(f"an expression has more than {MAX_NESTING} operators, the most that is read")
 
     def _learn(self, key: tuple[str, tuple[int, ...]], text: str, tokens: Sequence[Scanned]) -> Recipe:
         tree = self.tree(text, key[0])
         if _depth(tree) > MAX_NESTING:
-            raise TooDeepError(f"this nests deeper than {MAX_NESTING} levels")
+            raise TooDeepError(f"this nests deeper than {MAX_NESTING} levels, the most that is read")
         recipe = _compile(tree, {offset: place for place, (_, _, offset) in enumerate(tokens)})
         if len(tokens) <= _RECIPE_TOKENS:
             if len(self._recipes) >= MAX_RECIPES:

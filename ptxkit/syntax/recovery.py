@@ -14,11 +14,11 @@ from lark import UnexpectedInput
 from ptxkit.diagnostics import Diagnostic, Label, Severity
 from ptxkit.limits import MAX_NESTING, MAX_SYNTAX_ERRORS
 from ptxkit.source import SourceFile, Span
-from ptxkit.syntax.builder import MalformedError
+from ptxkit.syntax.builder import SOURCE_SECTION, MalformedError
 from ptxkit.syntax.cutter import BLANK, COMMENT, cutter
 from ptxkit.syntax.errors import PTXSyntaxError
 from ptxkit.syntax.examination import Finding, examine
-from ptxkit.syntax.grammar import TooDeepError, grammar
+from ptxkit.syntax.grammar import TooDeepError, TooLongError, grammar
 from ptxkit.syntax.operands import OperandMemo
 from ptxkit.syntax.reference import parse_plainly
 from ptxkit.syntax.statements import StatementMemo
@@ -33,6 +33,10 @@ _RESUME = re.compile(
     rf'(?:{COMMENT}|"[^"\n]*")|(;)|([{{}}])'
     r"|\n[ \t\r]*(?=[.@}]|[A-Za-z_$%][A-Za-z0-9_$]*[ \t]*:|[a-z][a-z0-9_]*\.[a-z])"
 )
+
+_SECTIONS = (".section", f".{SOURCE_SECTION}")
+_LONG = 65536
+"""Characters from which on a piece is likely to be one without an end, and is examined before it is parsed."""
 
 _VECTOR = re.compile(r"\{[^{};]*\}")
 
@@ -126,8 +130,14 @@ class _Walk:
             self._unclosed(place)
         if not self.braces and _WORD_START.match(first) and not text.startswith("@@", place):
             return self._outside(place, found)
+        if text.startswith(_SECTIONS, place) and (found is None or text[found.end() : found.end() + 1] == "{"):
+            message = "this section never ends, or is not well formed"
+            self.report(Finding(Span(place, place + 1), message, "sections have the form `.section .name { ... }`"))
+            return len(text)
         self.headed = found is not None and not self.braces and text[found.end() : found.end() + 1] == "{"
         start = "statement" if self.braces else "header" if self.headed else "item"
+        if found is not None and len(found.group()) > _LONG and examine(text, place, start):
+            return self._examine(place, start, None)
         if found is not None:
             try:
                 if start == "statement":
@@ -192,6 +202,8 @@ class _Walk:
         return self._resume(place)
 
     def _examine(self, place: int, start: str, error: Exception | None) -> int:
+        if isinstance(error, TooLongError):
+            return self._too_long(place, error)
         if isinstance(error, MalformedError):
             return self._malformed(place, error)
         finding = examine(self.source.text, place, start)
@@ -206,6 +218,10 @@ class _Walk:
             end = self.source.text.find("}", finding.span.start)
             return end + 1 or len(self.source.text)
         return finding.resume if finding.resume is not None else self._resume(finding.span.start, start, finding.depth)
+
+    def _too_long(self, place: int, error: TooLongError) -> int:
+        self.report(Finding(Span(place, place + 1), str(error), "split it"))
+        return self._resume(place)
 
     def _malformed(self, place: int, error: MalformedError) -> int:
         text = self.source.text
@@ -232,7 +248,8 @@ class _Walk:
                     return found.start()
                 depth = max(0, depth - 1)
                 if depth == 0 and not self.braces:
-                    return found.end()
+                    end = self._blank(found.end())
+                    return end + 1 if text.startswith(";", end) else found.end()
             elif not found.group().startswith(("/", '"')) and found.start() >= place:
                 return found.end()
         return len(text)
