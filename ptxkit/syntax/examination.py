@@ -196,10 +196,7 @@ def _no_token(text: str, place: int) -> Finding:
         message = f"U+{ord(char):04X} cannot stand outside of comments and strings"
         return Finding(span, message, "PTX is ASCII text")
     shown = f"`{char}`" if char.isprintable() else f"the character 0x{ord(char):02X}"
-    return Finding(span, f"{shown} begins no word of PTX", _OPCODE = re.compile(r"[a-z]\w*\.[a-z]")
-_START = re.compile(rf"[.@}}]|{_OPCODE.pattern}")
-
-_REMEDIES.get(char))
+    return Finding(span, f"{shown} begins no word of PTX", _REMEDIES.get(char))
 
 
 def _shortened(text: str) -> str:
