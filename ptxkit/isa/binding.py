@@ -183,7 +183,6 @@ def bind(form: Form, modifiers: Assignment, value_gates: Mapping[str, tuple[Gate
     """The matches of a form: one for each choice of optional operands, most operands last."""
     shared = MappingProxyType(dict(modifiers))
     canonical = ".".join([form.name, *(str(modifiers[s.name]) for s in form.modifiers if modifiers.get(s.name))])
-    gates = tuple(_gates(form, modifiers, value_gates))
     present = [
         operand
         for operand in form.operands
@@ -200,7 +199,7 @@ def bind(form: Form, modifiers: Assignment, value_gates: Mapping[str, tuple[Gate
                 modifiers=shared,
                 operands=bound,
                 effects=effects,
-                gates=gates,
+                gates=tuple(_gates(form, modifiers, value_gates, roles)),
                 canonical=canonical,
                 roles=roles,
                 paths=paths,
@@ -211,14 +210,16 @@ def bind(form: Form, modifiers: Assignment, value_gates: Mapping[str, tuple[Gate
     return tuple(matches)
 
 
-def _gates(form: Form, modifiers: Assignment, value_gates: Mapping[str, tuple[Gate, ...]]) -> Iterator[Gate]:
+def _gates(
+    form: Form, modifiers: Assignment, value_gates: Mapping[str, tuple[Gate, ...]], roles: Mapping[str, int]
+) -> Iterator[Gate]:
     """The form's gates that apply, then those of its modifier values, unless the form has its own for the value."""
     values = {f".{value}" for value in modifiers.values() if value is not None}
     own = {gate.subject for gate in form.gates if gate.subject.startswith(".")}
     for gate in form.gates:
         if gate.subject in own and gate.subject not in values:
             continue
-        if gate.condition is None or truth(fold(gate.condition, form, modifiers)):
+        if gate.condition is None or truth(fold(gate.condition, form, modifiers, roles)):
             yield gate if gate.subject else replace(gate, subject=form.name)
     for value in sorted(values - own):
         yield from value_gates.get(value[1:], ())
