@@ -104,7 +104,8 @@ class Address(typing.Generic[ScalarT]):
 
     def load(self) -> Register[ScalarT]:
         """`ld` of one element, with the type and the space of the address."""
-        return cast("Register[ScalarT]", self.builder.instruction("ld", (self,)))
+        loaded = cast("Register[Any]", self.builder.instruction("ld", (self,)))
+        return Register(self.builder, self.type, loaded.name)  # halves are loaded as bits
 
     def store(self, value: Register[ScalarT] | Number) -> None:
         """`st` of one element."""

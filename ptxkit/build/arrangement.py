@@ -49,7 +49,7 @@ class Arrangement:
 
 @dataclass(frozen=True, slots=True)
 class Rejection:
-    """Why a form does not take the values. reached: how many of them it took; the highest explains best."""
+    """Why a form does not take the values. reached: how far it did, in halves of a value; the highest explains best."""
 
     match: Match
     reached: int
@@ -81,10 +81,10 @@ def arrange(match: Match, given: Sequence[object], *, results_given: bool = Fals
     for form in match.operands:
         filled = _fill(form, roles, values)
         if isinstance(filled, Misfit):
-            return Rejection(match, reached, f"operand `{form.role}` {filled.reason}")
+            return Rejection(match, reached + filled.nearly, f"operand `{form.role}` {filled.reason}")
         if isinstance(filled, Fitted):
             distance += filled.distance
-            reached += 1
+            reached += 2
             parts.append(filled.operand)
         else:
             parts.append(filled)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ptxkit.build.errors import BuildError, Location
 from ptxkit.build.gates import lowest
 from ptxkit.build.recorder import Entry
+from ptxkit.build.types import memory_word
 from ptxkit.syntax import tree
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ def _header(kernel: Kernel, entries: tuple[Entry, ...]) -> tuple[tree.Directive,
         raise BuildError(f"kernel {kernel.name!r}: {error}", _excluded(kernel, entries)) from None
     return (
         tree.Directive("version", (f"{major}.{minor}",)),
-        tree.Directive("target", (target.word,)),
+        tree.Directive("target", (str(target),)),
         tree.Directive("address_size", ("64",)),
     )
 
@@ -110,7 +111,7 @@ def _dynamic(kernel: Kernel) -> tuple[tree.Declaration, ...]:
 def _parameter(parameter: Parameter) -> tree.Declaration:
     declarators = (tree.Declarator(parameter.name),)
     if parameter.space is None:
-        return tree.Declaration("param", parameter.type.word, declarators)
+        return tree.Declaration("param", memory_word(parameter.type), declarators)
     pointer = () if parameter.space == "generic" else (parameter.space,)
     return tree.Declaration("param", "u64", declarators, pointer=pointer, pointer_alignment=parameter.alignment)
 

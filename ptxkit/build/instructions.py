@@ -18,7 +18,7 @@ from typing import Any, cast
 from ptxkit.build.addresses import Address
 from ptxkit.build.arrangement import Arrangement, Rejection, ResultPlace, arrange, write_results
 from ptxkit.build.errors import BuildAttributeError, BuildError, BuildTypeError
-from ptxkit.build.gates import lowest
+from ptxkit.build.gates import generality, lowest
 from ptxkit.build.names import Hints, UnsaidError, completions, expected, readings, spelled
 from ptxkit.build.recorder import InPrologue, Label, Recorder
 from ptxkit.build.types import SCALARS, Scalar, ScalarT, pred, s32, u32, u64
@@ -78,6 +78,7 @@ class Instructions(Recorder):
         **modifiers: str | bool,
     ) -> object:
         """Appends the instruction that `name` means for these operands; gives its result or results."""
+        self._check_owner(operands)
         chosen = _choose(name, tuple(operands), modifiers)
         given = _given_results(into)
 
@@ -96,6 +97,7 @@ class Instructions(Recorder):
         self, opcode: str, *operands: object, guard: Register[pred] | None = None, unless: Register[pred] | None = None
     ) -> None:
         """Appends an instruction spelled out: the whole opcode, and every operand in PTX's order, results too."""
+        self._check_owner(operands)
         candidates = table().candidates(opcode)
         if not candidates:
             found = table().match(tree.Instruction(opcode))
@@ -141,6 +143,14 @@ class Instructions(Recorder):
         self._append("bra", (tree.Name(label.name),), when, unless)
 
     # ------------------------------------------------------------------------------------------ workings
+
+    def _check_owner(self, operands: Sequence[object]) -> None:
+        """A register of another kernel would be this kernel's register of the same name."""
+        for operand in operands:
+            if isinstance(operand, tuple | list):
+                self._check_owner(operand)
+            elif isinstance(operand, Register | Address) and operand.builder is not self:
+                raise BuildTypeError(f"{operand!r} belongs to another kernel")
 
     def _append(
         self,
@@ -191,7 +201,7 @@ def _choose(name: str, operands: tuple[object, ...], keywords: dict[str, str | b
     if not meant:
         raise BuildAttributeError(_unknown(name))
     hints = _hints(operands)
-    fitting: list[tuple[tuple[object, ...], Arrangement]] = []
+    fitting: list[tuple[tuple[object, ...], Arrangement, int]] = []
     rejected: list[Rejection] = []
     unsaid: list[UnsaidError] = []
     untyped = False
@@ -208,11 +218,13 @@ def _choose(name: str, operands: tuple[object, ...], keywords: dict[str, str | b
                     if isinstance(found, Rejection):
                         rejected.append(found)
                     else:
-                        fitting.append((_rank(found, far), found))
+                        fitting.append((_rank(found, far), found, far))
         except UnsaidError as missing:
             unsaid.append(missing)
+    if untyped and not hints.types and all(guesses for *_, guesses in fitting):
+        raise BuildTypeError(f"the operands of {name} do not tell its type; say it in the name")
     if fitting:
-        return min(fitting, key=lambda pair: pair[0])[1]
+        return min(fitting, key=lambda each: each[0])[1]
     if untyped and all(each.reached <= 0 for each in rejected):
         rejected = []  # those were other types' forms: they explain nothing
     raise BuildTypeError(_refusal(name, rejected, unsaid, keywords, hints))
@@ -223,7 +235,14 @@ def _rank(found: Arrangement, far: int) -> tuple[object, ...]:
         version, target = lowest(found.match.gates)
     except ValueError:
         return (found.distance + far, 1)
-    return (found.distance + far, 0, target, version, found.match.canonical.count("."), found.match.canonical)
+    return (
+        found.distance + far,
+        0,
+        generality(target),
+        version,
+        found.match.canonical.count("."),
+        found.match.canonical,
+    )
 
 
 def _hints(operands: tuple[object, ...]) -> Hints:
@@ -260,16 +279,13 @@ def _refusal(
     if rejected:
         return _explain(name, rejected)
     if unsaid:
-        slot = unsaid[0].slot
-        choices = ", ".join(spelled(value) for value in slot.values)
+        choices = ", ".join(spelled(value) for value in unsaid[0].slot.values)
         return f"{name} does not say which: one of {choices} is part of its name"
-    if keywords:
+    if not hints.types:
         return f"no form of {name} has the modifiers {', '.join(keywords)}"
-    if hints.types:
-        longer = ", ".join(f"{name.rstrip('_')}_{word}" for word in expected(name)[:8])
-        types = " or ".join(f".{word}" for word in hints.types)
-        return f"no form of {name} is for {types}" + (f"; there is {longer}" if longer else "")
-    return f"the operands of {name} do not tell its type; say it in the name"
+    longer = ", ".join(f"{name.rstrip('_')}_{word}" for word in expected(name)[:8])
+    types = " or ".join(f".{word}" for word in hints.types)
+    return f"no form of {name} is for {types}" + (f"; there is {longer}" if longer else "")
 
 
 def _explain(name: str, rejected: list[Rejection]) -> str:

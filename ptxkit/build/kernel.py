@@ -26,9 +26,9 @@ from ptxkit.build.addresses import Address, Const, Generic, Global, Mbarrier, Sh
 from ptxkit.build.assemble import Assembled, assemble
 from ptxkit.build.errors import BuildError, BuildTypeError, BuildValueError, Location, caller
 from ptxkit.build.flow import Flow
-from ptxkit.build.gates import parse_target
+from ptxkit.build.gates import known_target
 from ptxkit.build.recorder import InPrologue
-from ptxkit.build.types import Scalar, ScalarT, b64, pred
+from ptxkit.build.types import Scalar, ScalarT, b64, memory_word, pred
 from ptxkit.build.values import Register
 from ptxkit.syntax import tree
 
@@ -81,7 +81,7 @@ class Kernel(Flow):
         self.dynamic_bytes = 0
         self._static_bytes = 0
         try:
-            self.target = None if target is None else parse_target(target)
+            self.target = None if target is None else known_target(target)
         except ValueError as error:
             raise BuildValueError(str(error)) from None
 
@@ -117,7 +117,7 @@ class Kernel(Flow):
     def _load_parameter(self, name: str, scalar: type[Scalar]) -> Register[Any]:
         register = self.register(scalar)
         with InPrologue(self):
-            self._append(f"ld.param.{scalar.word}", (tree.Name(register.name), tree.Address(tree.Name(name))))
+            self._append(f"ld.param.{memory_word(scalar)}", (tree.Name(register.name), tree.Address(tree.Name(name))))
         return register
 
     def pointer(self, form: type[_AddressT], register: Register[Any], align: int | None = None) -> _AddressT:

@@ -151,7 +151,7 @@ def _choices(
     if isinstance(keyword, str):
         return [(keyword.removeprefix("."), 0)]
     if keyword is True or (len(slot.values) == 1 and not slot.optional):
-        return [(slot.values[0], 0)]
+        return [(slot.values[0], int(is_type(slot.values[0])))]  # a type that nobody said ranks behind one that follows
     absent: list[tuple[str | None, int]] = [(None, 0)] if slot.optional else []
     values = frozenset(slot.values)
     if keyword is False:

@@ -34,9 +34,10 @@ class Fitted:
 
 @dataclass(frozen=True, slots=True)
 class Misfit:
-    """Why a value cannot stand there."""
+    """Why a value cannot stand there. nearly: its kind, type and space would do, so this reason explains best."""
 
     reason: str
+    nearly: bool = False
 
 
 Fit: TypeAlias = Fitted | Misfit
@@ -118,9 +119,10 @@ def _address(value: Address[Scalar], form: OperandForm) -> Fit:
     if isinstance(alignment, int) and value.alignment < alignment:
         return Misfit(
             f"needs an address aligned to {alignment} bytes, got {value!r}; declare the array with align={alignment}, "
-            f"or say .aligned({alignment}) where you know better"
+            f"or say .aligned({alignment}) where you know better",
+            nearly=True,
         )
-    return Fitted(value.operand(), SAME if wanted in (value.space, "") else COMPATIBLE)
+    return Fitted(value.operand())
 
 
 def _space(form: OperandForm) -> str:
@@ -175,17 +177,18 @@ def _integer(value: int, scalar: type[Scalar] | None, form: OperandForm) -> Fit:
     if legal is None:
         return Misfit(f"needs a register, got the constant {value}")
     if legal.members is not None and value not in legal.members:
-        return Misfit(f"needs one of {', '.join(map(str, legal.members))}, got {value}")
+        return Misfit(f"needs one of {', '.join(map(str, legal.members))}, got {value}", nearly=True)
     low, high = legal.low, legal.high
     if (low is not None and value < low) or (high is not None and value > high):
-        return Misfit(f"needs a constant in {'' if low is None else low}..{'' if high is None else high}, got {value}")
+        span = f"{'' if low is None else low}..{'' if high is None else high}"
+        return Misfit(f"needs a constant in {span}, got {value}", nearly=True)
     if legal.step > 1 and (value - (low or 0)) % legal.step:
-        return Misfit(f"needs a multiple of {legal.step}, got {value}")
+        return Misfit(f"needs a multiple of {legal.step}, got {value}", nearly=True)
     if scalar is not None:
         least = 0 if scalar.family == "u" else -(1 << (scalar.bits - 1))
         most = (1 << (scalar.bits - 1 if scalar.family == "s" else scalar.bits)) - 1
         if not least <= value <= most:
-            return Misfit(f"{value} does not fit in .{scalar.word} ({least}..{most})")
+            return Misfit(f"{value} does not fit in .{scalar.word} ({least}..{most})", nearly=True)
     return Fitted(integer_operand(value))
 
 

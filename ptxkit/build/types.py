@@ -196,6 +196,11 @@ SCALARS: dict[str, type[Scalar]] = {
 _PREFIXES = {16: "%rs", 32: "%r", 64: "%rd", 128: "%rq"}
 
 
+def memory_word(scalar: type[Scalar]) -> str:
+    """The type with which loads and stores move a value: `ld` and `st` know the half-precision types as bits only."""
+    return f"b{scalar.bits}" if scalar.family == "f" and scalar not in (f32, f64) else scalar.word
+
+
 def register_class(scalar: type[Scalar]) -> tuple[str, str]:
     """(declared type, name prefix) of the registers that hold `scalar`: `("b32", "%r")` for u32, s32 and b32.
 

@@ -1,0 +1,158 @@
+"""Branches and loops: the text they become, and that ptxas takes it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ptxkit.build import BuildError, BuildTypeError, Global, Kernel, f32, u32
+from tests.build.support import assert_ptxas_accepts, marked, opcodes
+
+
+@pytest.fixture
+def k() -> Kernel:
+    return Kernel("k", threads=32)
+
+
+def lines(k: Kernel, first: str) -> list[str]:
+    """The body's lines from the one that begins so."""
+    text = [line.strip() for line in str(k).splitlines()]
+    start = next(index for index, line in enumerate(text) if line.startswith(first))
+    return text[start:-1]
+
+
+def test_if_skips_what_is_inside(k: Kernel) -> None:
+    n = k.param(u32, "n")
+    with k.if_(n > 3):
+        k.trap()
+    assert lines(k, "setp") == ["setp.gt.u32 %p0, %r0, 3;", "@!%p0 bra $endif_0;", "trap;", "$endif_0:", "ret;"]
+
+
+def test_else_takes_the_other_threads(k: Kernel) -> None:
+    n = k.param(u32, "n")
+    with k.if_(n > 3):
+        k.trap()
+    with k.else_():
+        k.brkpt()
+    assert lines(k, "@!") == [
+        "@!%p0 bra $endif_0;",
+        "trap;",
+        "bra $endelse_0;",
+        "$endif_0:",
+        "brkpt;",
+        "$endelse_0:",
+        "ret;",
+    ]
+
+
+def test_else_stands_directly_after_its_if(k: Kernel) -> None:
+    with k.if_(k.tid.x > 3):
+        k.trap()
+    k.brkpt()
+    with pytest.raises(BuildError) as caught, k.else_():  # a late else
+        pass
+    assert caught.value.location == marked("a late else")
+
+
+def test_a_condition_is_a_predicate(k: Kernel) -> None:
+    with pytest.raises(BuildTypeError, match="a condition is a predicate register"):
+        k.if_(k.tid.x)  # type: ignore[arg-type]
+    with pytest.raises(BuildTypeError, match="pass a function"):
+        k.while_(k.tid.x < 3)  # type: ignore[arg-type]
+
+
+def test_while_computes_its_condition_in_each_turn(k: Kernel) -> None:
+    i = k.variable(u32, 0)
+    with k.while_(lambda: i < 10) as loop:
+        i.set(i + 1)
+        loop.continue_(when=i == 5)
+        loop.break_(when=i == 7)
+    assert lines(k, "$loop") == [
+        "$loop_0:",
+        "setp.lt.u32 %p0, %r0, 10;",
+        "@!%p0 bra $endloop_0;",
+        "add.u32 %r1, %r0, 1;",
+        "mov.u32 %r0, %r1;",
+        "setp.eq.u32 %p1, %r0, 5;",
+        "@%p1 bra $next_0;",
+        "setp.eq.u32 %p2, %r0, 7;",
+        "@%p2 bra $endloop_0;",
+        "$next_0:",
+        "bra $loop_0;",
+        "$endloop_0:",
+        "ret;",
+    ]
+
+
+def test_a_range_counts_up_and_down(k: Kernel) -> None:
+    n = k.param(u32, "n")
+    with k.for_range(0, n, 4) as i:
+        assert i.multiple == 4
+    with k.for_range(n, 0, -1):
+        pass
+    text = str(k)
+    assert "setp.ge.u32" in text
+    assert "add.u32 %r1, %r1, 4;" in text
+    assert "setp.le.u32" in text
+    assert "sub.u32 %r2, %r2, 1;" in text
+
+
+def test_a_range_has_a_step_and_ends_of_one_integer_type(k: Kernel) -> None:
+    with pytest.raises(BuildError, match="never ends"):
+        k.for_range(0, 4, 0)
+    with pytest.raises(BuildTypeError, match="a range counts integers"):
+        k.for_range(k.register(f32), k.register(f32))
+    with pytest.raises(BuildTypeError, match="different types"):
+        k.for_range(k.register(f32), k.register(u32))  # type: ignore[arg-type]
+
+
+def test_one_thread_of_the_cta_or_of_each_warp(k: Kernel) -> None:
+    with k.thread_is(0):
+        k.brkpt()
+    with k.elect_one():
+        k.brkpt()
+    assert opcodes(k.module()) == [
+        "mov.u32",
+        "setp.eq.u32",
+        "bra",
+        "brkpt",
+        "elect.sync",
+        "bra",
+        "brkpt",
+        "ret",
+    ]
+
+
+def test_special_registers_are_read_once_before_everything_else(k: Kernel) -> None:
+    with k.if_(k.tid.x > 3):
+        k.ctaid.y + k.tid.x
+    assert opcodes(k.module())[:2] == ["mov.u32", "mov.u32"]
+    assert str(k).count("%tid.x") == 1
+
+
+def test_a_label_is_placed_once_and_somewhere(k: Kernel) -> None:
+    label = k.label("there")
+    k.branch(label)  # to nowhere
+    with pytest.raises(BuildError) as caught:
+        k.module()
+    assert caught.value.location == marked("to nowhere")
+    k.place(label)
+    k.module()
+    with pytest.raises(BuildError, match="placed already"):
+        k.place(label)
+
+
+def test_ptxas_accepts_all_of_it(k: Kernel, tmp_path: Path) -> None:
+    data, n = k.param(Global[f32], "data"), k.param(u32, "n")
+    with k.for_range(k.tid.x, n, 32) as i:
+        value = data[i].load()
+        with k.if_(value < 0.0):
+            data[i].store(-value)
+        with k.else_():
+            data[i].store(value / 3.0)
+    turns = k.variable(u32, 0)
+    with k.loop() as loop, k.elect_one():
+        turns.set(turns + 1)
+        loop.break_(when=turns > n)
+    assert_ptxas_accepts(str(k), tmp_path)

@@ -1,0 +1,48 @@
+"""The lowest version and target for a set of gates."""
+
+from __future__ import annotations
+
+import pytest
+
+from ptxkit.build.gates import generality, known_target, lowest
+from ptxkit.isa.forms import Gate, Requirement
+from ptxkit.isa.targets import Target
+
+
+def gate(*alternatives: Requirement) -> Gate:
+    return Gate("subject", alternatives)
+
+
+def test_targets_are_ordered_from_general_to_special() -> None:
+    words = ["sm_75", "sm_90", "sm_90a", "sm_100", "sm_100f", "sm_100a", "sm_103"]
+    assert sorted(words, key=lambda word: generality(known_target(word))) == words
+    with pytest.raises(ValueError, match="no target"):
+        known_target("compute_90")
+
+
+def test_no_gate_means_the_floor() -> None:
+    assert lowest(()) == ((6, 3), Target(75))
+
+
+def test_the_version_is_at_least_that_of_the_target() -> None:
+    assert lowest([gate(Requirement((6, 0), 90))]) == ((7, 8), Target(90))
+
+
+def test_every_gate_is_kept_and_one_alternative_suffices() -> None:
+    first = gate(Requirement((8, 6), 100), Requirement((8, 0), families=("sm_90a",)))
+    assert lowest([first]) == ((8, 0), Target(90, "a"))
+    assert lowest([first, gate(Requirement((8, 1), 100))]) == ((8, 6), Target(100))
+
+
+def test_a_family_is_served_by_its_first_member() -> None:
+    assert lowest([gate(Requirement((8, 8), families=("sm_100f",)))]) == ((8, 8), Target(100, "f"))
+    with pytest.raises(ValueError, match="sm_100"):
+        lowest([gate(Requirement((8, 8), families=("sm_100f",)))], Target(100))
+
+
+def test_gates_that_exclude_each_other_are_named() -> None:
+    excluding = [gate(Requirement((8, 0), families=("sm_90a",))), gate(Requirement((8, 6), 100))]
+    with pytest.raises(ValueError, match="subject is not available on any target"):
+        lowest(excluding)
+    with pytest.raises(ValueError, match="subject is not available on sm_80"):
+        lowest(excluding, Target(80))

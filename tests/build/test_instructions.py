@@ -1,0 +1,220 @@
+"""Layer 1: from a method's name and typed values to one instruction."""
+
+from __future__ import annotations
+
+import pytest
+
+from ptxkit.build import (
+    BuildAttributeError,
+    BuildError,
+    BuildTypeError,
+    Global,
+    Kernel,
+    Register,
+    f32,
+    s32,
+    u32,
+    u64,
+)
+from ptxkit.syntax.tree import Guard, Integer, Name, Unary
+from tests.build.support import instructions, marked
+
+
+@pytest.fixture
+def k() -> Kernel:
+    return Kernel("k")
+
+
+def last(k: Kernel) -> str:
+    """The newest instruction as text."""
+    text = str(k.module()).splitlines()
+    assert text[-2] == "\tret;"
+    return text[-3].strip()
+
+
+def test_the_type_follows_from_typed_operands(k: Kernel) -> None:
+    k.add(k.register(u32), k.register(u32))
+    assert last(k) == "add.u32 %r2, %r0, %r1;"
+    k.add(k.register(f32), k.register(f32))
+    assert last(k) == "add.f32 %f2, %f0, %f1;"
+
+
+def test_untyped_forms_take_values_of_their_width(k: Kernel) -> None:
+    k.popc(k.register(u32))
+    assert last(k) == "popc.b32 %r1, %r0;"
+
+
+def test_the_result_of_a_wide_product_is_wide(k: Kernel) -> None:
+    product = k.mul_wide(k.register(s32), k.register(s32))
+    assert last(k) == "mul.wide.s32 %rd0, %r0, %r1;"
+    assert (product.type.word, product.name) == ("s64", "%rd0")
+
+
+def test_the_state_space_follows_from_the_address(k: Kernel) -> None:
+    value = k.ld(k.param(Global[f32], "p"))
+    assert last(k) == "ld.global.f32 %f0, [%rd0];"
+    assert value.type is f32
+    k.ld_acquire_gpu(k.shared(u32, 4, name="a"))
+    assert last(k) == "ld.acquire.gpu.shared.u32 %r0, [a];"
+
+
+def test_vectors_are_tuples(k: Kernel) -> None:
+    address = k.param(Global[f32], "p", align=16)
+    values = k.ld_v4(address)
+    assert [value.name for value in values] == ["%f0", "%f1", "%f2", "%f3"]
+    k.st_v4(address, values)
+    assert last(k) == "st.global.v4.f32 [%rd0], {%f0, %f1, %f2, %f3};"
+
+
+def test_pairs_of_results_are_returned_together(k: Kernel) -> None:
+    lane, elected = k.elect_sync(0xFFFFFFFF)
+    assert last(k) == "elect.sync %r0|%p0, 4294967295;"
+    assert (lane.name, elected.name) == ("%r0", "%p0")
+
+
+def test_modifiers_that_a_form_fixes_need_not_be_said(k: Kernel) -> None:
+    source, target = k.param(Global[f32], "p", align=16), k.shared(f32, 4, align=16, name="t")
+    k.cp_async_cg(target, source, 16)
+    assert last(k) == "cp.async.cg.shared.global [t], [%rd0], 16;"
+
+
+def test_an_optional_modifier_is_given_by_its_word_or_its_place(k: Kernel) -> None:
+    k.add_rz(k.register(f32), 1.0)
+    assert last(k).startswith("add.rz.f32")
+    k.add(k.register(f32), 1.0, rnd="rm")
+    assert last(k).startswith("add.rm.f32")
+    k.add(k.register(f32), 1.0, ftz=True)
+    assert last(k).startswith("add.ftz.f32")
+
+
+def test_the_form_that_needs_the_lowest_target_is_taken(k: Kernel) -> None:
+    bar = k.mbarrier("bar")
+    source, target = k.param(Global[f32], "p", align=16), k.shared(f32, 4, align=16, name="t")
+    k.cp_async_bulk(target, source, 16, bar)
+    assert "cp.async.bulk.shared::cluster.global" in last(k)  # `.shared::cta` needs PTX 8.6
+    bar.init(1)
+    assert last(k) == "mbarrier.init.shared.b64 [bar], 1;"
+
+
+def test_a_result_may_go_to_a_given_register(k: Kernel) -> None:
+    total = k.variable(u32, 0)
+    k.add(total, 5, into=total)
+    assert last(k) == "add.u32 %r0, %r0, 5;"
+
+
+def test_a_result_does_not_go_to_a_register_of_another_type(k: Kernel) -> None:
+    with pytest.raises(BuildTypeError, match=r"gives \.u32, and %f0: \.f32 shall receive it"):
+        k.add(k.register(u32), 5, into=k.register(f32))
+
+
+def test_guards_are_written_and_negated(k: Kernel) -> None:
+    p = k.register(u32) < 4
+    k.trap(guard=p)
+    k.trap(unless=p)
+    trap, not_trap = [each for each in instructions(k.module()) if each.opcode == "trap"]
+    assert trap.guard == Guard("%p0")
+    assert not_trap.guard == Guard("%p0", negated=True)
+
+
+def test_a_guard_is_a_predicate(k: Kernel) -> None:
+    with pytest.raises(BuildTypeError, match="a guard is a predicate register"):
+        k.trap(guard=k.register(u32))  # type: ignore[arg-type]
+
+
+def test_the_words_of_a_name_may_stand_in_any_order(k: Kernel) -> None:
+    k.shfl_sync_bfly(k.register(u32), 1, 31, -1)
+    first = last(k).split()[0]
+    k.shfl_bfly_sync(k.register(u32), 1, 31, -1)
+    assert last(k).split()[0] == first
+
+
+def test_names_that_are_python_words_take_an_underscore(k: Kernel) -> None:
+    k.and_(k.register(u32), k.register(u32))
+    assert last(k) == "and.b32 %r2, %r0, %r1;"
+
+
+def test_negative_constants_are_written_as_the_parser_reads_them(k: Kernel) -> None:
+    k.add(k.register(s32), -3)
+    add = next(each for each in instructions(k.module()) if each.opcode == "add.s32")
+    assert add.operands[2] == Unary("-", Integer(3, "3"))
+
+
+def test_constants_stay_within_their_type(k: Kernel) -> None:
+    k.add(k.register(u32), 0xFFFFFFFF)
+    with pytest.raises(BuildTypeError, match=r"4294967296 does not fit in \.u32"):
+        k.add(k.register(u32), 1 << 32)
+    with pytest.raises(BuildTypeError, match=r"-1 does not fit in \.u32"):
+        k.add(k.register(u32), -1)
+    k.add(k.register(s32), -1)
+
+
+def test_constants_stay_within_the_range_of_the_form(k: Kernel) -> None:
+    k.setmaxnreg_inc(64)
+    with pytest.raises(BuildTypeError, match="needs a multiple of 8, got 63"):
+        k.setmaxnreg_inc(63)
+    with pytest.raises(BuildTypeError, match=r"needs a constant in 24\.\.256, got 264"):
+        k.setmaxnreg_inc(264)
+
+
+def test_mixed_types_fail_at_the_callers_line(k: Kernel) -> None:
+    a, b = k.register(u32), k.register(f32)
+    with pytest.raises(BuildTypeError) as caught:
+        k.add(a, b)  # mixed types in a method
+    assert caught.value.location == marked("mixed types in a method")
+    assert "needs .u32, got %f0: .f32" in str(caught.value)
+    assert "k.add(a, b)" in str(caught.value)
+
+
+def test_an_unknown_name_fails_at_the_callers_line_with_the_nearest(k: Kernel) -> None:
+    with pytest.raises(BuildAttributeError) as caught:
+        k.mbarier_init(1)  # unknown name
+    assert caught.value.location == marked("unknown name")
+    assert "did you mean 'mbarrier'" in str(caught.value)
+    with pytest.raises(BuildAttributeError, match="did you mean 'wait_group'"):
+        k.cp_async_wait_grup(0)
+
+
+def test_a_name_that_stops_too_early_says_what_could_follow(k: Kernel) -> None:
+    with pytest.raises(BuildError, match="mul_hi, mul_lo, mul_wide"):
+        k.mul(k.register(u32), k.register(u32))
+
+
+def test_a_type_that_nothing_tells_is_asked_for(k: Kernel) -> None:
+    with pytest.raises(BuildTypeError, match="do not tell its type; say it in the name"):
+        k.mov(5)
+    assert k.mov_u32(5).type is u32
+
+
+def test_the_wrong_number_of_operands_names_the_places(k: Kernel) -> None:
+    with pytest.raises(BuildTypeError, match=r"takes 3 operands \(a, b, c\), got 2"):
+        k.mad_lo(k.register(u32), k.register(u32))
+
+
+def test_a_method_documents_itself_from_the_table(k: Kernel) -> None:
+    assert "cp.async.cg" in k.cp_async_cg.__doc__
+    assert "PTX ISA" in k.cp_async_cg.__doc__
+
+
+def test_the_raw_layer_takes_the_whole_opcode_and_every_operand(k: Kernel) -> None:
+    d, a = k.register(u32), k.register(u32)
+    k.emit("add.u32", d, a, 7)
+    assert last(k) == "add.u32 %r0, %r1, 7;"
+    clock = k.register(u64)
+    k.emit("mov.u64", clock, Name("%clock64"))
+    assert last(k) == "mov.u64 %rd0, %clock64;"
+
+
+def test_the_raw_layer_is_matched_by_the_table_too(k: Kernel) -> None:
+    with pytest.raises(BuildError) as caught:
+        k.emit("add.q32", k.register(u32), 1, 2)  # raw modifiers
+    assert caught.value.location == marked("raw modifiers")
+    with pytest.raises(BuildTypeError, match=r"needs \.u32, got %f0"):
+        k.emit("add.u32", k.register(u32), k.register(f32), 1)
+
+
+def test_values_of_another_kernel_are_refused(k: Kernel) -> None:
+    other: Register[u32] = Kernel("other").register(u32)
+    with pytest.raises(BuildTypeError, match="belongs to another kernel"):
+        k.register(u32) + other
+    with pytest.raises(BuildTypeError, match="belongs to another kernel"):
+        k.add(k.register(u32), other)

@@ -1,0 +1,157 @@
+"""The kernel as a whole: the parser's tree, the lowest version and target, parameters, debugging lines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from ptxkit import parse
+from ptxkit.build import (
+    BuildError,
+    BuildTypeError,
+    BuildValueError,
+    Const,
+    Generic,
+    Global,
+    Kernel,
+    Shared,
+    f16,
+    f32,
+    f64,
+    pred,
+    s16,
+    u8,
+    u32,
+    u64,
+)
+from ptxkit.kernels import async_copy, bulk_add_one
+from tests.build.support import assert_ptxas_accepts, body, marked
+
+
+def everything() -> Kernel:
+    """A kernel with a bit of all that the builder can say."""
+    k = Kernel("everything", threads=(32, 2), debug=True)
+    data = k.param(Global[f64], "data", align=16)
+    small = k.param(Generic[u8], "small")
+    table = k.param(Const[f32], "table")
+    n, h = k.param(u32, "n"), k.param(s16, "h")
+    bar, tile = k.mbarrier(), k.shared(f32, 16, align=16)
+    extra = k.dynamic_shared(u64, 4)
+    with k.thread_is(0):
+        bar.init(32)
+    k.bar_sync(0)
+    low, high = k.ld_v2(data)
+    k.st_v2(data[2], (high, low))
+    tile[k.tid.x].store(table[n].load() + -1.5)
+    extra[1].store(small.load().convert(u64) + 1)
+    with k.if_((n < 4) & ~(h == -3)):
+        k.bra(end := k.label("end"))
+    bar.arrive()
+    k.place(end)
+    return k
+
+
+@pytest.mark.parametrize("build", [async_copy, bulk_add_one, everything], ids=lambda each: each.__name__)
+def test_the_builder_makes_the_tree_that_the_parser_makes_of_its_text(build: Callable[[], Kernel]) -> None:
+    module = build().module()
+    assert parse(str(module)) == module
+    assert str(parse(str(module))) == str(module)
+
+
+def test_ptxas_accepts_everything(tmp_path: Path) -> None:
+    assert_ptxas_accepts(str(everything()), tmp_path)
+
+
+def test_a_plain_kernel_asks_for_the_floor() -> None:
+    module = Kernel("k").module()
+    assert (module.version, module.targets, module.address_size) == ((6, 3), ("sm_75",), 64)
+
+
+def test_the_version_and_target_are_the_lowest_that_serve() -> None:
+    copy, bulk = async_copy().module(), bulk_add_one().module()
+    assert (copy.version, copy.targets) == ((7, 0), ("sm_80",))
+    assert (bulk.version, bulk.targets) == ((8, 0), ("sm_90",))
+
+
+def test_an_instruction_of_one_architecture_asks_for_it() -> None:
+    k = Kernel("k")
+    k.setmaxnreg_inc(64)
+    assert (k.module().version, k.module().targets) == ((8, 0), ("sm_90a",))
+
+
+def test_a_given_target_is_kept_and_raises_the_version() -> None:
+    module = Kernel("k", target="sm_100a").module()
+    assert (module.version, module.targets) == ((8, 6), ("sm_100a",))
+
+
+def test_an_instruction_that_the_given_target_lacks_fails_at_its_line() -> None:
+    k = Kernel("k", target="sm_80")
+    k.elect_sync(-1)  # not on sm_80
+    with pytest.raises(BuildError, match="sm_80") as caught:
+        k.module()
+    assert caught.value.location == marked("not on sm_80")
+
+
+def test_a_target_has_a_known_shape() -> None:
+    with pytest.raises(BuildValueError, match="'hopper' is no target"):
+        Kernel("k", target="hopper")
+
+
+def test_special_registers_of_clusters_ask_for_a_target_that_has_them() -> None:
+    k = Kernel("k")
+    k.shared(u32, 1).store(k.cluster_ctarank)
+    assert k.module().targets == ("sm_90",)
+
+
+def test_the_shape_of_the_cta_is_declared() -> None:
+    assert ".reqntid 64, 2, 1" in str(Kernel("k", threads=(64, 2)))
+    with pytest.raises(BuildValueError, match="at most 1024 threads"):
+        Kernel("k", threads=(64, 32))
+    with pytest.raises(BuildValueError, match="one to three extents"):
+        Kernel("k", threads=0)
+
+
+def test_parameters_are_values_or_addresses_that_a_host_can_pass() -> None:
+    k = Kernel("k")
+    k.param(f16, "half")
+    assert ".param .b16 half" in str(k)
+    with pytest.raises(BuildTypeError, match="a parameter is a type"):
+        k.param(pred, "p")
+    with pytest.raises(BuildTypeError, match="a host passes addresses"):
+        k.param(Shared[f32], "tile")
+    with pytest.raises(BuildTypeError, match="a parameter is a type"):
+        k.param(5, "five")  # type: ignore[call-overload]
+
+
+def test_debugging_names_the_users_file_and_lines() -> None:
+    k = Kernel("k", debug=True)
+    k.trap()  # the debugged line
+    location = marked("the debugged line")
+    text = str(k)
+    assert f'.file 1 "{location.file}"' in text
+    assert f".loc 1 {location.line} 0\n\ttrap;" in text
+    assert ".loc" not in str(bulk_add_one())
+
+
+def test_every_statement_knows_the_users_line() -> None:
+    k = Kernel("k")
+    n = k.param(u32, "n")  # the parameter
+    n + 1  # the sum
+    assembled = k.assembled()
+    named = {
+        getattr(statement, "opcode", ""): location
+        for statement, location in zip(body(assembled.module).statements, assembled.locations, strict=True)
+    }
+    assert named["ld.param.u32"] == marked("the parameter")
+    assert named["add.u32"] == marked("the sum")
+
+
+def test_the_end_of_a_kernel_is_written_once() -> None:
+    k = Kernel("k")
+    k.ret()
+    assert str(k).count("ret;") == 1
+    k = Kernel("k")
+    k.ret(guard=k.tid.x < 3)
+    assert str(k).count("ret;") == 2
