@@ -30,22 +30,28 @@ class Misfit:
     rule: Rule | None = None
 
 
-def assign(form: Form, words: Sequence[str]) -> Assignment | Misfit:
-    """The value of each modifier of `form` in an opcode with these words after its name, or why it does not fit."""
+def assign(form: Form, words: Sequence[str], *, lax: bool = False) -> Assignment | Misfit:
+    """The value of each modifier of `form` in an opcode with these words after its name, or why it does not fit.
+
+    lax: as ptxas does for many instructions, let the words of the stem stand anywhere, and a word stand twice.
+    """
+    if lax:
+        return _assign(form, form.modifiers, (), list(dict.fromkeys(words)))
     stem = [slot.name for slot in form.modifiers if slot.stem]
     if list(words[: len(stem)]) != stem:
         fitting = sum(1 for _ in _common_prefix(words, stem))
         wrong = words[fitting] if fitting < len(words) else None
         return Misfit(form, fitting - len(stem), word=wrong, missing=stem[fitting])
-    slots = form.modifiers[len(stem) :]
-    rest = words[len(stem) :]
+    return _assign(form, form.modifiers[len(stem) :], stem, words[len(stem) :])
+
+
+def _assign(form: Form, slots: Sequence[Modifier], stem: Sequence[str], rest: Sequence[str]) -> Assignment | Misfit:
     for position, word in enumerate(rest):
         if not any(word in slot.values for slot in slots):
             return Misfit(form, len(stem) + position - 1, word=word)
-    fixed = dict.fromkeys(stem)
     broken: Misfit | None = None
     for chosen in _placements(slots, rest, 0, ()):
-        filled: dict[str, str | None] = {name: name for name in fixed}
+        filled: dict[str, str | None] = {name: name for name in stem}
         missing = None
         for index, slot in enumerate(slots):
             value = rest[chosen.index(index)] if index in chosen else None
@@ -57,12 +63,12 @@ def assign(form: Form, words: Sequence[str]) -> Assignment | Misfit:
                 break
             filled[slot.name] = value
         if missing is not None:
-            broken = broken or Misfit(form, len(words), missing=missing)
+            broken = broken or Misfit(form, len(stem) + len(rest), missing=missing)
             continue
         failing = next((rule for rule in form.rules if not truth(fold(rule.condition, form, filled))), None)
         if failing is None:
             return filled
-        broken = Misfit(form, len(words) + 1, rule=failing)
+        broken = Misfit(form, len(stem) + len(rest) + 1, rule=failing)
     return broken or Misfit(form, len(stem), word=rest[-1] if rest else None)
 
 
@@ -179,7 +185,9 @@ def _constant(expression: Expression) -> str:
 # ------------------------------------------------------------------------------------------------ matches
 
 
-def bind(form: Form, modifiers: Assignment, value_gates: Mapping[str, tuple[Gate, ...]]) -> tuple[Match, ...]:
+def bind(
+    form: Form, modifiers: Assignment, value_gates: Mapping[str, tuple[Gate, ...]], *, tolerated: bool = False
+) -> tuple[Match, ...]:
     """The matches of a form: one for each choice of optional operands, most operands last."""
     shared = MappingProxyType(dict(modifiers))
     canonical = ".".join([form.name, *(str(modifiers[s.name]) for s in form.modifiers if modifiers.get(s.name))])
@@ -205,6 +213,7 @@ def bind(form: Form, modifiers: Assignment, value_gates: Mapping[str, tuple[Gate
                 paths=paths,
                 needs=_needs(form, modifiers, roles),
                 results=_results(effects),
+                tolerated=tolerated,
             )
         )
     return tuple(matches)

@@ -145,6 +145,7 @@ class Match:
     Identity is meaningful: matches are memoised. canonical: the opcode in the manual's order. roles: the position of
     the operand that holds each role; paths: how to reach the role inside it (a pair's or vector's element, what follows
     the comma in an address). needs: rules between operands. results: roles of the registers it writes.
+    tolerated: the opcode's words stand in an order, or twice, as only ptxas allows.
     """
 
     form: Form
@@ -157,6 +158,7 @@ class Match:
     paths: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     needs: tuple[Rule, ...] = ()
     results: tuple[str, ...] = ()
+    tolerated: bool = False
 
     def operand(self, role: str, instruction: Instruction) -> Operand | None:
         """The operand that plays `role` in this instruction, or None where it is left out."""

@@ -65,10 +65,15 @@ class Table:
 
     def _bind(self, opcode: str) -> Iterable[Match]:
         name, *words = opcode.split(".")
-        for form in self.forms(name):
-            found = assign(form, words)
-            if not isinstance(found, Misfit):
-                yield from bind(form, found, self._instructions.value_gates)
+        for lax in (False, True):
+            matched = False
+            for form in self.forms(name):
+                found = assign(form, words, lax=lax)
+                if not isinstance(found, Misfit):
+                    matched = True
+                    yield from bind(form, found, self._instructions.value_gates, tolerated=lax)
+            if matched:
+                return
 
     def _decide(self, opcode: str, shapes: tuple[Shape, ...]) -> Match | Mismatch:
         candidates = self.candidates(opcode)

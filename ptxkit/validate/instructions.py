@@ -13,7 +13,7 @@ from ptxkit.isa.forms import Form, Gate, Match
 from ptxkit.isa.shapes import Shape, fit_all, shape_of
 from ptxkit.isa.table import Mismatch, Table
 from ptxkit.isa.targets import Target, remedy, unmet
-from ptxkit.syntax.tree import Address, Float, Instruction, Name, Operand, Pair, Vector
+from ptxkit.syntax.tree import Address, Float, Instruction, Name, Not, Operand, Pair, Vector
 from ptxkit.validate.constants import has_limits, illegal_constants
 from ptxkit.validate.scopes import Scope
 from ptxkit.validate.types import TypedShape, misfit
@@ -21,13 +21,17 @@ from ptxkit.validate.types import TypedShape, misfit
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What is wrong with an instruction. operand: the index of the operand to point at, None for the opcode."""
+    """What is wrong with an instruction. operand: the index of the operand to point at, None for the opcode.
+
+    certain: an assembler refuses it; otherwise it is a warning.
+    """
 
     code: str
     message: str
     operand: int | None = None
     form: Form | None = None
     help: str | None = None
+    certain: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +74,8 @@ class InstructionChecker:
                 continue
             closed = unmet(match.gates, self._version, self._target)
             if not closed:
-                return _Answer(match, (), has_limits(match))
+                odd = (_odd_order(instruction, match),) if match.tolerated else ()
+                return _Answer(match, odd, has_limits(match))
             locked = locked or _gate_problem(match, closed, self._version, self._target)
         if locked is not None or wrong is not None:
             return _Answer(None, (locked or wrong,))  # type: ignore[arg-type]
@@ -91,6 +96,11 @@ def _type_problem(match: Match, typed: tuple[TypedShape, ...]) -> Problem | None
             message = f"operand {index + 1} of `{match.canonical}` {wrong}"
             return Problem("PTX104", message, index, match.form, f"it must be {operand_words(operand)}")
     return None
+
+
+def _odd_order(instruction: Instruction, match: Match) -> Problem:
+    message = f"`{instruction.opcode}` has its modifiers in an order, or twice, as only some assemblers allow"
+    return Problem("PTX103", message, None, match.form, f"write `{match.canonical}`", certain=False)
 
 
 def _gate_problem(match: Match, closed: list[Gate], version: tuple[int, int] | None, target: Target | None) -> Problem:
@@ -128,6 +138,8 @@ def _typed(operand: Operand, scope: Scope) -> TypedShape:
     """The operand's shape with the types of its registers; constants keep no value."""
     if isinstance(operand, Name):
         return ("r", scope.type_of(operand.text)) if operand.text != "_" else "_"
+    if isinstance(operand, Not):
+        return ("n", scope.type_of(operand.operand.text))
     if isinstance(operand, Address):
         return ("a", _typed(operand.base, scope), *[_typed(part, scope) for part in operand.index])
     if isinstance(operand, Vector):

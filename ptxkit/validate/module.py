@@ -61,7 +61,7 @@ class _Validation:
             self.unknown[instruction.name] += 1
             self.first_unknown.setdefault(instruction.name, (problem, start))
             return
-        uncertain = self.is_newer and problem.code in ("PTX103", "PTX104")
+        uncertain = not problem.certain or (self.is_newer and problem.code in ("PTX103", "PTX104"))
         spans = statement_spans(self.source, start) if self.source.text else None
         span = Span(start, start)
         if spans is not None:

@@ -14,7 +14,8 @@ from ptxkit.isa.functions import bits, is_type, kind
 from ptxkit.validate.scopes import SYMBOL, UNKNOWN
 
 # What stands in an operand's place, with the types of its registers: the key under which answers are kept.
-# `("r", "b32")` a name of that class, `"c"` a constant, `"f"` a floating-point constant, `("v", ...)` a vector...
+# `("r", "b32")` a name of that class, `("n", "pred")` a negated one, `("v", ...)` a vector, `("a", base, ...)` an
+# address, `("p", ...)` a pair; a plain word for anything else.
 TypedShape = str | tuple[object, ...]
 
 
@@ -22,7 +23,7 @@ def misfit(operand: OperandForm, shape: TypedShape) -> str | None:
     """What is wrong with the registers in an operand, or None; its shape is known to fit."""
     tag = shape[0] if isinstance(shape, tuple) else shape
     match tag:
-        case "r":
+        case "r" | "n":
             return _wrong_name(operand, str(shape[1]))
         case "v" if operand.kind == "register":
             return misfit(operand, shape[1])  # type: ignore[arg-type]
@@ -65,7 +66,7 @@ def _agree(found: str, wanted: str, wider: bool) -> bool:
     if have != need and not (wider and have > need):
         return False
     kinds = {kind(found), kind(wanted)}
-    return "b" in kinds or kinds <= {"u", "s"} or kinds == {"f"}
+    return "b" in kinds or kinds <= {"u", "s"} or found == wanted or (wider and kinds == {"f"})
 
 
 def _wrong_base(operand: OperandForm, base: object) -> str | None:
@@ -74,6 +75,6 @@ def _wrong_base(operand: OperandForm, base: object) -> str | None:
     found = str(base[1])
     if found in (UNKNOWN, SYMBOL) or not is_type(found):
         return None
-    if kind(found) in ("f", "pred") or bits(found) < 32:
+    if kind(found) in ("f", "pred") or bits(found) > 64:
         return f"is an address, and a .{found} register cannot hold one"
     return None
