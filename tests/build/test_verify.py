@@ -1,0 +1,56 @@
+"""Verification: the verifier's errors, told at the user's Python line."""
+
+from __future__ import annotations
+
+import pytest
+
+from ptxkit import Severity
+from ptxkit.build import Global, Kernel, VerificationError, f32
+from tests.build.support import marked
+
+
+def staged(*, wait: bool) -> Kernel:
+    """Copies four elements through shared memory, with or without waiting."""
+    k = Kernel("staged", threads=1)
+    source, target = k.param(Global[f32], "source", align=16), k.param(Global[f32], "target", align=16)
+    tile = k.shared(f32, 4, align=16, name="tile")
+    k.cp_async_cg(tile, source, 16)  # the copy
+    k.cp_async_commit_group()
+    if wait:
+        k.cp_async_wait_group(0)
+    k.st_v4(target, k.ld_v4(tile))  # the early read
+    return k
+
+
+def test_a_sound_kernel_gives_its_verdict() -> None:
+    verdict = staged(wait=True).verify()
+    assert not [found for found in verdict.diagnostics if found.severity is Severity.ERROR]
+
+
+def test_an_error_names_the_users_line_beside_the_ptx() -> None:
+    with pytest.raises(VerificationError) as caught:
+        staged(wait=False).verify()
+    (blame,) = caught.value.blames
+    assert blame.diagnostic.code == "PTX302"
+    assert blame.location == marked("the early read")
+    text = str(caught.value)
+    assert f"{blame.location}: PTX302 error:" in text
+    assert "k.st_v4(target, k.ld_v4(tile))" in text
+    assert "staged.ptx:" in text
+    assert "ld.shared.v4.f32" in text
+
+
+def test_the_other_access_is_told_at_its_own_line() -> None:
+    with pytest.raises(VerificationError) as caught:
+        staged(wait=False).verify()
+    (blame,) = caught.value.blames
+    assert marked("the copy") in [where for where, _ in blame.others]
+
+
+def test_debugging_directives_do_not_shift_the_lines() -> None:
+    k = staged(wait=False)
+    k.debug = True
+    with pytest.raises(VerificationError) as caught:
+        k.verify()
+    assert caught.value.blames[0].location == marked("the early read")
+    assert caught.value.diagnostics[0].code == "PTX302"

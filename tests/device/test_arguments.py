@@ -1,0 +1,88 @@
+"""What a kernel accepts: arrays for addresses, numbers for values, of the right type, place, order and alignment."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ptxkit.device import ArgumentError, Signature
+from ptxkit.device.arguments import kernel_arguments
+from ptxkit.device.signature import Argument
+
+VALUES = Signature("k", (Argument("n", "u32"), Argument("x", "f32"), Argument("bits", "b64")))
+POINTER = Signature("k", (Argument("data", "u64", "global", "f32", 16),))
+
+
+@dataclass
+class Fake:
+    """An array in device memory, as far as its interface tells."""
+
+    address: int = 0x1000
+    typestr: str = "<f4"
+    shape: tuple[int, ...] = (8,)
+    strides: tuple[int, ...] | None = None
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        data = {"shape": self.shape, "typestr": self.typestr, "data": (self.address, False), "version": 3}
+        return data | {"strides": self.strides}
+
+
+def test_numbers_get_the_width_of_the_parameter() -> None:
+    n, x, bits = kernel_arguments(VALUES, (7, 2, -1 & (2**64 - 1)))
+    assert (type(n), type(x), type(bits)) == (np.uint32, np.float32, np.uint64)
+    assert kernel_arguments(VALUES, (np.uint32(7), 1.5, 3))[1] == np.float32(1.5)
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ((1, 2), r"takes 3 arguments \(n, x, bits\), not 2"),
+        ((-1, 1.0, 0), "-1 does not fit in parameter 'n'"),
+        ((1 << 32, 1.0, 0), "does not fit in parameter 'n'"),
+        ((1.5, 1.0, 0), "1.5 is no integer"),
+        ((True, 1.0, 0), "is a .u32 value, not bool"),
+        ((np.int64(1), 1.0, 0), "is .u32, not int64"),
+        (("1", 1.0, 0), "is a .u32 value, not str"),
+        ((Fake(), 1.0, 0), "is a .u32 value, not an array"),
+    ],
+)
+def test_numbers_that_do_not_fit_name_the_parameter(values: tuple[object, ...], message: str) -> None:
+    with pytest.raises(ArgumentError, match=message):
+        kernel_arguments(VALUES, values)
+
+
+def test_an_array_becomes_its_address() -> None:
+    (address,) = kernel_arguments(POINTER, (Fake(),))
+    assert (type(address), address) == (np.uint64, 0x1000)
+    assert kernel_arguments(POINTER, (Fake(shape=(2, 4), strides=(16, 4)),)) == [0x1000]
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (np.zeros(8, np.float32), "this array is in host memory"),
+        (Fake(typestr="<i4"), r"points to .f32, and the array holds NumPy's i4"),
+        (Fake(address=0x1004), "must be aligned to 16 bytes; this array begins at 0x1004"),
+        (Fake(shape=(4,), strides=(8,)), "takes packed elements"),
+        (Fake(shape=(2, 2), strides=(4, 8)), "takes packed elements"),
+        (4096, "is an address, so it takes an array, not int"),
+    ],
+)
+def test_arrays_that_do_not_fit_name_the_parameter(value: object, message: str) -> None:
+    with pytest.raises(ArgumentError, match=message):
+        kernel_arguments(POINTER, (value,))
+
+
+def test_untyped_elements_take_any_of_their_size() -> None:
+    bits = Signature("k", (Argument("data", "u64", "global", "b32"),))
+    kernel_arguments(bits, (Fake(typestr="<f4"),))
+    with pytest.raises(ArgumentError, match=r"points to \.b32"):
+        kernel_arguments(bits, (Fake(typestr="<f8"),))
+
+
+def test_unknown_elements_take_any_array() -> None:
+    kernel_arguments(Signature("k", (Argument("data", "u64"),)), (Fake(typestr="<f8"),))

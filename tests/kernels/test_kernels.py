@@ -1,0 +1,87 @@
+"""The kernels the project stands behind: verified clean, taken by ptxas, and refused when a fence or wait is gone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ptxkit import Severity
+from ptxkit.build import Kernel, VerificationError, verify_assembled
+from ptxkit.device import compile as compile_kernel
+from ptxkit.kernels import async_copy, bulk_add_one
+from ptxkit.kernels.bulk_add_one import ctas
+from ptxkit.kernels.check import LARGEST, SUBJECTS, random_sizes
+from tests.build.support import assert_ptxas_accepts, instructions
+from tests.kernels.removal import positions, with_replaced, without
+
+KERNELS = [async_copy, bulk_add_one]
+
+REMOVALS = [
+    (async_copy, "cp.async.wait_group", "PTX302"),
+    (async_copy, "cp.async.commit_group", "PTX302"),
+    (bulk_add_one, "mbarrier.init", "PTX501"),
+    (bulk_add_one, "mbarrier.arrive.expect_tx", "PTX503"),
+    (bulk_add_one, "mbarrier.try_wait", "PTX302"),
+    (bulk_add_one, "fence.proxy.async", "PTX401"),
+    (bulk_add_one, "cp.async.bulk.commit_group", "PTX301"),
+    (bulk_add_one, "cp.async.bulk.wait_group", "PTX303"),
+]
+
+
+@pytest.mark.parametrize("build", KERNELS)
+def test_the_verifier_finds_nothing(build: Callable[[], Kernel]) -> None:
+    assert build().verify().diagnostics == ()
+
+
+@pytest.mark.parametrize("build", KERNELS)
+def test_ptxas_and_nvjitlink_accept_it(build: Callable[[], Kernel], tmp_path: Path) -> None:
+    assert_ptxas_accepts(str(build()), tmp_path)
+    assert compile_kernel(build()).code.startswith(b"\x7fELF")
+
+
+@pytest.mark.parametrize(("build", "opcode", "code"), REMOVALS)
+def test_without_one_of_its_fences_or_waits_it_is_refused(build: Callable[[], Kernel], opcode: str, code: str) -> None:
+    kernel = build()
+    places = positions(kernel, opcode)
+    assert places
+    for place in places:
+        with pytest.raises(VerificationError) as caught:
+            verify_assembled(without(kernel, place), kernel.name)
+        assert code in [found.code for found in caught.value.diagnostics]
+        assert all(found.severity is Severity.ERROR for found in caught.value.diagnostics)
+        assert all(blame.location is not None for blame in caught.value.blames)
+
+
+def test_taking_out_nothing_leaves_it_clean() -> None:
+    kernel = bulk_add_one()
+    assert verify_assembled(without(kernel), kernel.name).diagnostics == ()
+
+
+def test_waiting_for_too_few_groups_is_refused() -> None:
+    kernel = async_copy()
+    (place,) = positions(kernel, "cp.async.wait_group")
+    (wait,) = [each for each in instructions(kernel.module()) if each.opcode == "cp.async.wait_group"]
+    (count,) = wait.operands
+    weaker = replace(wait, operands=(replace(count, value=2, text="2"),))  # type: ignore[type-var]
+    with pytest.raises(VerificationError):
+        verify_assembled(with_replaced(kernel, place, weaker), kernel.name)
+
+
+@pytest.mark.parametrize("build", KERNELS)
+def test_nothing_is_converted_between_address_spaces(build: Callable[[], Kernel]) -> None:
+    assert "cvta" not in str(build())
+
+
+def test_the_grid_covers_every_element_and_no_more() -> None:
+    assert [ctas(count) for count in (0, 1, 1024, 1025)] == [0, 1, 1, 2]
+
+
+def test_the_sizes_to_check_are_of_all_magnitudes() -> None:
+    sizes = random_sizes(200, np.random.default_rng(1))
+    assert min(sizes) < 100
+    assert LARGEST >= max(sizes) > LARGEST // 10
+    assert {subject.build for subject in SUBJECTS} == set(KERNELS)
