@@ -14,6 +14,7 @@ from ptxkit.isa.binding import Misfit, assign, bind
 from ptxkit.isa.forms import Form, Match
 from ptxkit.isa.loader import Instructions
 from ptxkit.isa.shapes import Shape, fit_all, fits, shape_of
+from ptxkit.isa.words import operand_words
 from ptxkit.syntax.tree import Instruction
 
 
@@ -136,14 +137,7 @@ def _operand_mismatch(opcode: str, candidates: tuple[Match, ...], shapes: tuple[
     index = fitting(best)
     return Mismatch(
         "operands",
-        f"operand {index + 1} of `{opcode}` must be {describe_operand(best, index)}",
+        f"operand {index + 1} of `{opcode}` must be {operand_words(best.operands[index])}",
         best.form,
         index,
     )
-
-
-def describe_operand(match: Match, index: int) -> str:
-    """What operand `index` must be, in words."""
-    from ptxkit.isa.describe import operand_words
-
-    return operand_words(match.operands[index])

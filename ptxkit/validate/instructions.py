@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ptxkit.isa.describe import operand_words
+from ptxkit.isa.words import operand_words
 from ptxkit.isa.forms import Form, Gate, Match
 from ptxkit.isa.shapes import Shape, fit_all, shape_of
 from ptxkit.isa.table import Mismatch, Table
