@@ -69,12 +69,12 @@ class BuildAttributeError(BuildError, AttributeError):
 class Blame:
     """A diagnostic and the user's line that made the instruction, None where no instruction is at its place.
 
-    others: the labelled places, each with its line and its message.
+    others: the labelled places: the user's line, the message, and the line of the PTX.
     """
 
     diagnostic: Diagnostic
     location: Location | None
-    others: tuple[tuple[Location, str], ...] = ()
+    others: tuple[tuple[Location, str, int], ...] = ()
 
 
 class VerificationError(Exception):
@@ -102,7 +102,7 @@ def _render(blame: Blame) -> str:
     else:
         lines.append(f"{found.code} {found.severity}: {found.message}")
     lines.append(f"  = ptx: {found.source.path}:{line}:{column}: {found.source.line_text(line).strip()}")
-    lines += [f"  = {where}: {what}: {where.text}" for where, what in blame.others]
+    lines += [f"  = {where} (ptx:{number}): {what}: {where.text}" for where, what, number in blame.others]
     lines += [f"  = note: {note}" for note in found.notes]
     if found.help:
         lines.append(f"  = help: {found.help}")

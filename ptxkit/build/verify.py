@@ -42,7 +42,7 @@ def _blame(found: Diagnostic, starts: Sequence[int], locations: Sequence[Locatio
     for label in found.labels:
         where = location_at(label.span.start, starts, locations)
         if where is not None:
-            others.append((where, label.message))
+            others.append((where, label.message, found.source.position(label.span.start)[0]))
     return Blame(found, location_at(found.span.start, starts, locations), tuple(others))
 
 

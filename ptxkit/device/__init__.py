@@ -21,6 +21,7 @@ from ptxkit.device.errors import (
 )
 from ptxkit.device.launcher import Loaded, device_target, launch, load
 from ptxkit.device.libraries import check_device
+from ptxkit.device.memory import DeviceArray, to_device, use_device
 from ptxkit.device.signature import Argument, Signature
 
 __all__ = [
@@ -29,6 +30,7 @@ __all__ = [
     "CompileError",
     "Complaint",
     "Cubin",
+    "DeviceArray",
     "DeviceError",
     "LaunchError",
     "Loaded",
@@ -40,4 +42,6 @@ __all__ = [
     "device_target",
     "launch",
     "load",
+    "to_device",
+    "use_device",
 ]

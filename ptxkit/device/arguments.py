@@ -111,7 +111,9 @@ def _from_dlpack(argument: Argument, value: Any) -> _Array:
         utilities = importlib.import_module("cuda.core.utils")
     except ImportError:
         utilities = importlib.import_module("cuda.core.experimental.utils")
-    view = utilities.StridedMemoryView(value, stream_ptr=-1)
+    view_of = utilities.StridedMemoryView
+    make = getattr(view_of, "from_any_interface", view_of)  # the constructor, in earlier versions
+    view = make(value, stream_ptr=-1)
     if not view.is_device_accessible:
         raise ArgumentError(
             f"parameter {argument.name!r} is an address in .{argument.space}; this array is in host memory"

@@ -49,6 +49,8 @@ def to_device(host: np.ndarray[Any, Any]) -> DeviceArray:
     made = DeviceArray(packed.shape, packed.dtype)
     if made.nbytes:
         checked(driver().cuMemcpyHtoD(made.address, packed.ctypes.data, made.nbytes), "copying to the device")
+        # The copy may end after the call; streams that do not block would not wait for it.
+        checked(driver().cuCtxSynchronize(), "waiting for the device")
     return made
 
 

@@ -16,6 +16,7 @@ from ptxkit.build import (
     u32,
     u64,
 )
+from ptxkit.build.names import readings
 from ptxkit.syntax.tree import Guard, Integer, Name, Unary
 from tests.build.support import instructions, marked
 
@@ -218,3 +219,13 @@ def test_values_of_another_kernel_are_refused(k: Kernel) -> None:
         k.register(u32) + other
     with pytest.raises(BuildTypeError, match="belongs to another kernel"):
         k.add(k.register(u32), other)
+
+
+def test_no_attribute_of_the_kernel_hides_an_instruction(k: Kernel) -> None:
+    own = [name for name in dir(Kernel) + list(vars(k)) if not name.startswith("_")]
+    assert [name for name in own if readings(name)] == []
+
+
+def test_completion_offers_instructions(k: Kernel) -> None:
+    assert {"cp_async_cg", "fence_proxy_async", "param", "if_"} & set(dir(k)) >= {"param", "if_"}
+    assert "mbarrier_init" in dir(k)

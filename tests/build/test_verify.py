@@ -44,7 +44,7 @@ def test_the_other_access_is_told_at_its_own_line() -> None:
     with pytest.raises(VerificationError) as caught:
         staged(wait=False).verify()
     (blame,) = caught.value.blames
-    assert marked("the copy") in [where for where, _ in blame.others]
+    assert marked("the copy") in [where for where, *_ in blame.others]
 
 
 def test_debugging_directives_do_not_shift_the_lines() -> None:

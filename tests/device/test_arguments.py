@@ -86,3 +86,21 @@ def test_untyped_elements_take_any_of_their_size() -> None:
 
 def test_unknown_elements_take_any_array() -> None:
     kernel_arguments(Signature("k", (Argument("data", "u64"),)), (Fake(typestr="<f8"),))
+
+
+class DlpackOnly:
+    """An array that speaks DLPack and nothing else."""
+
+    def __init__(self, host: np.ndarray[Any, Any]) -> None:
+        self._host = host
+
+    def __dlpack__(self, **options: Any) -> object:
+        return self._host.__dlpack__()
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self._host.__dlpack_device__()
+
+
+def test_arrays_that_speak_only_dlpack_are_looked_at_too() -> None:
+    with pytest.raises(ArgumentError, match="this array is in host memory"):
+        kernel_arguments(POINTER, (DlpackOnly(np.zeros(8, np.float32)),))
