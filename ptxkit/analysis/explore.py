@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ptxkit.analysis.actions import Code
+from ptxkit.analysis.neighbours import neighbours
 from ptxkit.analysis.pointers import pointer_parameters
 from ptxkit.analysis.program import Program, Step, flatten
 from ptxkit.analysis.scenario import SAMPLES, Launch, Scenario, launch_of, representatives
@@ -83,6 +84,8 @@ class Explorer:
             walker = Walker(self._code, scenario, tid, self._terms, warp, self._pointers)
             traces[tid] = walker.run()
             self._left -= sum(walker.visits.values())
+        for tid in neighbours(traces, self.launch.threads):
+            traces[tid] = self.walk(scenario, tid)
         self.explorations.append(Exploration(scenario, traces))
 
     def _next_turn(self, turned: set[Term]) -> Scenario | None:

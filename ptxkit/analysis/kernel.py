@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 from ptxkit.analysis.explore import Exploration, Explorer
 from ptxkit.analysis.inflight import Copy, copies_of
 from ptxkit.analysis.order import Handover, Marks, handovers, marks_of
-from ptxkit.analysis.program import Program
+from ptxkit.analysis.program import Program, Step
+from ptxkit.analysis.rewrites import Rewrites
 from ptxkit.analysis.scenario import Scenario
 from ptxkit.analysis.trace import Event, Trace
 from ptxkit.isa.effects import Access, Barrier, MbarrierWait
@@ -19,6 +20,8 @@ from ptxkit.isa.effects import Access, Barrier, MbarrierWait
 MAX_VISITS = 16
 #: Pairs of executions that a rule looks at for one pair of instructions in one pair of threads.
 MAX_LOOKS = 24
+#: Threads times instructions that may be walked to look at every thread of a CTA.
+MAX_EVERYONE = 400_000
 #: An access of unknown extent touches at least this much: the smallest bulk copy, one row of a core matrix.
 LEAST_ACCESS = 16
 
@@ -62,6 +65,11 @@ class Thread:
         ]
 
     @cached_property
+    def async_writes(self) -> list[tuple[int, Event]]:
+        """Its asynchronous writes of shared memory by number, with positions."""
+        return [(position, event) for position, event in self.accesses if is_async_write(event)]
+
+    @cached_property
     def _by_effect(self) -> dict[type, list[tuple[int, Event]]]:
         found: dict[type, list[tuple[int, Event]]] = defaultdict(list)
         for position, event in enumerate(self.trace.events):
@@ -72,6 +80,10 @@ class Thread:
     def positions(self, *kinds: type) -> list[tuple[int, Event]]:
         """The events whose effect is of one of these classes, with positions, class by class."""
         return [item for kind in kinds for item in self._by_effect.get(kind, ())]
+
+    def visit_at(self, position: int) -> int:
+        """Which execution of its instruction stands at a position."""
+        return self.trace.events[position].visit
 
     @cached_property
     def waits(self) -> dict[int | None, int]:
@@ -105,10 +117,23 @@ class World:
         return any(thread.trace.opaque for thread in self.threads.values())
 
     @cached_property
-    def everyone(self) -> dict[int, Thread]:
-        """All threads of the CTA, walked on demand: for a rule that must not overlook one."""
-        block = range(self.scenario.launch.threads)
-        return {tid: self.threads.get(tid) or Thread(self.walk(tid)) for tid in block}
+    def rewrites(self) -> Rewrites:
+        """The asynchronous writes of the CTA's walked threads."""
+        return Rewrites(self.threads)
+
+    @cached_property
+    def everyone(self) -> dict[int, Thread] | None:
+        """All threads of the CTA, walked on demand; None where that would take too long."""
+        threads = self.scenario.launch.threads
+        longest = max((len(thread.trace.covered) for thread in self.threads.values()), default=0)
+        if threads * longest > MAX_EVERYONE:
+            return None
+        return {tid: self.threads.get(tid) or Thread(self.walk(tid)) for tid in range(threads)}
+
+    def executes_all(self, kinds: tuple[type, ...], steps: Iterable[Step]) -> bool:
+        """Whether the walked threads executed every instruction that has an effect of these classes."""
+        wanted = {step for step in steps if step.match and any(isinstance(e, kinds) for e in step.match.effects)}
+        return wanted <= {step for thread in self.threads.values() for step in thread.trace.covered}
 
     def order(self, giver: Thread, since: int, taker: Thread, until: int) -> Iterator[Handover]:
         """The ways that order the giver's position `since` before the taker's `until`."""

@@ -86,10 +86,10 @@ class Walker:
                 return self.trace
             compiled = self.code.at(index)
             step = self.step = compiled.step
-            covered.add(step)
             visits[step] = visits.get(step, 0) + 1
             index += 1
             if compiled.guard is None or self.holds(compiled.guard, compiled.negated):
+                covered.add(step)
                 for action in compiled.actions:
                     target = action(self)
                     if target is not None:

@@ -100,7 +100,7 @@ def _look(number: int, world: World, write: tuple[Thread, Copy], read: tuple[Thr
     exact = not (issuer.trace.guesses or reader.trace.guesses)
     if copy.group not in GROUPED:
         kept = _barrier_kept(world, issuer, copy, reader, position)
-    elif copy.committed is None and issuer.trace.ended == "exit":
+    elif copy.committed is None and issuer.trace.ended == "exit" and _waits_later(issuer, copy):
         return None  # PTX301 speaks of it
     elif reader is issuer:
         kept = _known_by(copy, position)
@@ -109,6 +109,13 @@ def _look(number: int, world: World, write: tuple[Thread, Copy], read: tuple[Thr
     if kept is None:
         return None
     return Observation(key, number, exact, None if kept else _finding(issuer, copy, reader, position, event))
+
+
+def _waits_later(issuer: Thread, copy: Copy) -> bool:
+    return any(
+        at > copy.position and isinstance(event.effect, WaitGroup) and event.effect.group == copy.group
+        for at, event in issuer.positions(WaitGroup)
+    )
 
 
 def _known_by(copy: Copy, position: int) -> bool:

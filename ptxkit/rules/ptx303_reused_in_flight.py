@@ -2,8 +2,9 @@
 
 What it does
     Finds shared memory that a bulk store or reduction reads and that is written again, or that the CTA gives up by
-    ending, where the issuing thread has not waited for the copy (`cp.async.bulk.wait_group`, `.read` suffices); and
-    stores into the destination of a copy that is waited for only later.
+    ending, where the issuing thread has not waited for the copy (`cp.async.bulk.wait_group`, `.read` suffices); stores
+    into the destination of a copy that is waited for only later; and copies into bytes that other threads may not have
+    read yet.
 
 Why it matters
     The bulk copy engine reads shared memory when it gets to it. What was written meanwhile is what it stores.
@@ -20,7 +21,7 @@ Use instead
 
 ISA section
     "Completion Mechanisms for Asynchronous Copy Operations", "cp.async.bulk.wait_group". Catalogue: BK7, BK8, BK12,
-    PX5.
+    CA12, PX2, PX5.
 """
 
 from __future__ import annotations
@@ -28,7 +29,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptxkit.analysis.inflight import Copy
-from ptxkit.analysis.kernel import MAX_VISITS, Kernel, Looks, Thread, World, extent, is_async_write, is_generic_write
+from ptxkit.analysis.kernel import (
+    MAX_VISITS,
+    Kernel,
+    Looks,
+    Thread,
+    World,
+    extent,
+    is_async_write,
+    is_generic_read,
+    is_generic_write,
+)
 from ptxkit.analysis.program import Step
 from ptxkit.analysis.ranges import RangeIndex
 from ptxkit.analysis.trace import Event
@@ -43,6 +54,9 @@ def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
             continue
         for issuer in world.threads.values():
             yield from _destinations(number, issuer)
+            for reader in world.threads.values():
+                if reader.tid // 32 != issuer.tid // 32:
+                    yield from _refills(number, world, issuer, reader)
             sources = [copy for copy in issuer.copies if _reads_source(copy)]
             if sources:
                 yield from _end(number, issuer, sources)
@@ -102,6 +116,29 @@ def _destinations(number: int, issuer: Thread) -> Iterator[Observation]:
                 yield Observation((event.step, copy.event.step), number, not issuer.trace.guesses, finding)
 
 
+def _refills(number: int, world: World, issuer: Thread, reader: Thread) -> Iterator[Observation]:
+    """Copies into bytes that another thread reads, where the issuer itself met no barrier since its own such read."""
+    index: RangeIndex[Copy] = RangeIndex()
+    for copy in issuer.copies:
+        effect, touched = copy.event.effect, extent(copy.event)
+        fills = isinstance(effect, Access) and effect.kind != "read" and copy.event.visit < MAX_VISITS
+        if fills and touched is not None:
+            index.add(*touched, copy)
+    own = {(event.step, event.visit): at for at, event in issuer.accesses if is_generic_read(event)}
+    exact = not (issuer.trace.guesses or reader.trace.guesses)
+    looks = Looks()
+    for position, event in reader.accesses:
+        since = own.get((event.step, event.visit))
+        if since is None or not is_generic_read(event):
+            continue
+        for copy in index.overlapping(*(extent(event) or (0, 1))):
+            if copy.position > since and looks.allow((event.step, copy.event.step)):
+                met = any(since < at < copy.position for ats in issuer.marks.acquires.values() for at in ats)
+                ordered = met or any(world.order(reader, position, issuer, copy.position))
+                finding = None if ordered else _refilled(copy, event)
+                yield Observation((copy.event.step, event.step), number, exact, finding)
+
+
 def _is_safe(world: World, issuer: Thread, copy: Copy, writer: Thread, position: int) -> bool | None:
     if copy.committed is None:
         return None
@@ -142,6 +179,16 @@ def _overwritten(copy: Copy, event: Event) -> Finding:
         message="writes shared memory that the asynchronous copy at line {1} may still be writing",
         labels=((copy.event.step, "asynchronous copy into these bytes"),),
         help="wait for the copy before the store, or store before the copy starts",
+        properties={"completion": copy.group},
+    )
+
+
+def _refilled(copy: Copy, event: Event) -> Finding:
+    return Finding(
+        primary=copy.event.step,
+        message="copies into shared memory that other threads may still be reading at line {1}: nothing orders the two",
+        labels=((event.step, "read of the old contents, by every thread"),),
+        help="add `bar.sync 0;` between the read and the next copy into these bytes",
         properties={"completion": copy.group},
     )
 

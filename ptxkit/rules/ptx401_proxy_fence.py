@@ -28,27 +28,24 @@ ISA section
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from ptxkit.analysis.kernel import Kernel, Looks, Thread, World, extent, is_async_read, is_async_write, is_generic_write
+from ptxkit.analysis.kernel import Kernel, Looks, Thread, World, extent, is_async_read, is_generic_write
 from ptxkit.analysis.program import Step
 from ptxkit.analysis.ranges import RangeIndex
 from ptxkit.analysis.trace import Event, Opaque
 from ptxkit.diagnostics import Severity
-from ptxkit.isa.effects import Access, Barrier, ProxyFence
+from ptxkit.isa.effects import Barrier, ProxyFence
 from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
 
 #: The manual does not say whether this placement counts; the mixed-proxy model accepts it (policy `strict` warns).
 _LATE_FENCE = "; the only fence stands in the issuing thread, after the barrier"
-#: A tensor copy of unknown box may have rewritten this much from its address on.
-_LARGEST_BOX = 64 << 10
 
 
 def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
     """Looks at every pair of a generic write and an async read that surely share bytes."""
     for number, world in enumerate(kernel.worlds):
-        yield from _in_one_thread(number, world)
-        yield from _between_threads(number, world, kernel.policy == "strict")
+        yield from _world(number, world, kernel.policy == "strict")
 
 
 def _covers(event: Event) -> bool:
@@ -59,125 +56,93 @@ def _covers(event: Event) -> bool:
     return not effect.spaces or any(space.startswith("shared") for space in effect.spaces)
 
 
-def _in_one_thread(number: int, world: World) -> Iterator[Observation]:
-    for thread in world.threads.values():
-        yield from _Replay(number, world, thread).observations()
-
-
-class _Replay:
-    """One trace, with the generic writes that no fence has covered yet."""
-
-    def __init__(self, number: int, world: World, thread: Thread) -> None:
-        self._number = number
-        self._world = world
-        self._thread = thread
-        self._plain: list[tuple[int, int, Step]] = []
-        self._fenced: dict[Step, list[tuple[int, int]]] = {}
-        self._sync: Step | None = None
-        self._done = {copy.position: copy.done for copy in thread.copies if copy.group == "cp.async"}
-        self._arrivals: dict[int, list[tuple[int, int, Step]]] = {}
-
-    def observations(self) -> Iterator[Observation]:
-        for position, event in enumerate(self._thread.trace.events):
-            self._plain.extend(self._arrivals.pop(position, ()))
-            if isinstance(event, Opaque) or _covers(event):
-                self._cover()
-            elif isinstance(event.effect, Barrier):
-                self._sync = event.step
-            elif isinstance(event.effect, Access):
-                yield from self._access(position, event)
-
-    def _access(self, position: int, event: Event) -> Iterator[Observation]:
-        touched = extent(event)
-        if touched is None:
-            return
-        low, high = touched
-        if is_generic_write(event):
-            done = self._done.get(position, position)
-            if done is not None:
-                self._arrivals.setdefault(done + 1, []).append((low, high, event.step))
-        if is_async_write(event):
-            end = high if isinstance(event.size, int) else low + _LARGEST_BOX
-            self._plain = [item for item in self._plain if not (low <= item[0] < end)]
-        if is_async_read(event):
-            yield from self._read(low, high, event)
-
-    def _cover(self) -> None:
-        for low, high, step in self._plain:
-            self._fenced.setdefault(step, []).append((low, high))
-        self._plain.clear()
-
-    def _read(self, low: int, high: int, event: Event) -> Iterator[Observation]:
-        exact = not self._thread.trace.guesses
-        broken: set[Step] = set()
-        for start, end, step in self._plain:
-            if start < high and low < end and step not in broken:
-                broken.add(step)
-                finding = _finding(event.step, step, self._sync)
-                yield Observation((event.step, step), self._number, exact, finding)
-        for step, ranges in self._fenced.items():
-            if step not in broken and any(start < high and low < end for start, end in ranges[-256:]):
-                yield Observation((event.step, step), self._number, exact)
-
-
-def _between_threads(number: int, world: World, strict: bool) -> Iterator[Observation]:
-    rewritten: RangeIndex[Event] = RangeIndex()
-    for thread in world.threads.values():
-        for _, event in thread.accesses:
-            if is_async_write(event):
-                low, high = extent(event) or (0, 0)
-                rewritten.add(low, high if isinstance(event.size, int) else low + _LARGEST_BOX, event)
+def _world(number: int, world: World, strict: bool) -> Iterator[Observation]:
     readers = [
         (thread, position, event)
         for thread in world.threads.values()
         for position, event in thread.accesses
-        if is_async_read(event) and not any(rewritten.overlapping(*(extent(event) or (0, 1))))
+        if is_async_read(event)
     ]
     if not readers:
         return
     looks = Looks()
     for writer in world.threads.values():
+        done = {copy.position: copy.done for copy in writer.copies if copy.group == "cp.async"}
         writes: RangeIndex[tuple[int, Event]] = RangeIndex()
         for position, event in writer.accesses:
-            if is_generic_write(event):
-                writes.add(*(extent(event) or (0, 0)), (position, event))
+            written = done.get(position, position)
+            if is_generic_write(event) and written is not None:
+                writes.add(*(extent(event) or (0, 0)), (written, event))
         for reader, position, event in readers:
-            if reader is not writer:
-                for at, write in dict.fromkeys(writes.overlapping(*(extent(event) or (0, 1)))):
-                    if looks.allow((writer.tid, reader.tid, write.step, event.step)):
-                        yield from _pair(number, world, (writer, at, write), (reader, position, event), strict)
+            for at, write in dict.fromkeys(writes.overlapping(*(extent(event) or (0, 1)))):
+                key = (writer.tid, reader.tid, write.step, event.step)
+                if (reader is not writer or at < position) and looks.allow(key):
+                    pair = _Pair(world, writer, at, write, reader, position, event)
+                    yield from pair.observe(number, strict)
 
 
-def _pair(
-    number: int, world: World, write: tuple[Thread, int, Event], read: tuple[Thread, int, Event], strict: bool
-) -> Iterator[Observation]:
-    (writer, written, first), (reader, position, second) = write, read
-    ways = list(world.order(writer, written, reader, position))
-    exact = not (writer.trace.guesses or reader.trace.guesses)
-    key = (second.step, first.step)
-    if not ways:
-        if _same_round_unordered(writer, first, reader, position):
-            yield Observation(key, number, exact, _unordered(second.step, first.step))
-        return
-    sync = reader.trace.events[ways[-1].acquired].step
-    if any(_fence_within(writer, written, way.released) for way in ways):
-        yield Observation(key, number, exact)
-    elif any(_fence_within(reader, way.acquired, position) for way in ways):
-        finding = _finding(second.step, first.step, sync)
-        late = replace(finding, severity=Severity.WARNING, message=finding.message + _LATE_FENCE)
-        yield Observation(key, number, exact, late if strict else None)
-    else:
-        yield Observation(key, number, exact, _finding(second.step, first.step, sync))
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """A generic write, and an async read of its bytes; positions in the traces of their threads."""
 
+    world: World
+    writer: Thread
+    written: int
+    write: Event
+    reader: Thread
+    position: int
+    read: Event
 
-def _same_round_unordered(writer: Thread, write: Event, reader: Thread, position: int) -> bool:
-    """Whether the reader did its own part of this write and met no barrier since: the other thread may be anywhere."""
-    if writer.tid // 32 == reader.tid // 32:
-        return False
-    own = [at for at, event in reader.accesses if event.step is write.step and event.visit == write.visit]
-    if not own or own[0] > position:
-        return False
-    return not any(own[0] < at < position for marks in reader.marks.acquires.values() for at in marks)
+    def observe(self, number: int, strict: bool) -> Iterator[Observation]:
+        exact = not (self.writer.trace.guesses or self.reader.trace.guesses)
+        key = (self.read.step, self.write.step)
+        verdict = self._same_thread() if self.writer is self.reader else self._two_threads()
+        if verdict is None:
+            return
+        kept, finding = verdict
+        if kept and finding is not None and strict:
+            words = finding.message + _LATE_FENCE
+            yield Observation(key, number, exact, replace(finding, severity=Severity.WARNING, message=words))
+        else:
+            yield Observation(key, number, exact, None if kept else finding)
+
+    def _same_thread(self) -> tuple[bool, Finding | None] | None:
+        if _fence_within(self.reader, self.written, self.position):
+            return True, None
+        if self._rewritten(self.reader, self.written, self.position):
+            return None
+        syncs = [event.step for at, event in self.reader.positions(Barrier) if self.written < at < self.position]
+        return False, _finding(self.read.step, self.write.step, syncs[-1] if syncs else None)
+
+    def _two_threads(self) -> tuple[bool, Finding | None] | None:
+        """None: not ordered, or replaced. True with a finding: the fence stands late, which only `strict` minds."""
+        ways = list(self.world.order(self.writer, self.written, self.reader, self.position))
+        if not ways:
+            unordered = self._unordered_round()
+            return (False, _unordered(self.read.step, self.write.step)) if unordered else None
+        if any(_fence_within(self.writer, self.written, way.released) for way in ways):
+            return True, None
+        way = ways[-1]
+        finding = _finding(self.read.step, self.write.step, self.reader.trace.events[way.acquired].step)
+        if any(_fence_within(self.reader, way.acquired, self.position) for way in ways):
+            return True, finding
+        replaced = self._rewritten(self.writer, self.written, way.released)
+        if replaced or self._rewritten(self.reader, way.acquired, self.position):
+            return None
+        return False, finding
+
+    def _unordered_round(self) -> bool:
+        """Whether the reader did its own part of this write and met no barrier since: the writer may be anywhere."""
+        if self.writer.tid // 32 == self.reader.tid // 32:
+            return False
+        own = [at for at, event in self.reader.accesses if event.step is self.write.step]
+        own = [at for at in own if self.reader.visit_at(at) == self.write.visit and at < self.position]
+        if not own or self._rewritten(self.reader, own[0], self.position):
+            return False
+        return not any(own[0] < at < self.position for marks in self.reader.marks.acquires.values() for at in marks)
+
+    def _rewritten(self, thread: Thread, since: int, until: int) -> bool:
+        return self.world.rewrites.between(thread, since, until, extent(self.read) or (0, 1))
 
 
 def _unordered(read: Step, write: Step) -> Finding:

@@ -27,7 +27,7 @@ from collections.abc import Iterator
 
 from ptxkit.analysis.kernel import Kernel, Thread, World
 from ptxkit.analysis.trace import Event
-from ptxkit.isa.effects import MbarrierComplete
+from ptxkit.isa.effects import MbarrierComplete, MbarrierInit
 from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
 from ptxkit.rules.mbarriers import USES, initialisations, is_murky, object_of
 
@@ -36,10 +36,10 @@ def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
     """Looks at each first use of an object by each thread."""
     for number, world in enumerate(kernel.worlds):
         if not is_murky(world):
-            yield from _world(number, world, kernel.program.is_kernel)
+            yield from _world(number, world, world.executes_all((MbarrierInit,), kernel.program.steps))
 
 
-def _world(number: int, world: World, is_kernel: bool) -> Iterator[Observation]:
+def _world(number: int, world: World, all_inits: bool) -> Iterator[Observation]:
     inits = initialisations(world.threads.values())
     for thread in world.threads.values():
         seen: set[int] = set()
@@ -51,15 +51,15 @@ def _world(number: int, world: World, is_kernel: bool) -> Iterator[Observation]:
                 continue
             seen.add(address)
             makers = inits.get(address)
-            if makers is None and is_kernel and not kernel_covers(world, address):
+            if makers is None and all_inits and _nobody_makes(world, address):
                 yield Observation((event.step, None), number, not thread.trace.guesses, _never(event))
             elif makers is not None:
                 yield _ordered(number, world, makers, (thread, position, event))
 
 
-def kernel_covers(world: World, address: int) -> bool:
-    """Whether any thread of the CTA at all initialises the object."""
-    return address in initialisations(world.everyone.values())
+def _nobody_makes(world: World, address: int) -> bool:
+    """Whether surely no thread of the CTA initialises the object."""
+    return world.everyone is not None and address not in initialisations(world.everyone.values())
 
 
 def _ordered(

@@ -75,7 +75,8 @@ def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
     for number, world in enumerate(kernel.worlds):
         if world.is_opaque or is_murky(world) or world.scenario.launch.cluster_size > 1:
             continue
-        yield from _unarrived(number, world)
+        if world.executes_all((MbarrierArrive, MbarrierTrack), kernel.program.steps):
+            yield from _unarrived(number, world)
         for ledgers in _ledgers(world).values():
             yield from _object(number, ledgers)
 
@@ -162,7 +163,6 @@ def _unarrived(number: int, world: World) -> Iterator[Observation]:
     arrived = _arrivals(world.threads.values())
     if None in arrived:
         return
-    everyone: set[int | None] | None = None
     for thread in world.threads.values():
         seen: set[int] = set()
         for _, event in thread.positions(MbarrierWait):
@@ -173,11 +173,17 @@ def _unarrived(number: int, world: World) -> Iterator[Observation]:
                 continue
             seen.add(address)
             if address not in arrived:
-                everyone = everyone if everyone is not None else _arrivals(world.everyone.values())
-                if address not in everyone and None not in everyone:
+                if not arrived or _nobody_arrives(world, address):
                     yield Observation((event.step, None), number, not thread.trace.guesses, _never(world, event))
             else:
                 yield Observation((event.step, None), number, not thread.trace.guesses)
+
+
+def _nobody_arrives(world: World, address: int) -> bool:
+    if world.everyone is None:
+        return False
+    arrived = _arrivals(world.everyone.values())
+    return address not in arrived and None not in arrived
 
 
 def _arrivals(threads: Iterable[Thread]) -> set[int | None]:
