@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator, Sequence
 from typing import cast
 
 import click
@@ -34,12 +35,18 @@ def lint(ctx: click.Context, paths: tuple[str, ...], form: str, policy: str, sho
 
     Exit status: 0 clean, 1 errors or warnings found, 2 something could not be read or checked.
     """
-    results = [
-        found if isinstance(found, FileResult) else lint_source(found, policy=cast("Policy", policy))
-        for found in sources(paths)
-    ]
+    results: list[FileResult] = []
+    arriving = _check(paths, cast("Policy", policy), results)
     if form == "json":
-        sys.stdout.write(json_report(results))
+        sys.stdout.write(json_report(list(arriving)))
     else:
-        write_lines(full_report(results, show_undecided=show_undecided))
+        write_lines(full_report(arriving, show_undecided=show_undecided))
     ctx.exit(Summary.of(results).exit_status)
+
+
+def _check(paths: Sequence[str], policy: Policy, results: list[FileResult]) -> Iterator[FileResult]:
+    """Each input's result as soon as there is one, also put into `results`."""
+    for found in sources(paths):
+        result = found if isinstance(found, FileResult) else lint_source(found, policy=policy)
+        results.append(result)
+        yield result

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 import click
 
-from ptxkit.report import Line, plain, to_terminal
+from ptxkit.report import Line, plain_line, to_terminal
 from ptxkit.results import ExitStatus
 
 
@@ -19,12 +19,12 @@ class UnknownError(click.ClickException):
 
 
 def write_lines(lines: Iterable[Line], *, error: bool = False) -> None:
-    """Write styled lines to standard output (or standard error), in colour where `wants_colour` says so."""
+    """Write styled lines, as they come, to standard output (or error): in colour on a terminal that wants it."""
     stream = sys.stderr if error else sys.stdout
     if _wants_colour(stream.isatty()):
         to_terminal(lines, stream)
     else:
-        stream.write(plain(lines))
+        stream.writelines(map(plain_line, lines))
 
 
 def _wants_colour(terminal: bool) -> bool:

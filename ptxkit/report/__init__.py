@@ -1,6 +1,7 @@
 """One renderer for each output format. They read results and know no rule.
 
-`full_report(results)` gives styled lines: `plain(lines)` makes them text, `to_terminal(lines, ...)` colours them.
+`full_report(results)` gives styled lines, as results arrive: `plain(lines)` makes them text, `to_terminal(lines, ...)`
+colours them.
 `json_report(results)` gives the document that `--format json` prints.
 """
 
@@ -8,6 +9,6 @@ from __future__ import annotations
 
 from ptxkit.report.as_json import json_report
 from ptxkit.report.full import diagnostic_lines, full_report
-from ptxkit.report.style import Line, Role, plain, to_terminal
+from ptxkit.report.style import Line, Role, plain, plain_line, to_terminal
 
-__all__ = ["Line", "Role", "diagnostic_lines", "full_report", "json_report", "plain", "to_terminal"]
+__all__ = ["Line", "Role", "diagnostic_lines", "full_report", "json_report", "plain", "plain_line", "to_terminal"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from ptxkit.diagnostics import Diagnostic, Severity, Undecided
 from ptxkit.report.frame import frame
@@ -13,14 +13,16 @@ from ptxkit.source import SourceFile, Span
 _ROLES = {Severity.ERROR: Role.ERROR, Severity.WARNING: Role.WARNING, Severity.NOTE: Role.NOTE}
 
 
-def full_report(results: Sequence[FileResult], *, show_undecided: bool = False) -> Iterator[Line]:
-    """Every diagnostic with its frame, the open questions where asked for, and a line of counts."""
+def full_report(results: Iterable[FileResult], *, show_undecided: bool = False) -> Iterator[Line]:
+    """Every diagnostic with its frame, the open questions where asked for, and at the end a line of counts."""
+    seen = []
     for result in results:
+        seen.append(result)
         yield from diagnostic_lines(result.diagnostics)
         if show_undecided:
             for question in result.undecided:
                 yield from _undecided_lines(question)
-    yield summary_line(Summary.of(results))
+    yield summary_line(Summary.of(seen))
 
 
 def diagnostic_lines(diagnostics: Iterable[Diagnostic]) -> Iterator[Line]:

@@ -30,7 +30,12 @@ Line: TypeAlias = tuple[tuple[str, Role], ...]
 
 def plain(lines: Iterable[Line]) -> str:
     """The text alone, each line ended."""
-    return "".join("".join(text for text, _ in line).rstrip() + "\n" for line in lines)
+    return "".join(map(plain_line, lines))
+
+
+def plain_line(line: Line) -> str:
+    """The text of one line, ended."""
+    return "".join(text for text, _ in line).rstrip() + "\n"
 
 
 def to_terminal(lines: Iterable[Line], stream: TextIO) -> None:
