@@ -81,10 +81,12 @@ def _header(kernel: Kernel, entries: tuple[Entry, ...]) -> tuple[tree.Directive,
 
 
 def _excluded(kernel: Kernel, entries: tuple[Entry, ...]) -> Location:
-    """The first instruction that the target excludes."""
+    """The first instruction that the target, or what stands before it, excludes."""
+    gates = list(kernel.special_gates())
     for entry in entries:
+        gates += entry.match.gates if entry.match else ()
         try:
-            lowest(entry.match.gates if entry.match else (), kernel.target)
+            lowest(gates, kernel.target)
         except ValueError:
             return entry.location
     return kernel.location

@@ -84,7 +84,7 @@ class Instructions(Recorder):
 
         def register(place: ResultPlace) -> Register[Scalar]:
             if into is None:
-                return self.register(place.type)
+                return self.register(_result_type(place.type, name, operands))
             if not given:
                 raise BuildTypeError(f"{name} has more results than `into` has registers")
             return _checked_result(given.pop(0), place, name)
@@ -175,6 +175,15 @@ def _guard(when: Register[pred] | None, unless: Register[pred] | None) -> tree.G
     if not isinstance(chosen, Register) or chosen.type is not pred:
         raise BuildTypeError(f"a guard is a predicate register, not {chosen!r}")
     return tree.Guard(chosen.name, negated=when is None)
+
+
+def _result_type(scalar: type[Scalar], name: str, operands: Sequence[object]) -> type[Scalar]:
+    """Untyped results take the type of the operands, where these have one: a shuffle of floats gives floats."""
+    if scalar.family != "b" or scalar.word in name.split("_"):
+        return scalar
+    types = {value.type for value in operands if isinstance(value, Register | Address)}
+    fitting = {each for each in types if each.bits == scalar.bits}
+    return fitting.pop() if len(fitting) == 1 else scalar
 
 
 def _given_results(into: object) -> list[Any]:

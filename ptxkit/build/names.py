@@ -51,21 +51,29 @@ def spelled(word: str) -> str:
 def readings(name: str) -> tuple[Reading, ...]:
     """Every form that the name may mean; empty where there is none."""
     head, _, rest = name.rstrip("_").partition("_")
-    return tuple(Reading(form, said) for form in table().forms(head) for said in _read(form.modifiers, rest))
+    forms = table().forms(head)
+    stems = frozenset(_stem(form) for form in forms)
+    return tuple(Reading(form, said) for form in forms for said in _read(form, rest, stems))
 
 
-def _read(slots: tuple[Modifier, ...], rest: str) -> list[tuple[str | None, ...]]:
-    """The ways to take `rest` apart into values for some of the slots: the head in full, the others in any order."""
-    said: list[str | None] = [None] * len(slots)
-    for index, slot in enumerate(slots):
-        if not slot.stem:
-            continue
-        tail = _without(slot.name, rest)
+def _stem(form: Form) -> tuple[str, ...]:
+    return tuple(slot.name for slot in form.modifiers if slot.stem)
+
+
+def _read(form: Form, rest: str, stems: frozenset[tuple[str, ...]]) -> list[tuple[str | None, ...]]:
+    """The ways to take `rest` apart into values for some of the slots: the stem first, the others in any order.
+
+    A word of the stem may be left out where no other form goes on differently: `wgmma_fence` of `wgmma.fence.sync...`.
+    """
+    stem = _stem(form)
+    said: list[str | None] = [None] * len(form.modifiers)
+    for index, word in enumerate(stem):
+        tail = _without(word, rest)
         if tail is not None:
-            said[index], rest = slot.name, tail
-        elif not is_type(slot.name):
+            said[index], rest = word, tail
+        elif not is_type(word) and len({each[: index + 1] for each in stems if each[:index] == stem[:index]}) > 1:
             return []
-    return list(dict.fromkeys(_placed(slots, rest, tuple(said))))
+    return list(dict.fromkeys(_placed(form.modifiers, rest, tuple(said))))
 
 
 def _placed(slots: tuple[Modifier, ...], rest: str, said: tuple[str | None, ...]) -> Iterator[tuple[str | None, ...]]:

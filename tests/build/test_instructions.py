@@ -8,9 +8,12 @@ from ptxkit.build import (
     BuildAttributeError,
     BuildError,
     BuildTypeError,
+    Generic,
     Global,
     Kernel,
     Register,
+    b32,
+    b64,
     f32,
     s32,
     u32,
@@ -229,3 +232,23 @@ def test_no_attribute_of_the_kernel_hides_an_instruction(k: Kernel) -> None:
 def test_completion_offers_instructions(k: Kernel) -> None:
     assert {"cp_async_cg", "fence_proxy_async", "param", "if_"} & set(dir(k)) >= {"param", "if_"}
     assert "mbarrier_init" in dir(k)
+
+
+def test_an_untyped_result_takes_the_type_of_its_operands(k: Kernel) -> None:
+    assert k.shfl_sync_bfly(k.register(f32), 1, 31, -1).type is f32
+    assert k.atom_cas(k.param(Global[u32], "p"), k.register(u32), 0).type is u32
+    assert k.mov_b32(k.register(f32)).type is b32  # asked for by name
+
+
+def test_words_that_no_form_does_without_may_be_left_out(k: Kernel) -> None:
+    k.wgmma_fence()
+    assert last(k) == "wgmma.fence.sync.aligned;"
+    with pytest.raises(BuildAttributeError, match="one of bulk, ca, cg"):
+        k.cp_async(0)
+
+
+def test_what_follows_the_comma_of_an_address_stands_beside_it(k: Kernel) -> None:
+    tile, bar = k.shared(f32, 64, align=128, name="tile"), k.mbarrier("bar")
+    tensor = k.param(Generic[b64], "map", align=64)
+    k.cp_async_bulk_tensor_2d(tile, (tensor, (k.register(s32), 3)), bar)
+    assert last(k).endswith("[tile], [%rd0, {%r0, 3}], [bar];")

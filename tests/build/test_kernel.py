@@ -155,3 +155,12 @@ def test_the_end_of_a_kernel_is_written_once() -> None:
     k = Kernel("k")
     k.ret(guard=k.tid.x < 3)
     assert str(k).count("ret;") == 2
+
+
+def test_instructions_that_exclude_each_other_fail_at_the_second() -> None:
+    k = Kernel("k")
+    k.wgmma_fence()  # for sm_90a only
+    k.tcgen05_wait_ld()  # for sm_100a and its like
+    with pytest.raises(BuildError, match="not available on any target with the others") as caught:
+        k.module()
+    assert caught.value.location == marked("for sm_100a and its like")
