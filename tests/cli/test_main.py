@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -50,6 +51,12 @@ def test_isa_prints_the_forms_of_an_instruction(ptxkit: Run) -> None:
     result = ptxkit("isa", "mbarrier.init")
     assert result.exit_code == 0
     assert "mbarrier.init" in result.stdout
+
+
+def test_isa_prints_json_too(ptxkit: Run) -> None:
+    document = json.loads(ptxkit("isa", "--format", "json", "mbarrier.init").stdout)
+    assert document["version"] == 1
+    assert document["forms"]
 
 
 def test_isa_suggests_the_nearest_name(ptxkit: Run) -> None:
