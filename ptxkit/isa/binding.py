@@ -18,6 +18,9 @@ from ptxkit.isa.functions import FUNCTIONS, OPERATORS, is_type, space
 
 Assignment = Mapping[str, str | None]
 
+# Modifiers that ptxas takes twice without a word.
+_REPEATABLE = frozenset({"sync", "sat", "NaN"})
+
 
 @dataclass(frozen=True, slots=True)
 class Misfit:
@@ -33,10 +36,10 @@ class Misfit:
 def assign(form: Form, words: Sequence[str], *, lax: bool = False) -> Assignment | Misfit:
     """The value of each modifier of `form` in an opcode with these words after its name, or why it does not fit.
 
-    lax: as ptxas does for many instructions, let the words of the stem stand anywhere, and a word stand twice.
+    lax: as ptxas does for many instructions, let the words of the stem stand anywhere, and `.sync` stand twice.
     """
     if lax:
-        return _assign(form, form.modifiers, (), list(dict.fromkeys(words)))
+        return _assign(form, form.modifiers, (), _without_repeats(words))
     stem = [slot.name for slot in form.modifiers if slot.stem]
     if list(words[: len(stem)]) != stem:
         fitting = sum(1 for _ in _common_prefix(words, stem))
@@ -70,6 +73,10 @@ def _assign(form: Form, slots: Sequence[Modifier], stem: Sequence[str], rest: Se
             return filled
         broken = Misfit(form, len(stem) + len(rest) + 1, rule=failing)
     return broken or Misfit(form, len(stem), word=rest[-1] if rest else None)
+
+
+def _without_repeats(words: Sequence[str]) -> list[str]:
+    return [word for index, word in enumerate(words) if word not in _REPEATABLE or word not in words[:index]]
 
 
 def _common_prefix(words: Sequence[str], stem: Sequence[str]) -> Iterator[str]:
@@ -225,11 +232,12 @@ def _gates(
     """The form's gates that apply, then those of its modifier values, unless the form has its own for the value."""
     values = {f".{value}" for value in modifiers.values() if value is not None}
     own = {gate.subject for gate in form.gates if gate.subject.startswith(".")}
+    head = ".".join([form.name, *(slot.name for slot in form.modifiers if slot.stem)])
     for gate in form.gates:
         if gate.subject in own and gate.subject not in values:
             continue
         if gate.condition is None or truth(fold(gate.condition, form, modifiers, roles)):
-            yield gate if gate.subject else replace(gate, subject=form.name)
+            yield gate if gate.subject else replace(gate, subject=head)
     for value in sorted(values - own):
         yield from value_gates.get(value[1:], ())
 

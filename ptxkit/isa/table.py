@@ -6,12 +6,12 @@ Memos hold one entry for each distinct key of the programs seen, a few thousand 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 
 from ptxkit.isa.binding import Misfit, assign, bind
-from ptxkit.isa.forms import Form, Match
+from ptxkit.isa.forms import Form, Gate, Match
 from ptxkit.isa.loader import Instructions
 from ptxkit.isa.shapes import Shape, fit_all, fits, shape_of
 from ptxkit.isa.words import operand_words
@@ -44,6 +44,11 @@ class Table:
     def names(self) -> tuple[str, ...]:
         """The instruction names, such as `cp`, in alphabetical order."""
         return tuple(sorted(self._instructions.forms))
+
+    @property
+    def value_gates(self) -> Mapping[str, tuple[Gate, ...]]:
+        """What modifier values need wherever they stand."""
+        return self._instructions.value_gates
 
     def forms(self, name: str) -> tuple[Form, ...]:
         """The forms of an instruction name (the opcode up to its first dot), in the manual's order."""

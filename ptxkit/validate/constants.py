@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from ptxkit.isa.binding import fold_constants
-from ptxkit.isa.words import immediate_words
 from ptxkit.isa.expressions import Const
 from ptxkit.isa.forms import Immediates, Match
+from ptxkit.isa.words import immediate_words
 from ptxkit.syntax.tree import Instruction, Integer, Operand, Unary
 
 

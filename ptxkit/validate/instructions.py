@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ptxkit.isa.words import operand_words
 from ptxkit.isa.forms import Form, Gate, Match
 from ptxkit.isa.shapes import Shape, fit_all, shape_of
 from ptxkit.isa.table import Mismatch, Table
 from ptxkit.isa.targets import Target, remedy, unmet
+from ptxkit.isa.words import operand_words
 from ptxkit.syntax.tree import Address, Float, Instruction, Name, Not, Operand, Pair, Vector
 from ptxkit.validate.constants import has_limits, illegal_constants
 from ptxkit.validate.scopes import Scope
