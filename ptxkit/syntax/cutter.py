@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
 from itertools import accumulate
 
@@ -55,7 +56,27 @@ def _pattern(terminals: dict[str, str]) -> str:
         terminals["DWARF_LINE"],
         rf"\.{_up_to(header_stops, header_units)}(?:;|(?=\{{)|={instruction})",
     ]
-    return f"(?:{'|'.join(words)}){TRIVIA}"
+    return f"(?:{'|'.join(words)})"
+
+
+# The instructions that hold no comment, with their parts as groups. The words are wider than the grammar's, to be
+# quick; `statements` looks at each distinct one again.
+_WORD = r"[A-Za-z0-9_$%][A-Za-z0-9_$.]*+(?:::[A-Za-z0-9_$.]++)*+"
+_INSTRUCTION = rf"(@{BLANK}*+!?{BLANK}*+[A-Za-z0-9_$%.]++{BLANK}*+)?({_WORD}){BLANK}*+(?!:)([^;/]*+);"
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A text in pieces: where each begins, and for a plain instruction its guard, opcode and operands as texts.
+
+    The four columns have one entry for each piece; where the piece is no plain instruction, its opcode is empty.
+    """
+
+    pieces: Sequence[str]
+    starts: Sequence[int]
+    guards: Sequence[str]
+    opcodes: Sequence[str]
+    rests: Sequence[str]
 
 
 class Cutter:
@@ -64,9 +85,9 @@ class Cutter:
     def __init__(self, grammar: Grammar) -> None:
         terminals = {term.name: term.pattern.to_regexp() for term in grammar.lark.terminals}
         pattern = _pattern(terminals)
-        self.piece = re.compile(pattern)
+        self.piece = re.compile(f"{pattern}{TRIVIA}")
         # What is no piece is taken as a whole: to look for one again at each character would take quadratic time.
-        self._all = re.compile(rf"{pattern}|[\s\S]++")
+        self._all = re.compile(rf"((?:{_INSTRUCTION}|{pattern}){TRIVIA}|[\s\S]++)")
         self.trivia = re.compile(TRIVIA)
         self._trailing_nul = re.compile(terminals["TRAILING_NUL"])
 
@@ -77,17 +98,18 @@ class Cutter:
         found = self._trailing_nul.search(text, len(text.rstrip("\0 \t\r\n")))
         return found.start() if found else len(text)
 
-    def cut(self, text: str) -> tuple[list[str], Sequence[int]] | None:
-        """All pieces, and the offset of each; None where something in between is no piece."""
+    def cut(self, text: str) -> Cut | None:
+        """All pieces; None where something in between is no piece."""
         end = self.end(text)
         blank = self.trivia.match(text, 0, end)
         first = blank.end() if blank else 0
-        pieces: list[str] = self._all.findall(text, first, end)
-        if not pieces or not self.piece.match(pieces[-1]):
+        rows = self._all.findall(text, first, end)
+        if not rows or not self.piece.match(rows[-1][0]):
             return None
+        pieces, guards, opcodes, rests = zip(*rows, strict=True)
         starts = list(accumulate(map(len, pieces), initial=first))
         starts.pop()
-        return pieces, starts
+        return Cut(pieces, starts, guards, opcodes, rests)
 
 
 @cache

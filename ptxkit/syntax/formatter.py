@@ -36,12 +36,11 @@ def format_source(source: SourceFile) -> str:
     module = parse(source.text, source.path)
     cut = cutter().cut(source.text)
     planned = list(_module_pieces(module))
-    if cut is None or len(cut[0]) != len(planned):
+    if cut is None or len(cut.pieces) != len(planned):
         return source.text  # Lark took what the cutter does not understand: better untouched than without comments
-    pieces, starts = cut
     writer = _Writer()
-    writer.gap(source.text[: starts[0]])
-    for plan, piece in zip(planned, pieces, strict=True):
+    writer.gap(source.text[: cut.starts[0]])
+    for plan, piece in zip(planned, cut.pieces, strict=True):
         writer.piece(plan, piece)
     return "\n".join(writer.lines) + "\n"
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import gc
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -22,7 +22,7 @@ from lark import UnexpectedInput
 from ptxkit.limits import MAX_NESTING
 from ptxkit.source import SourceFile
 from ptxkit.syntax.builder import MalformedError
-from ptxkit.syntax.cutter import cutter
+from ptxkit.syntax.cutter import Cut, cutter
 from ptxkit.syntax.grammar import Grammar, grammar
 from ptxkit.syntax.operands import OperandMemo, UnfitError
 from ptxkit.syntax.statements import StatementMemo, piece_node
@@ -42,17 +42,23 @@ _SECTION = re.compile(r"\.section[ \t\r\n]+(\.[^ \t\r\n{]+)[ \t\r\n]*\{([^}]*)\}
 class _ModuleReader:
     """One parse: the pieces, and the memos that live as long as it."""
 
-    def __init__(self, grammar: Grammar, pieces: Sequence[str], starts: Sequence[int]) -> None:
+    def __init__(self, grammar: Grammar, cut: Cut) -> None:
         self._grammar = grammar
-        self._pieces = pieces
-        self._starts = starts
+        self._cut = cut
+        self._pieces = cut.pieces
+        self._starts = cut.starts
         self._operands = OperandMemo(grammar)
         self._statements = StatementMemo(grammar, self._operands)
         self._lines: dict[str, str] = {}
+        self._braces: list[int] = []
+        self._next_brace = 0
 
     def module(self, source: SourceFile) -> Module:
         """The module; raises `UnexpectedInput`, `MalformedError` or `UnfitError` where the pieces are none."""
-        pieces = self._pieces
+        cut = self._cut
+        pieces = cut.pieces
+        self._statements.learn(pieces, cut.guards, cut.opcodes, cut.rests)
+        self._braces = [place for place, piece in enumerate(pieces) if piece[0] in "{}"]
         items: list[Item] = []
         starts: list[int] = []
         place = 0
@@ -60,10 +66,8 @@ class _ModuleReader:
             starts.append(self._starts[place])
             piece = pieces[place]
             if place + 1 < len(pieces) and pieces[place + 1][0] == "{":
-                header: Function = self._grammar.node(piece, "header")
-                end = self._closing(place + 1)
-                items.append(replace(header, body=self._body(place + 2, end)))
-                place = end + 1
+                function, place = self._function(place)
+                items.append(function)
             else:
                 items.append(self._item(piece, place))
                 place += 1
@@ -99,41 +103,39 @@ class _ModuleReader:
         self._lines[line] = node
         return node
 
-    def _closing(self, opening: int) -> int:
-        depth = 0
-        pieces = self._pieces
-        for place in range(opening, len(pieces)):
-            first = pieces[place][0]
-            if first == "{":
-                depth += 1
-            elif first == "}":
-                depth -= 1
-                if not depth:
-                    return place
-        raise UnfitError
+    def _function(self, place: int) -> tuple[Function, int]:
+        """The function whose header is the piece at `place`, and the place behind it."""
+        header: Function = self._grammar.node(self._pieces[place], "header")
+        body, end = self._body(place + 2)
+        return replace(header, body=body), end
 
-    def _body(self, start: int, end: int) -> Body:
-        pieces, starts = self._pieces, self._starts
-        memo = self._statements
+    def _body(self, start: int) -> tuple[Body, int]:
+        """The body whose first statement, or closing brace, is at `start`, and the place behind its brace."""
+        pieces, starts, braces = self._pieces, self._starts, self._braces
+        memo = self._statements.__getitem__
         stack: list[tuple[list[Statement], list[int], int]] = []
         nodes: list[Statement] = []
         places: list[int] = []
-        for place in range(start, end):
-            piece = pieces[place]
-            if piece[0] == "{":
+        self._next_brace += 1  # the one that opens this body
+        while self._next_brace < len(braces):
+            brace = braces[self._next_brace]
+            self._next_brace += 1
+            nodes += map(memo, pieces[start:brace])
+            places += starts[start:brace]
+            start = brace + 1
+            if pieces[brace][0] == "{":
                 if len(stack) >= MAX_NESTING:
                     raise UnfitError
-                stack.append((nodes, places, starts[place]))
+                stack.append((nodes, places, starts[brace]))
                 nodes, places = [], []
-            elif piece[0] == "}":
-                block = Block(Body(tuple(nodes), tuple(places)))
-                nodes, places, opened = stack.pop()
-                nodes.append(block)
-                places.append(opened)
-            else:
-                nodes.append(memo[piece])
-                places.append(starts[place])
-        return Body(tuple(nodes), tuple(places))
+                continue
+            body = Body(tuple(nodes), tuple(places))
+            if not stack:
+                return body, start
+            nodes, places, opened = stack.pop()
+            nodes.append(Block(body))
+            places.append(opened)
+        raise UnfitError
 
 
 @contextmanager
@@ -160,7 +162,7 @@ def parse(text: str, path: str | None = None) -> Module:
         cut = cutter().cut(text)
         if cut is not None:
             try:
-                return _ModuleReader(grammar(), *cut).module(source)
+                return _ModuleReader(grammar(), cut).module(source)
             except (UnexpectedInput, MalformedError, UnfitError):
                 pass
     return recover(source)

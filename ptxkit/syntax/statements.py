@@ -3,31 +3,51 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
+from itertools import count
+from operator import itemgetter
 from typing import Any
 
 from ptxkit.syntax.grammar import Grammar
+from ptxkit.syntax.instructions import GuardMemo, OpcodeMemo, instructions, operand_lists
 from ptxkit.syntax.operands import OperandMemo, UnfitError
-from ptxkit.syntax.tree import Guard, Instruction, Statement
+from ptxkit.syntax.tree import Directive, LabelStatement, Statement
 
 _TABLE = re.compile(r"([^={/\"]*=[ \t\r\n]*)\{([^{}/\"]*)\}[ \t\r\n]*;")
 _LONG_TABLE = 64
 """Characters from which on an initialiser is read element by element instead of by its token types."""
 
+_LOC = re.compile(r"\.loc[ \t]+([1-9][0-9]*)[ \t]+([0-9]|[1-9][0-9]*)[ \t]+([0-9]|[1-9][0-9]*)[ \t\r\n]*")
+
 
 class StatementMemo(dict[str, Statement]):
-    """The statements of one module, by text."""
+    """The statements of one module, by text: the piece as it was cut, with the blanks and comments behind it."""
 
     def __init__(self, grammar: Grammar, operands: OperandMemo) -> None:
         super().__init__()
         self._grammar = grammar
         self._operands = operands
-        self._opcodes: dict[str, str] = {}
-        ident = grammar.terminal("IDENT")
-        blank = r"[ \t\r\n]*+"
-        self._instruction = re.compile(
-            rf"(?:@{blank}(!?){blank}((?>{ident})){blank})?((?>{ident})){blank}([^;/:]*+);"
-        ).match
+        self._opcodes = OpcodeMemo(grammar)
+        self._guards = GuardMemo(grammar)
+        self._label = re.compile(rf"({grammar.terminal('IDENT')})[ \t]*:[ \t\r\n]*").fullmatch
+
+    def learn(self, pieces: Sequence[str], guards: Sequence[str], opcodes: Sequence[str], rests: Sequence[str]) -> None:
+        """Make the instructions among the pieces, all at once; where there is an opcode, the piece is one.
+
+        Raises `UnfitError` where one is not, after all.
+        """
+        distinct = dict(zip(pieces, count(), strict=False))
+        found = [place for place in distinct.values() if opcodes[place]]
+        if len(found) < 2:
+            return  # itemgetter gives no sequence then
+        column = itemgetter(*found)
+        made = instructions(
+            list(map(self._guards.__getitem__, column(guards))),
+            list(map(self._opcodes.__getitem__, column(opcodes))),
+            operand_lists(column(rests), self._operands),
+        )
+        self.update(zip(column(pieces), made, strict=True))
 
     def __missing__(self, piece: str) -> Statement:
         node = self._statement(piece)
@@ -35,26 +55,20 @@ class StatementMemo(dict[str, Statement]):
         return node
 
     def _statement(self, piece: str) -> Statement:
-        found = self._instruction(piece)
-        if found is None:
-            return self._other(piece)
-        negated, predicate, opcode, rest = found.groups()
-        try:
-            operands = self._operands.split(rest) if rest else ()
-        except UnfitError:
-            return self._other(piece)
-        guard = Guard(predicate, bool(negated)) if predicate else None
-        return Instruction(self._opcodes.setdefault(opcode, opcode), operands, guard)
-
-    def _other(self, piece: str) -> Statement:
+        label = self._label(piece)
+        if label:
+            return LabelStatement(label[1])
+        place = _LOC.fullmatch(piece)
+        if place:
+            return Directive("loc", place.groups())
         node: Statement = piece_node(self._grammar, self._operands, piece, "statement")
         return node
 
 
 def piece_node(grammar: Grammar, operands: OperandMemo, piece: str, start: str) -> Any:
-    """The node of a piece that is no plain instruction.
+    """The node of a piece by the sequence of its token types.
 
-    An initialiser may be very long; a flat one is read element by element, not by its token types.
+    An initialiser may be very long; a flat one is read element by element instead.
     """
     found = _TABLE.match(piece) if len(piece) > _LONG_TABLE and piece[0] == "." else None
     if found is None:
