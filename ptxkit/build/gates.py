@@ -51,7 +51,7 @@ what a kernel means."""
 
 def known_target(word: str) -> Target:
     """`sm_90a` as a `Target`; ValueError for anything else."""
-    target = parse_target(word)
+    target = parse_target(word) if isinstance(word, str) else None
     if target is None:
         raise ValueError(f"{word!r} is no target; say for example 'sm_90a'")
     return target

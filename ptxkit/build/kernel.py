@@ -137,6 +137,7 @@ class Kernel(Flow):
         self, scalar: type[ScalarT], count: int, *, align: int | None = None, name: str | None = None
     ) -> Shared[ScalarT]:
         """An array of `count` elements in the CTA's shared memory."""
+        _scalar(scalar)
         alignment = _alignment(align, scalar)
         return Shared(self, scalar, self._declare_shared(scalar, count, alignment, name), alignment)
 
@@ -150,6 +151,7 @@ class Kernel(Flow):
         Every request gives the same base address, aligned to the largest alignment asked for; `dynamic_smem_size`
         tells the bytes on the device.
         """
+        _scalar(scalar)
         alignment = _alignment(align, scalar)
         self.dynamic_alignment = max(self.dynamic_alignment, alignment)
         self.dynamic_bytes = max(self.dynamic_bytes, count * scalar.size())
@@ -158,8 +160,8 @@ class Kernel(Flow):
     def _declare_shared(self, scalar: type[Scalar], count: int | None, alignment: int, name: str | None) -> str:
         name = name or f"shared_{len(self.variables)}"
         self._fresh(name, "a shared array")
-        if count is not None and count < 1:
-            raise BuildValueError(f"an array of {count} elements; give at least 1")
+        if count is not None and (not isinstance(count, int) or count < 1):
+            raise BuildValueError(f"an array has a whole number of elements, at least 1, not {count!r}")
         start = -(-self._static_bytes // alignment) * alignment
         self._static_bytes = start + (1 if count is None else count) * scalar.size()
         if self._static_bytes > STATIC_SHARED_LIMIT:
@@ -207,6 +209,11 @@ def _identifier(name: str, what: str) -> str:
     return name
 
 
+def _scalar(scalar: object) -> None:
+    if not (isinstance(scalar, type) and issubclass(scalar, Scalar)) or scalar is pred:
+        raise BuildTypeError(f"elements have a type that memory holds, such as f32, not {scalar!r}")
+
+
 def _element(form: Any) -> type[Scalar]:
     arguments = get_args(form)
     if len(arguments) != 1 or not isinstance(arguments[0], type) or not issubclass(arguments[0], Scalar):
@@ -218,8 +225,8 @@ def _alignment(align: int | None, element: type[Scalar]) -> int:
     """The alignment asked for, at least that of an element."""
     if align is None:
         return element.size()
-    if align <= 0 or align & (align - 1):
-        raise BuildValueError(f"an alignment is a power of two, not {align}")
+    if not isinstance(align, int) or align <= 0 or align & (align - 1):
+        raise BuildValueError(f"an alignment is a power of two, not {align!r}")
     return max(align, element.size())
 
 
@@ -227,7 +234,7 @@ def _shape(threads: int | Iterable[int] | None) -> tuple[int, int, int] | None:
     if threads is None:
         return None
     extents = (threads,) if isinstance(threads, int) else tuple(threads)
-    if not 1 <= len(extents) <= 3 or any(extent < 1 for extent in extents):
+    if not 1 <= len(extents) <= 3 or any(not isinstance(extent, int) or extent < 1 for extent in extents):
         raise BuildValueError(f"a CTA has one to three extents of at least 1, not {threads!r}")
     x, y, z = (*extents, 1, 1)[:3]
     if x * y * z > 1024:

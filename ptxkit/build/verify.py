@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from ptxkit.build.assemble import Assembled
 from ptxkit.build.errors import Blame, Location, VerificationError
 from ptxkit.diagnostics import Diagnostic, Severity, Verdict
+from ptxkit.syntax.tree import Module
 
 if TYPE_CHECKING:
     from ptxkit.build.kernel import Kernel
@@ -20,21 +21,28 @@ def verify(kernel: Kernel) -> Verdict:
 
 
 def verify_assembled(assembled: Assembled, name: str) -> Verdict:
-    """The same for a module already assembled.
+    """The same for a module already assembled, or one that was parsed.
 
-    The tree is printed and read again, which gives every statement a place in the text and leaves it equal; so a
-    place leads to a statement, and the statement to the user's line.
+    A built tree is printed and read again, which gives every statement a place in the text and leaves it equal; so a
+    place leads to a statement, and the statement to the user's line. A parsed one has its places already.
     """
     from ptxkit import lint, parse
 
-    parsed = parse(str(assembled.module), path=f"{name}.ptx")
-    verdict = lint(parsed)
-    body = parsed.function(name).body
-    starts: Sequence[int] = body.starts if body is not None else ()
+    module = assembled.module
+    if module.source is None:
+        module = parse(str(module), path=f"{name}.ptx")
+    verdict = lint(module)
+    starts = statement_starts(module, name)
     errors = [found for found in verdict.diagnostics if found.severity is Severity.ERROR]
     if errors:
         raise VerificationError(name, [_blame(found, starts, assembled.locations) for found in errors])
     return verdict
+
+
+def statement_starts(module: Module, name: str) -> Sequence[int]:
+    """Where in the text each statement of a function begins; nothing where it has no body."""
+    found = next((each.body for each in module.functions() if each.name == name and each.body is not None), None)
+    return found.starts if found is not None else ()
 
 
 def _blame(found: Diagnostic, starts: Sequence[int], locations: Sequence[Location | None]) -> Blame:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ptxkit.build import Assembled, Kernel, Location, verify_assembled
-from ptxkit.build.verify import location_at
+from ptxkit.build.verify import location_at, statement_starts
 from ptxkit.device.errors import CompileError, Complaint, DeviceError
 from ptxkit.device.libraries import nvjitlink
 from ptxkit.device.signature import Signature, of_kernel, of_module
@@ -88,11 +88,12 @@ def _prepare(source: Kernel | tree.Module | str) -> _Prepared:
     if isinstance(source, str):
         from ptxkit import parse
 
-        module, text = parse(source), source
+        module = parse(source)
     elif isinstance(source, tree.Module):
-        module, text = source, str(source)
+        module = source
     else:
         raise DeviceError(f"a kernel, a module or PTX text can be compiled, not {type(source).__name__}")
+    text = module.source.text if module.source is not None else str(module)
     kernels = of_module(module)
     name = kernels[0].name if kernels else "module"
     return _Prepared(name, text, Assembled(module, ()), kernels)
@@ -141,8 +142,6 @@ def _location(line: int, prepared: _Prepared) -> Location | None:
         return None
     from ptxkit import parse
 
-    body = parse(prepared.text).function(prepared.name).body
-    if body is None:
-        return None
+    starts = statement_starts(parse(prepared.text), prepared.name)
     offset = sum(len(each) for each in prepared.text.splitlines(keepends=True)[:line]) - 1
-    return location_at(offset, body.starts, prepared.assembled.locations)
+    return location_at(offset, starts, prepared.assembled.locations)

@@ -5,10 +5,10 @@ left to the program is order, in three places where ordinary instructions and th
 meet:
 
 1. **Copy in.** An mbarrier in shared memory counts bytes. One thread initialises it, and a barrier of the CTA lets
-   the others use it (PTX501). The same thread announces the bytes (`arrive.expect_tx`) and starts the copy, which
-   reports its bytes to the mbarrier; announce another number and the phase ends too early or never (PTX503). All
-   threads wait for the phase. That wait is enough: what the copy wrote may now be read, with no fence (PTX302 without
-   the wait).
+   the others use it (PTX501); that needs no proxy fence, for a copy's mbarrier operand is a generic access. The same
+   thread announces the bytes (`arrive.expect_tx`) and starts the copy, which reports its bytes to the mbarrier;
+   announce another number and the phase ends too early or never (PTX503). All threads wait for the phase. That wait
+   is enough: what the copy wrote may now be read, with no fence (PTX302 without the wait).
 2. **Add one.** Each thread rewrites its elements with ordinary stores: the *generic proxy*.
 3. **Copy out.** The copy engine does not see ordinary stores of its own accord. Each thread that stored fences its
    stores (`fence.proxy.async`), and only then the barrier of the CTA lets one thread start the copy. A barrier orders

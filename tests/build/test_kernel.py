@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+import ptxkit.build
 from ptxkit import parse
 from ptxkit.build import (
     BuildError,
@@ -26,6 +28,7 @@ from ptxkit.build import (
     u32,
     u64,
 )
+from ptxkit.build import kernel as documented
 from ptxkit.kernels import async_copy, bulk_add_one
 from tests.build.support import assert_ptxas_accepts, body, marked
 
@@ -164,3 +167,45 @@ def test_instructions_that_exclude_each_other_fail_at_the_second() -> None:
     with pytest.raises(BuildError, match="not available on any target with the others") as caught:
         k.module()
     assert caught.value.location == marked("for sm_100a and its like")
+
+
+def test_the_example_in_the_documentation_works(capsys: pytest.CaptureFixture[str]) -> None:
+    documentation = documented.__doc__ or ""
+    lines = [line for line in documentation.splitlines() if line.startswith("    ")]
+    exec(textwrap.dedent("\n".join(lines)), {name: getattr(ptxkit.build, name) for name in ptxkit.build.__all__})
+    assert "mul.f32" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "mistake",
+    [
+        lambda k: k.shared(f32, "4"),
+        lambda k: k.shared(f32, 0),
+        lambda k: k.shared(int, 4),
+        lambda k: k.shared(pred, 4),
+        lambda k: k.dynamic_shared("f32"),
+        lambda k: k.shared(f32, 4, align=3),
+        lambda k: k.shared(f32, 4, align="16"),
+        lambda k: k.param(Global, "p"),
+        lambda k: k.param(Global[int], "p"),
+        lambda k: k.param(f32, 5),
+        lambda k: k.pointer(f32, k.register(u64)),
+        lambda k: k.register(u32) + "1",
+        lambda k: k.register(u32) + True,
+        lambda k: k.register(u32) << 2.5,
+        lambda k: k.add(k.register(u32), None),
+        lambda k: k.add(k.register(u32), [1, 2]),
+        lambda k: k.emit("", 1),
+        lambda k: k.emit("add.u32", k.register(u32)),
+        lambda k: k.add(k.register(u32), 1, rnd="rn"),
+        lambda k: k.add(k.register(u32), 1, nonsense=True),
+        lambda k: k.bra("nowhere"),
+        lambda _: Kernel("3k"),
+        lambda _: Kernel("k", threads="many"),
+        lambda _: Kernel("k", target=90),
+    ],
+)
+def test_junk_is_a_build_error_with_a_place(mistake: Callable[[Kernel], object]) -> None:
+    with pytest.raises(BuildError) as caught:
+        mistake(Kernel("k"))
+    assert caught.value.location.file == __file__

@@ -124,3 +124,18 @@ def test_importing_the_package_imports_nothing_of_cuda() -> None:
     script = "import ptxkit.device, sys; print('cuda' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
+
+
+def test_a_text_without_kernels_compiles_and_offers_none() -> None:
+    cubin = compile(".version 8.0\n.target sm_80\n.address_size 64\n.global .u32 number = 5;\n")
+    assert cubin.kernels == ()
+
+
+def test_errors_in_a_text_stand_at_the_lines_of_that_text() -> None:
+    text = "// first line\n" + str(staged(wait=False))
+    with pytest.raises(VerificationError) as caught:
+        compile(text)
+    (found,) = caught.value.diagnostics
+    assert found.source.text == text
+    assert "ld.shared.v4" in found.source.line_text(found.source.position(found.span.start)[0])
+    assert caught.value.blames[0].location is None
