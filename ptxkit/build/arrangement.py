@@ -97,7 +97,7 @@ def _inputs(forms: Sequence[OperandForm], roles: frozenset[str]) -> list[str]:
     for form in forms:
         if _holds_results(form, roles):
             names += _inputs(form.elements, roles)
-        else:
+        elif form.kind != "sink":
             names.append(form.role)
     return names
 
@@ -109,6 +109,8 @@ def _holds_results(form: OperandForm, roles: frozenset[str]) -> bool:
 
 
 def _fill(form: OperandForm, roles: frozenset[str], values: Mapping[str, object]) -> Fitted | Misfit | Part:
+    if form.kind == "sink":
+        return Fitted(tree.Name("_"))
     if not _holds_results(form, roles):
         return fit(values[form.role], _with_alignment(form, values))
     if not form.elements:

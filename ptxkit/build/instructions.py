@@ -24,7 +24,7 @@ from ptxkit.build.recorder import InPrologue, Label, Recorder
 from ptxkit.build.types import SCALARS, Scalar, ScalarT, pred, s32, u32, u64
 from ptxkit.build.values import Register
 from ptxkit.isa import table
-from ptxkit.isa.forms import Form
+from ptxkit.isa.forms import Form, Match
 from ptxkit.isa.table import Mismatch
 from ptxkit.syntax import tree
 
@@ -221,13 +221,12 @@ def _choose(name: str, operands: tuple[object, ...], keywords: dict[str, str | b
         try:
             opcodes = list(completions(reading, keywords, hints))
             untyped |= not opcodes
-            for opcode, far in opcodes:
-                for match in table().candidates(opcode):
-                    found = arrange(match, operands)
-                    if isinstance(found, Rejection):
-                        rejected.append(found)
-                    else:
-                        fitting.append((_rank(found, far), found, far))
+            for match, far in _nearest(opcodes):
+                found = arrange(match, operands)
+                if isinstance(found, Rejection):
+                    rejected.append(found)
+                else:
+                    fitting.append((_rank(found, far), found, far))
         except UnsaidError as missing:
             unsaid.append(missing)
     if untyped and not hints.types and all(guesses for *_, guesses in fitting):
@@ -237,6 +236,13 @@ def _choose(name: str, operands: tuple[object, ...], keywords: dict[str, str | b
     if untyped and all(each.reached <= 0 for each in rejected):
         rejected = []  # those were other types' forms: they explain nothing
     raise BuildTypeError(_refusal(name, rejected, unsaid, keywords, hints))
+
+
+def _nearest(opcodes: list[tuple[str, int]]) -> list[tuple[Match, int]]:
+    """The forms of those opcodes that exist and are nearest to the operands' types; `u32` rules out `b32`."""
+    found = [(match, far) for opcode, far in opcodes for match in table().candidates(opcode)]
+    nearest = min((far for _, far in found), default=0)
+    return [(match, far) for match, far in found if far == nearest]
 
 
 def _rank(found: Arrangement, far: int) -> tuple[object, ...]:
@@ -255,16 +261,13 @@ def _rank(found: Arrangement, far: int) -> tuple[object, ...]:
 
 
 def _hints(operands: tuple[object, ...]) -> Hints:
-    types: dict[str, None] = {}
-    vectors: dict[int, None] = {}
-    for operand in operands:
-        for value in operand if isinstance(operand, tuple | list) else (operand,):
-            if isinstance(value, Register | Address):
-                types[value.type.word] = None
-        if isinstance(operand, tuple | list):
-            vectors[len(operand)] = None
-    untyped = dict.fromkeys(f"b{SCALARS[word].bits}" for word in types if word != "pred")
-    return Hints(tuple(types | untyped), tuple(vectors))
+    """What the values tell: the elements of addresses decide a type that is not said, and registers where none is."""
+    tuples = [operand for operand in operands if isinstance(operand, tuple | list)]
+    flat = [value for operand in operands for value in (operand if isinstance(operand, tuple | list) else (operand,))]
+    addresses: list[Register[Any] | Address[Any]] = [value for value in flat if isinstance(value, Address)]
+    typed = addresses or [value for value in flat if isinstance(value, Register)]
+    words = dict.fromkeys(value.type.word for value in typed)
+    return Hints(tuple(words), tuple(dict.fromkeys(len(each) for each in tuples)))
 
 
 # ------------------------------------------------------------------------------------------------- messages

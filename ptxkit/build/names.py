@@ -17,7 +17,7 @@ from itertools import product
 
 from ptxkit.isa import table
 from ptxkit.isa.forms import Form, Modifier
-from ptxkit.isa.functions import is_type
+from ptxkit.isa.functions import as_bits, is_type
 
 _SPACES = frozenset(
     ("shared", "shared::cta", "shared::cluster", "global", "local", "const", "param", "param::entry", "param::func")
@@ -36,7 +36,7 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Hints:
-    """What operands tell of modifiers. types: type words, the likeliest first. vectors: lengths of tuples."""
+    """What operands tell of modifiers. types: their type words. vectors: lengths of tuples."""
 
     types: tuple[str, ...] = ()
     vectors: tuple[int, ...] = ()
@@ -171,5 +171,16 @@ def _choices(
     if slot.optional:
         return absent
     if any(is_type(value) for value in values):
-        return [(word, rank) for rank, word in enumerate(hints.types) if word in values]
+        return _types(values, hints)
     raise UnsaidError(slot, form)
+
+
+def _types(values: frozenset[str], hints: Hints) -> list[tuple[str | None, int]]:
+    """The operands' types that a slot takes; and behind them the untyped ones of their widths."""
+    found: dict[str | None, int] = {}
+    for word in hints.types:
+        if word in values:
+            found.setdefault(word, 0)
+        if (untyped := as_bits(word)) in values and word != "pred":
+            found.setdefault(untyped, 1)
+    return list(found.items())

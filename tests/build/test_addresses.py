@@ -12,6 +12,7 @@ from ptxkit.build import (
     Global,
     Kernel,
     Shared,
+    f16,
     f32,
     s32,
     u8,
@@ -161,3 +162,21 @@ def test_names_are_not_given_twice(k: Kernel) -> None:
 def test_an_address_is_not_iterated_over(k: Kernel) -> None:
     with pytest.raises(BuildTypeError, match="an address has no length"):
         list(k.shared(f32, 4))  # type: ignore[call-overload]
+
+
+def test_what_is_stored_has_the_type_of_the_elements(k: Kernel) -> None:
+    data, n = k.param(Global[f32], "data"), k.param(u32, "n")
+    for mistake in (lambda: data.store(n), lambda: k.st(data, n), lambda: k.atom_add(data, n)):  # type: ignore[arg-type]
+        with pytest.raises(BuildTypeError, match=r"needs \.f32, got %r0: \.u32"):
+            mistake()
+    data.cast(u32).store(n)
+    k.st(data, k.register(f32))
+    assert opcodes(k.module())[-3:] == ["st.global.u32", "st.global.f32", "ret"]
+
+
+def test_halves_are_moved_as_bits_and_keep_their_type(k: Kernel) -> None:
+    data = k.param(Global[f16], "data")
+    value = data.load()
+    assert value.type is f16
+    data[1].store(value)
+    assert opcodes(k.module())[-3:] == ["ld.global.b16", "st.global.b16", "ret"]

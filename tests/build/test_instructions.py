@@ -12,6 +12,7 @@ from ptxkit.build import (
     Global,
     Kernel,
     Register,
+    SharedCluster,
     b32,
     b64,
     f32,
@@ -252,3 +253,16 @@ def test_what_follows_the_comma_of_an_address_stands_beside_it(k: Kernel) -> Non
     tensor = k.param(Generic[b64], "map", align=64)
     k.cp_async_bulk_tensor_2d(tile, (tensor, (k.register(s32), 3)), bar)
     assert last(k).endswith("[tile], [%rd0, {%r0, 3}], [bar];")
+
+
+def test_a_result_that_does_not_exist_is_the_sink(k: Kernel) -> None:
+    remote = k.pointer(SharedCluster[b64], k.register(u32))
+    assert k.mbarrier_arrive(remote) is None
+    assert last(k) == "mbarrier.arrive.shared::cluster.b64 _, [%r0];"
+    assert k.mbarrier_arrive(k.mbarrier("bar")).type.word == "b64"
+
+
+def test_exchanges_know_no_signs_and_take_any_type_of_the_width(k: Kernel) -> None:
+    old = k.atom_exch(k.param(Global[u32], "p"), k.register(u32))
+    assert last(k) == "atom.global.exch.b32 %r1, [%rd0], %r0;"
+    assert old.type is u32
