@@ -8,7 +8,7 @@ from ptxkit.analysis.actions import Code
 from ptxkit.analysis.neighbours import neighbours
 from ptxkit.analysis.pointers import pointer_parameters
 from ptxkit.analysis.program import Program, Step, flatten
-from ptxkit.analysis.scenario import SAMPLES, Launch, Scenario, launch_of, representatives
+from ptxkit.analysis.scenario import MORE_SAMPLES, SAMPLES, Launch, Scenario, launch_of, representatives
 from ptxkit.analysis.terms import Term, Terms
 from ptxkit.analysis.trace import Trace
 from ptxkit.analysis.walker import Walker, Warp
@@ -61,6 +61,9 @@ class Explorer:
         for sample in SAMPLES:
             for rank in ranks:
                 self._explore(Scenario(self.launch, sample, rank))
+        for sample in MORE_SAMPLES:
+            if self.missed:
+                self._explore(Scenario(self.launch, sample))
         turned: set[Term] = set()
         for _ in range(MAX_TURNS):
             if not self.missed:

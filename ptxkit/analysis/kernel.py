@@ -14,10 +14,10 @@ from ptxkit.analysis.program import Program, Step
 from ptxkit.analysis.rewrites import Rewrites
 from ptxkit.analysis.scenario import Scenario
 from ptxkit.analysis.trace import Event, Trace
-from ptxkit.isa.effects import Access, Barrier, MbarrierWait
+from ptxkit.isa.effects import Access, MbarrierWait
 
-#: Executions of one instruction that a rule looks at: the rounds of a loop repeat themselves.
-MAX_VISITS = 16
+#: Executions of one instruction that a rule looks at, the first and the last: the rounds between repeat themselves.
+FIRST_VISITS, LAST_VISITS = 12, 6
 #: Pairs of executions that a rule looks at for one pair of instructions in one pair of threads.
 MAX_LOOKS = 24
 #: Threads times instructions that may be walked to look at every thread of a CTA.
@@ -52,17 +52,17 @@ class Thread:
 
     @cached_property
     def copies(self) -> list[Copy]:
-        """Its asynchronous accesses to shared memory."""
-        return copies_of(self.trace)
+        """Its asynchronous accesses to shared memory, those that rules look at."""
+        looked_at = {position for position, _ in self.accesses}
+        copies = copies_of(self.trace)
+        return [copy for copy in copies if copy.position in looked_at or not isinstance(copy.event.address, int)]
 
     @cached_property
     def accesses(self) -> list[tuple[int, Event]]:
-        """Its accesses to shared memory by number, with positions: of each instruction the first MAX_VISITS."""
-        return [
-            (position, event)
-            for position, event in self.positions(Access)
-            if extent(event) is not None and event.visit < MAX_VISITS
-        ]
+        """Its accesses to shared memory by number, with positions: of each instruction the first and last ones."""
+        known = [(position, event) for position, event in self.positions(Access) if extent(event) is not None]
+        last = {event.step: event.visit for _, event in known}
+        return [(position, event) for position, event in known if _is_looked_at(event, last[event.step])]
 
     @cached_property
     def async_writes(self) -> list[tuple[int, Event]]:
@@ -92,11 +92,6 @@ class Thread:
         for position, event in self.positions(MbarrierWait):
             found.setdefault(event.address if isinstance(event.address, int) else None, position)
         return found
-
-    @cached_property
-    def first_meeting(self) -> int | None:
-        """The position of its first barrier of any kind."""
-        return min((position for position, _ in self.positions(Barrier, MbarrierWait)), default=None)
 
 
 @dataclass(frozen=True)
@@ -153,6 +148,10 @@ class Kernel:
         threads = {tid: Thread(trace) for tid, trace in exploration.traces.items()}
         scenario = exploration.scenario
         return World(scenario, threads, lambda tid: self.explorer.walk(scenario, tid))
+
+
+def _is_looked_at(event: Event, last: int) -> bool:
+    return event.visit < FIRST_VISITS or event.visit > last - LAST_VISITS
 
 
 def extent(event: Event) -> tuple[int, int] | None:

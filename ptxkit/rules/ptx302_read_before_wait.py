@@ -30,7 +30,6 @@ from collections.abc import Iterator
 
 from ptxkit.analysis.inflight import GROUPED, Copy
 from ptxkit.analysis.kernel import (
-    MAX_VISITS,
     Kernel,
     Looks,
     Thread,
@@ -65,7 +64,7 @@ def _thread(number: int, world: World, issuer: Thread) -> Iterator[Observation]:
     index: RangeIndex[Copy] = RangeIndex()
     for copy in issuer.copies:
         touched = extent(copy.event)
-        if _fills(copy) and touched is not None and copy.event.visit < MAX_VISITS:
+        if _fills(copy) and touched is not None:
             index.add(*touched, copy)
     for reader in world.threads.values():
         broken: set[tuple[Step, Step]] = set()
@@ -156,10 +155,14 @@ def _waits(thread: Thread, barrier: int, until: int) -> bool:
 
 
 def _others_waited(world: World, barrier: int, reader: Thread, position: int) -> bool:
-    """Whether some thread waits on the mbarrier and the reader may have learnt of it by another barrier."""
-    waited = any(barrier in thread.waits or None in thread.waits for thread in world.threads.values())
-    met = reader.first_meeting is not None and reader.first_meeting < position
-    return waited and met
+    """Whether another thread waits on the mbarrier and the reader learnt of it by another barrier, or by its warp."""
+    for thread in world.threads.values():
+        waits = [at for key in (barrier, None) if (at := thread.waits.get(key)) is not None]
+        if waits and thread is not reader:
+            same_warp = thread.tid // 32 == reader.tid // 32
+            if same_warp or any(world.order(thread, min(waits), reader, position)):
+                return True
+    return False
 
 
 def _only_copies_fill(world: World, copy: Copy) -> bool:

@@ -30,7 +30,6 @@ from collections.abc import Iterator
 
 from ptxkit.analysis.inflight import Copy
 from ptxkit.analysis.kernel import (
-    MAX_VISITS,
     Kernel,
     Looks,
     Thread,
@@ -83,7 +82,7 @@ def _rewrites(number: int, world: World, issuer: Thread, sources: list[Copy], wr
     index: RangeIndex[Copy] = RangeIndex()
     for copy in sources:
         touched = extent(copy.event)
-        if touched is not None and copy.event.visit < MAX_VISITS:
+        if touched is not None:
             index.add(*touched, copy)
     exact = not (issuer.trace.guesses or writer.trace.guesses)
     looks = Looks()
@@ -121,7 +120,7 @@ def _refills(number: int, world: World, issuer: Thread, reader: Thread) -> Itera
     index: RangeIndex[Copy] = RangeIndex()
     for copy in issuer.copies:
         effect, touched = copy.event.effect, extent(copy.event)
-        fills = isinstance(effect, Access) and effect.kind != "read" and copy.event.visit < MAX_VISITS
+        fills = isinstance(effect, Access) and effect.kind != "read"
         if fills and touched is not None:
             index.add(*touched, copy)
     own = {(event.step, event.visit): at for at, event in issuer.accesses if is_generic_read(event)}
