@@ -70,12 +70,11 @@ def result_roles(match: Match) -> frozenset[str]:
 def arrange(match: Match, given: Sequence[object], *, results_given: bool = False) -> Arrangement | Rejection:
     """`given` in the places of `match`; with `results_given`, as in the raw layer, every place takes a given value."""
     roles = frozenset[str]() if results_given else result_roles(match)
-    values = dict(zip(_inputs(match.operands, roles), given, strict=False))
-    wanted = len(_inputs(match.operands, roles))
-    if wanted != len(given):
-        named = ", ".join(_inputs(match.operands, roles)) or "none"
-        reason = f"takes {wanted} operand{'s' * (wanted != 1)} ({named}), got {len(given)}"
-        return Rejection(match, -abs(wanted - len(given)) - 1, reason)
+    names = [form.role for form in match.operands] if results_given else _inputs(match.operands, roles)
+    if len(names) != len(given):
+        reason = f"takes {len(names)} operand{'s' * (len(names) != 1)} ({', '.join(names) or 'none'}), got {len(given)}"
+        return Rejection(match, -abs(len(names) - len(given)) - 1, reason)
+    values = dict(zip(names, given, strict=True))
     parts: list[Part] = []
     reached = distance = 0
     for form in match.operands:
@@ -109,7 +108,7 @@ def _holds_results(form: OperandForm, roles: frozenset[str]) -> bool:
 
 
 def _fill(form: OperandForm, roles: frozenset[str], values: Mapping[str, object]) -> Fitted | Misfit | Part:
-    if form.kind == "sink":
+    if form.kind == "sink" and form.role not in values:
         return Fitted(tree.Name("_"))
     if not _holds_results(form, roles):
         return fit(values[form.role], _with_alignment(form, values))

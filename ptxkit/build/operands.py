@@ -219,6 +219,9 @@ def _tuple(values: tuple[object, ...], form: OperandForm) -> Fit:
     """Several values in one place: a vector, or an address with what follows its comma."""
     if form.kind == "address":
         return _indexed_address(values, form)
+    if form.kind == "pair" and len(values) == 2:
+        parts = [fit(value, part) for value, part in zip(values, form.elements, strict=True)]
+        return _joined(parts, lambda operands: tree.Pair(*operands))
     if form.kind != "vector":
         return _unlike(f"{len(values)} values", form)
     count = constant(form.count) if form.count is not None else len(form.elements)

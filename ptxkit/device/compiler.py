@@ -59,15 +59,16 @@ def compile(  # noqa: A001  (what the step is called everywhere)
     """The cubin of a kernel, a module or PTX text, for one target.
 
     It is verified first: `VerificationError` where the verifier proves a fault, and nothing is compiled then;
-    `verify=False` is the way round it. options: nvJitLink's, such as `-lineinfo`. Errors: `PTXSyntaxError` for text
-    that is not PTX, `CompileError` with the compiler's log, `MissingLibraryError`.
+    `verify=False` is the way round it. options: nvJitLink's; `-lineinfo` goes with a kernel's `debug`. Errors:
+    `PTXSyntaxError` for text that is not PTX, `CompileError` with the compiler's log, `MissingLibraryError`.
     """
     if not _TARGET.fullmatch(target):
         raise DeviceError(f"{target!r} is no target; say for example 'sm_90a'")
     prepared = _prepare(source)
     if verify:
         verify_assembled(prepared.assembled, prepared.name)
-    code, log = _link(nvjitlink(), prepared, [f"-arch={target}", *options])
+    lines = ["-lineinfo"] if isinstance(source, Kernel) and source.debug else []
+    code, log = _link(nvjitlink(), prepared, [f"-arch={target}", *lines, *options])
     return Cubin(code, target, prepared.kernels, prepared.text, log)
 
 

@@ -16,6 +16,7 @@ from ptxkit.build import (
     b32,
     b64,
     f32,
+    pred,
     s32,
     u32,
     u64,
@@ -266,3 +267,13 @@ def test_exchanges_know_no_signs_and_take_any_type_of_the_width(k: Kernel) -> No
     old = k.atom_exch(k.param(Global[u32], "p"), k.register(u32))
     assert last(k) == "atom.global.exch.b32 %r1, [%rd0], %r0;"
     assert old.type is u32
+
+
+def test_the_raw_layer_takes_pairs_vectors_and_sinks(k: Kernel) -> None:
+    k.emit("elect.sync", (k.register(b32), k.register(pred)), -1)
+    assert last(k) == "elect.sync %r0|%p0, -1;"
+    k.emit("mov.b64", (k.register(b32), k.register(b32)), k.register(b64))
+    assert last(k) == "mov.b64 {%r1, %r2}, %rd0;"
+    remote = k.pointer(SharedCluster[b64], k.register(u32))
+    k.emit("mbarrier.arrive.shared::cluster.b64", Name("_"), remote)
+    assert last(k) == "mbarrier.arrive.shared::cluster.b64 _, [%r3];"

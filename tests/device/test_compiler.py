@@ -109,7 +109,7 @@ def test_targets_and_options_that_nvjitlink_does_not_know_are_one_sentence() -> 
 
 
 def test_debugging_lines_reach_the_cubin() -> None:
-    plain, debug = compile(bulk_add_one()), compile(bulk_add_one(debug=True), options=["-lineinfo"])
+    plain, debug = compile(bulk_add_one()), compile(bulk_add_one(debug=True))
     assert b"bulk_add_one.py" in debug.code
     assert b"bulk_add_one.py" not in plain.code
 

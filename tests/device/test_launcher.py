@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from ptxkit.build import Global, Kernel, f32, u32
-from ptxkit.device import ArgumentError, DeviceError, LaunchError, check_device, device_target, launch, load
+from ptxkit.device import ArgumentError, DeviceError, LaunchError, check_device, device_target, launch, launcher, load
 from ptxkit.device.launcher import Loaded
 from ptxkit.device.memory import DeviceArray, to_device, use_device
 from ptxkit.device.signature import Argument, Signature
@@ -69,6 +69,56 @@ def test_arguments_are_checked_before_the_driver() -> None:
     kernel = Loaded(Signature("k", (Argument("n", "u32"),)), None, Limits())
     with pytest.raises(ArgumentError, match="takes 1 argument"):
         kernel.launch(object(), grid=1)
+
+
+class FakeCore:
+    """`cuda.core` as far as a launch uses it; keeps what it was given."""
+
+    def __init__(self) -> None:
+        self.launched: list[tuple[Any, ...]] = []
+
+    def LaunchConfig(self, **options: Any) -> dict[str, Any]:  # noqa: N802
+        return options
+
+    def launch(self, *arguments: Any) -> None:
+        self.launched.append(arguments)
+
+
+class FakeStream:
+    """A stream as PyTorch shows it."""
+
+    cuda_stream = 77
+
+
+@pytest.fixture
+def core(monkeypatch: pytest.MonkeyPatch) -> FakeCore:
+    fake = FakeCore()
+    monkeypatch.setattr(launcher, "core", lambda: fake)
+    return fake
+
+
+def test_a_launch_hands_geometry_stream_and_arguments_to_cuda_core(core: FakeCore) -> None:
+    signature = Signature("k", (Argument("n", "u32"),), threads=(32, 2, 1), dynamic_shared=64)
+    Loaded(signature, "the kernel", Limits()).launch(FakeStream(), 5, grid=(4, 2), cluster=2)
+    ((stream, config, kernel, argument),) = core.launched
+    assert config == {"grid": (4, 2), "block": (32, 2, 1), "shmem_size": 64, "cluster": 2}
+    assert (stream.__cuda_stream__(), kernel, argument) == ((0, 77), "the kernel", np.uint32(5))
+
+
+def test_an_empty_grid_is_not_launched(core: FakeCore) -> None:
+    loaded(threads=(32, 1, 1)).launch(FakeStream(), grid=0)
+    loaded(threads=(32, 1, 1)).launch(FakeStream(), grid=(3, 0))
+    assert core.launched == []
+
+
+def test_more_than_48_kilobytes_are_asked_of_the_driver(core: FakeCore, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+    monkeypatch.setattr(Loaded, "_allow", lambda _, size: asked.append(size))
+    monkeypatch.setattr(Limits.properties, "max_shared_memory_per_block_optin", 100_000)
+    for size in (48 * 1024, 48 * 1024 + 4):
+        loaded(threads=(32, 1, 1)).launch(FakeStream(), grid=1, shared=size)
+    assert asked == [48 * 1024 + 4]
+    assert [config["shmem_size"] for _, config, _ in core.launched] == [48 * 1024, 48 * 1024 + 4]
 
 
 def scale(shared_elements: int = 0) -> Kernel:
