@@ -16,6 +16,6 @@ __all__ = ["table"]
 @cache
 def table() -> Table:
     """The instruction table of this installation, loaded once a process."""
-    from ptxkit.isa.cache import load_cached
+    from ptxkit.isa.compiled import load_cached
 
     return Table(load_cached())

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 from types import MappingProxyType
 
-from ptxkit.isa.effect_forms import bind_effect
+from ptxkit.isa.effect_binding import bind_effect
 from ptxkit.isa.effects import AsyncRegisters, Effect, MbarrierArrive, MbarrierWait, Value
 from ptxkit.isa.expressions import Call, Const, Expression, Role
 from ptxkit.isa.forms import Form, Gate, Match, Modifier, OperandForm, Rule

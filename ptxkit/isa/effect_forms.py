@@ -1,41 +1,14 @@
-"""Effects: from the notation to `EffectForm`, and from there, bound, to the classes of `ptxkit.isa.effects`."""
+"""Effects of the notation: from the parse tree of an `effect` line to an `EffectForm`."""
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Callable, Collection
-from functools import cache
-
 from lark import Token, Tree
 
-from ptxkit.isa import effects
-from ptxkit.isa.effects import Effect
+from ptxkit.isa.effect_binding import ACCESS_KINDS, ROLE_FIELDS, effect_classes, effect_fields, is_required
 from ptxkit.isa.expression_builder import ExpressionBuilder
 from ptxkit.isa.expressions import Call, Const, Expression, Role
 from ptxkit.isa.forms import EffectForm
-from ptxkit.isa.functions import space
 from ptxkit.isa.notation import Node
-
-_ACCESS_KINDS = ("read", "write", "update")
-# Fields that hold the name of a role rather than a word.
-_ROLE_FIELDS = frozenset({"address", "barrier", "state", "phase", "result", "unless", "multicast", "target", "operand"})
-
-
-@cache
-def _classes() -> dict[str, type]:
-    """Effect classes by their name in the notation: `mbarrier_init`, `commit_group`..."""
-    found = {}
-    for value in vars(effects).values():
-        if isinstance(value, type) and dataclasses.is_dataclass(value) and value.__module__ == effects.__name__:
-            name = "".join(f"_{c.lower()}" if c.isupper() else c for c in value.__name__).lstrip("_")
-            found[name] = value
-    return found
-
-
-def _fields(name: str) -> tuple[dataclasses.Field[object], ...]:
-    if name in _ACCESS_KINDS:
-        return dataclasses.fields(effects.Access)[1:]
-    return dataclasses.fields(_classes()[name])
 
 
 def build_effect(node: Node, builder: ExpressionBuilder, text: str) -> EffectForm:
@@ -47,10 +20,10 @@ def build_effect(node: Node, builder: ExpressionBuilder, text: str) -> EffectFor
         return EffectForm("value", arguments, condition, text)
     token, given = node.children[0], node.children[1]
     name = str(token)
-    if name not in _ACCESS_KINDS and name not in _classes():
-        known = ", ".join(sorted([*_ACCESS_KINDS, *_classes()]))
+    if name not in ACCESS_KINDS and name not in effect_classes():
+        known = ", ".join(sorted([*ACCESS_KINDS, *effect_classes()]))
         raise builder.fail(f"there is no effect {name}; known: {known}", token)
-    names = [each.name for each in _fields(name)]
+    names = [each.name for each in effect_fields(name)]
     found: dict[str, Expression] = {}
     for position, argument in enumerate(given.children if given is not None else ()):
         if isinstance(argument, Tree) and argument.data == "named":
@@ -64,8 +37,8 @@ def build_effect(node: Node, builder: ExpressionBuilder, text: str) -> EffectFor
         if str(key) in found:
             raise builder.fail(f"{key} is given twice", argument)
         found[str(key)] = _argument(str(key), value, builder)
-    for each in _fields(name):
-        if each.name not in found and _is_required(each):
+    for each in effect_fields(name):
+        if each.name not in found and is_required(each):
             raise builder.fail(f"{name} needs {each.name}", token)
     return EffectForm(name, tuple(found.items()), condition, text)
 
@@ -74,62 +47,6 @@ def _argument(key: str, node: Node, builder: ExpressionBuilder) -> Expression:
     if key == "spaces" and node.data == "call" and str(node.children[0]) == "list":
         return Call("list", tuple(builder.build(child) for child in node.children[1:] if child is not None))
     value = builder.build(node)
-    if key in _ROLE_FIELDS and not isinstance(value, Role) and value != Const(None):
+    if key in ROLE_FIELDS and not isinstance(value, Role) and value != Const(None):
         raise builder.fail(f"{key} wants the role of an operand", node)
     return value
-
-
-def _is_required(each: dataclasses.Field[object]) -> bool:
-    return each.default is dataclasses.MISSING and each.default_factory is dataclasses.MISSING
-
-
-def bind_effect(form: EffectForm, fold: Callable[[Expression], Expression], roles: Collection[str]) -> Effect | None:
-    """The effect of a match; None where its condition fails or a role that it cannot do without is absent."""
-    if form.condition is not None and not _truth(fold(form.condition)):
-        return None
-    given = dict(form.arguments)
-    values: dict[str, object] = {}
-    for each in _fields(form.name):
-        if each.name not in given:
-            continue
-        raw = given[each.name]
-        if isinstance(raw, Role) and raw.name not in roles:
-            raw = Const(None)
-        if each.name in _ROLE_FIELDS:
-            value: object = raw.name if isinstance(raw, Role) else None
-        elif "Expression" in str(each.type):
-            folded = fold(raw)
-            absent = folded == Const(None) or (folded == Call("unknown", ()) and "None" in str(each.type))
-            value = None if absent else folded
-        else:
-            value = _word(each, fold(raw) if not (isinstance(raw, Call) and raw.function == "list") else raw, fold)
-        if value is None and "None" not in str(each.type):
-            if _is_required(each):
-                return None
-            continue
-        values[each.name] = value
-    if form.name in _ACCESS_KINDS:
-        return effects.Access(kind=form.name, **values)  # type: ignore[arg-type]
-    built: Effect = _classes()[form.name](**values)
-    return built
-
-
-def _word(each: dataclasses.Field[object], value: Expression, fold: Callable[[Expression], Expression]) -> object:
-    """A field that holds words or truth values; `space` fields get the name that effects use."""
-    if each.name == "spaces":
-        parts = [fold(part) for part in value.arguments] if isinstance(value, Call) else [value]
-        words = [part.value for part in parts if isinstance(part, Const) and part.value is not None]
-        return tuple(space(word) for word in words)
-    if not isinstance(value, Const):
-        raise TypeError(f"the field {each.name} must be known when the form is bound, and is {value}")
-    if each.name == "space":
-        return space(value.value)
-    if str(each.type) == "bool":
-        return bool(value.value)
-    return value.value
-
-
-def _truth(value: Expression) -> bool:
-    if not isinstance(value, Const):
-        raise TypeError(f"a condition depends on an operand's value: {value}")
-    return bool(value.value)

@@ -139,6 +139,14 @@ class Form:
 
 
 @dataclass(frozen=True, slots=True)
+class Instructions:
+    """All forms by instruction name, in the order of the files, and the gates of modifier values."""
+
+    forms: Mapping[str, tuple[Form, ...]]
+    value_gates: Mapping[str, tuple[Gate, ...]]
+
+
+@dataclass(frozen=True, slots=True)
 class Match:
     """A form bound to one opcode string and to the operands that are present, not yet to their values.
 

@@ -16,17 +16,10 @@ from lark import Token, Tree
 
 from ptxkit.isa.effect_forms import build_effect
 from ptxkit.isa.expression_builder import ExpressionBuilder, Names
-from ptxkit.isa.forms import EffectForm, Form, Gate, Modifier, Requirement, Rule
-from ptxkit.isa.notation import Node, NotationError, isa_files, parse_notation
+from ptxkit.isa.forms import EffectForm, Form, Gate, Instructions, Modifier, Requirement, Rule
+from ptxkit.isa.notation import Node, NotationError, parse_notation
 from ptxkit.isa.operand_forms import OperandBuilder, roles_of
-
-
-@dataclass(frozen=True, slots=True)
-class Instructions:
-    """All forms by instruction name, in the order of the files, and the gates of modifier values."""
-
-    forms: Mapping[str, tuple[Form, ...]]
-    value_gates: Mapping[str, tuple[Gate, ...]]
+from ptxkit.isa.sources import isa_files
 
 
 def load(files: Sequence[Path] | None = None) -> Instructions:

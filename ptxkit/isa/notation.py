@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cache
-from pathlib import Path
 from typing import Any, TypeAlias
 
 from lark import Lark
@@ -49,8 +48,3 @@ def _readable(terminal: str) -> str:
     """A terminal's name as the writer of an `.isa` file knows it."""
     names = {"_NL": "end of line", "VALUE": ".word", "NAME": "a name", "INT": "a number", "$END": "end of file"}
     return names.get(terminal, terminal.lower().strip("_"))
-
-
-def isa_files(folder: Path | None = None) -> tuple[Path, ...]:
-    """The files that make the table, in a fixed order."""
-    return tuple(sorted((folder or grammars() / "isa").glob("*.isa")))

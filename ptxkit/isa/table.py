@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 
 from ptxkit.isa.binding import Misfit, assign, bind
-from ptxkit.isa.forms import Form, Gate, Match
-from ptxkit.isa.loader import Instructions
+from ptxkit.isa.forms import Form, Gate, Instructions, Match
 from ptxkit.isa.shapes import Shape, fit_all, fits, shape_of
 from ptxkit.isa.words import operand_words
 from ptxkit.syntax.tree import Instruction

@@ -1,4 +1,4 @@
-"""ptxas as the oracle: which of many instructions it refuses. `-arch=compute_XX` parses and checks, and needs no GPU."""
+"""ptxas as the oracle: which instructions it refuses. `-arch=compute_XX` parses and checks, and needs no GPU."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ def legal() -> list[Instance]:
     return [found for form in forms for found in instances(form, known.value_gates, random, EACH)]
 
 
-@pytest.mark.parametrize(("version", "target"), TARGETS, ids=lambda each: str(each))
+@pytest.mark.parametrize(("version", "target"), TARGETS, ids=str)
 def test_ptxas_accepts_exactly_what_the_gates_open(
     legal: list[Instance], version: tuple[int, int], target: str, tmp_path: Path
 ) -> None:
@@ -59,8 +59,8 @@ def test_what_ptxkit_refuses_ptxas_refuses(tmp_path: Path) -> None:
     for name in known.names:
         words = sorted({value for form in known.forms(name) for slot in form.modifiers for value in slot.values})
         for form in known.forms(name):
-            for each in instances(form, known.value_gates, random, 2):
-                texts.append(mutate(each.text, words or ["sync"], random))
+            made = instances(form, known.value_gates, random, 2)
+            texts += [mutate(each.text, words or ["sync"], random) for each in made]
     texts = [text for text in texts if parses(text)]
     ours = refused_by_ptxkit(texts, (9, 4), "sm_100a")
     theirs = refused_by_ptxas(texts, (9, 4), "sm_100a", tmp_path)

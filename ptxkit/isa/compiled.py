@@ -16,8 +16,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from ptxkit.isa.loader import Instructions, load
-from ptxkit.isa.notation import isa_files
+from ptxkit.isa.forms import Instructions
+from ptxkit.isa.sources import isa_files
 from ptxkit.resources import grammars
 
 _DIGEST_BYTES = 32
@@ -26,12 +26,15 @@ _DIGEST_BYTES = 32
 def load_cached() -> Instructions:
     """The project's table, from the cache where there is a sound copy, else from the `.isa` files."""
     folder = _folder()
-    if folder is None:
-        return load()
-    path = folder / f"table-{_key()}.pickle"
-    found = _read(path)
-    if found is None:
-        found = load()
+    path = folder / f"table-{_key()}.pickle" if folder is not None else None
+    found = _read(path) if path is not None else None
+    if found is not None:
+        return found
+    # Only here: the notation's parser need not be loaded where the copy is sound.
+    from ptxkit.isa.loader import load
+
+    found = load()
+    if path is not None:
         _write(path, found)
     return found
 

@@ -1,0 +1,90 @@
+"""Effects bound to an opcode: from `EffectForm` to the classes of `ptxkit.isa.effects`."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Collection
+from functools import cache
+
+from ptxkit.isa import effects
+from ptxkit.isa.effects import Effect
+from ptxkit.isa.expressions import Call, Const, Expression, Role
+from ptxkit.isa.forms import EffectForm
+from ptxkit.isa.functions import space
+
+ACCESS_KINDS = ("read", "write", "update")
+# Fields that hold the name of a role rather than a word.
+ROLE_FIELDS = frozenset({"address", "barrier", "state", "phase", "result", "unless", "multicast", "target", "operand"})
+
+
+@cache
+def effect_classes() -> dict[str, type]:
+    """Effect classes by their name in the notation: `mbarrier_init`, `commit_group`..."""
+    found = {}
+    for value in vars(effects).values():
+        if isinstance(value, type) and dataclasses.is_dataclass(value) and value.__module__ == effects.__name__:
+            name = "".join(f"_{c.lower()}" if c.isupper() else c for c in value.__name__).lstrip("_")
+            found[name] = value
+    return found
+
+
+def effect_fields(name: str) -> tuple[dataclasses.Field[object], ...]:
+    if name in ACCESS_KINDS:
+        return dataclasses.fields(effects.Access)[1:]
+    return dataclasses.fields(effect_classes()[name])
+
+
+def is_required(each: dataclasses.Field[object]) -> bool:
+    return each.default is dataclasses.MISSING and each.default_factory is dataclasses.MISSING
+
+
+def bind_effect(form: EffectForm, fold: Callable[[Expression], Expression], roles: Collection[str]) -> Effect | None:
+    """The effect of a match; None where its condition fails or a role that it cannot do without is absent."""
+    if form.condition is not None and not _truth(fold(form.condition)):
+        return None
+    given = dict(form.arguments)
+    values: dict[str, object] = {}
+    for each in effect_fields(form.name):
+        if each.name not in given:
+            continue
+        raw = given[each.name]
+        if isinstance(raw, Role) and raw.name not in roles:
+            raw = Const(None)
+        if each.name in ROLE_FIELDS:
+            value: object = raw.name if isinstance(raw, Role) else None
+        elif "Expression" in str(each.type):
+            folded = fold(raw)
+            absent = folded == Const(None) or (folded == Call("unknown", ()) and "None" in str(each.type))
+            value = None if absent else folded
+        else:
+            value = _word(each, fold(raw) if not (isinstance(raw, Call) and raw.function == "list") else raw, fold)
+        if value is None and "None" not in str(each.type):
+            if is_required(each):
+                return None
+            continue
+        values[each.name] = value
+    if form.name in ACCESS_KINDS:
+        return effects.Access(kind=form.name, **values)  # type: ignore[arg-type]
+    built: Effect = effect_classes()[form.name](**values)
+    return built
+
+
+def _word(each: dataclasses.Field[object], value: Expression, fold: Callable[[Expression], Expression]) -> object:
+    """A field that holds words or truth values; `space` fields get the name that effects use."""
+    if each.name == "spaces":
+        parts = [fold(part) for part in value.arguments] if isinstance(value, Call) else [value]
+        words = [part.value for part in parts if isinstance(part, Const) and part.value is not None]
+        return tuple(space(word) for word in words)
+    if not isinstance(value, Const):
+        raise TypeError(f"the field {each.name} must be known when the form is bound, and is {value}")
+    if each.name == "space":
+        return space(value.value)
+    if str(each.type) == "bool":
+        return bool(value.value)
+    return value.value
+
+
+def _truth(value: Expression) -> bool:
+    if not isinstance(value, Const):
+        raise TypeError(f"a condition depends on an operand's value: {value}")
+    return bool(value.value)

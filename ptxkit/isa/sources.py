@@ -1,0 +1,12 @@
+"""Where the table is written down."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ptxkit.resources import grammars
+
+
+def isa_files(folder: Path | None = None) -> tuple[Path, ...]:
+    """The files that make the table, in a fixed order."""
+    return tuple(sorted((folder or grammars() / "isa").glob("*.isa")))

@@ -1,0 +1,224 @@
+"""What the table says that instructions do: the facts that every analysis rests on."""
+
+from __future__ import annotations
+
+import pytest
+
+from ptxkit.isa import table
+from ptxkit.isa.binding import bind
+from ptxkit.isa.effects import (
+    Access,
+    AsyncRegisters,
+    Barrier,
+    CommitGroup,
+    Control,
+    Effect,
+    MbarrierArrive,
+    MbarrierComplete,
+    MbarrierExpect,
+    MbarrierInit,
+    MbarrierTrack,
+    MbarrierWait,
+    MemoryFence,
+    ProxyFence,
+    RegisterFence,
+    Value,
+    WaitGroup,
+)
+from ptxkit.isa.expressions import Call, Const, Expression, Role
+from ptxkit.isa.instances import instances
+from tests.isa.support import effects, match
+
+MBAR = ".mbarrier::complete_tx::bytes"
+
+
+def accesses(text: str) -> list[Access]:
+    return [effect for effect in effects(text) if isinstance(effect, Access)]
+
+
+@pytest.mark.parametrize(
+    ("text", "access"),
+    [
+        ("ld.global.v4.f32 {%f1, %f2, %f3, %f4}, [%rd1];", Access("read", "global", "a", Const(16))),
+        ("ld.u8 %r1, [%rd1];", Access("read", "generic", "a", Const(1))),
+        ("ld.shared.b64 %rd1, [%r1];", Access("read", "shared::cta", "a", Const(8))),
+        ("ld.volatile.global.u32 %r1, [%rd1];", Access("read", "global", "a", Const(4), order="volatile")),
+        ("ld.acquire.gpu.u32 %r1, [%rd1];", Access("read", "generic", "a", Const(4), order="acquire", scope="gpu")),
+        (
+            "ld.mmio.relaxed.sys.global.u32 %r1, [%rd1];",
+            Access("read", "global", "a", Const(4), order="relaxed", scope="sys"),
+        ),
+        ("ld.param.u64 %rd1, [p];", Access("read", "param", "a", Const(8))),
+        ("st.shared::cluster.u32 [%r1], %r2;", Access("write", "shared::cluster", "a", Const(4))),
+        (
+            "st.release.sys.global.u32 [%rd1], %r2;",
+            Access("write", "global", "a", Const(4), order="release", scope="sys"),
+        ),
+        (
+            "atom.shared.add.u32 %r1, [%r2], 1;",
+            Access("update", "shared::cta", "a", Const(4), order="relaxed", scope="gpu"),
+        ),
+        (
+            "red.release.gpu.global.add.u64 [%rd1], %rd2;",
+            Access("update", "global", "a", Const(8), order="release", scope="gpu"),
+        ),
+        ("st.bulk.shared::cta [%r1], 64, 0;", Access("write", "shared::cta", "a", Role("n"))),
+    ],
+)
+def test_plain_accesses(text: str, access: Access) -> None:
+    assert accesses(text) == [access]
+
+
+def test_cp_async_is_a_generic_copy_that_its_group_completes() -> None:
+    read, write = accesses("cp.async.cg.shared.global [%r1], [%rd1], 16, %r2;")
+    assert read == Access("read", "global", "s", Role("z"), completion="cp.async")
+    assert write == Access("write", "shared::cta", "d", Role("n"), completion="cp.async")
+
+
+def test_a_bulk_load_goes_through_the_async_proxy_and_completes_on_its_mbarrier() -> None:
+    found = effects(f"cp.async.bulk.shared::cluster.global{MBAR} [%r1], [%rd1], 64, [%r2];")
+    common = {"proxy": "async", "completion": "mbarrier", "barrier": "bar"}
+    assert found == (
+        Access("read", "global", "s", Role("n"), **common),
+        Access("write", "shared::cluster", "d", Role("n"), **common),
+        MbarrierComplete("bar", Role("n"), space="shared::cluster"),
+    )
+
+
+def test_a_bulk_store_completes_with_its_group() -> None:
+    read, write = accesses("cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r1], 64;")
+    assert (read.space, read.proxy, read.completion) == ("shared::cta", "async", "bulk")
+    assert (write.space, write.proxy, write.completion) == ("global", "async", "bulk")
+
+
+def test_the_box_of_a_tensor_load_is_not_known_and_its_map_is_read_by_the_tensormap_proxy() -> None:
+    found = effects(f"cp.async.bulk.tensor.2d.shared::cluster.global.tile{MBAR} [%r1], [%rd1, {{%r2, %r3}}], [%r4];")
+    by_map, by_tensor, write, complete = found
+    assert isinstance(by_map, Access)
+    assert (by_map.proxy, by_map.size) == ("tensormap", Const(128))
+    assert isinstance(by_tensor, Access)
+    assert (by_tensor.via, by_tensor.proxy, by_tensor.space, by_tensor.size) == ("tensormap", "async", "global", None)
+    assert write == Access("write", "shared::cluster", "d", None, "async", "mbarrier", "bar")
+    assert complete == MbarrierComplete("bar", None, space="shared::cluster")
+
+
+def test_a_multicast_names_its_mask() -> None:
+    text = f"cp.async.bulk.shared::cluster.global{MBAR}.multicast::cluster [%r1], [%rd1], 64, [%r2], %h1;"
+    assert {getattr(effect, "multicast", None) for effect in effects(text)} == {None, "mask"}
+
+
+def test_wgmma_reads_descriptors_through_the_async_proxy_and_updates_registers() -> None:
+    registers = ", ".join(f"%f{index}" for index in range(4))
+    text = f"wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {{{registers}}}, %rd1, %rd2, %p1, 1, 1, 0, 0;"
+    found = effects(text)
+    assert AsyncRegisters("update", "d", "wgmma") in found
+    read = {"proxy": "async", "completion": "wgmma", "via": "descriptor"}
+    assert Access("read", "shared::cta", "adesc", **read) in found
+    assert Access("read", "shared::cta", "bdesc", **read) in found
+    assert match(text).results == ("d",)
+
+
+@pytest.mark.parametrize(
+    ("text", "effect"),
+    [
+        ("cp.async.commit_group;", CommitGroup("cp.async")),
+        ("cp.async.bulk.commit_group;", CommitGroup("bulk")),
+        ("wgmma.commit_group.sync.aligned;", CommitGroup("wgmma")),
+        ("cp.async.wait_group 2;", WaitGroup("cp.async", Role("n"))),
+        ("cp.async.wait_all;", WaitGroup("cp.async", Const(0), commits=True)),
+        ("cp.async.bulk.wait_group.read 0;", WaitGroup("bulk", Role("n"), read_only=True)),
+        ("fence.proxy.async;", ProxyFence("async")),
+        ("fence.proxy.async.shared::cta;", ProxyFence("async", ("shared::cta",))),
+        (
+            "fence.proxy.async::generic.acquire.sync_restrict::shared::cluster.cluster;",
+            ProxyFence("async", ("shared::cluster",), "acquire", "cluster"),
+        ),
+        (
+            "fence.proxy.tensormap::generic.acquire.gpu [%rd1], 128;",
+            ProxyFence("tensormap", (), "acquire", "gpu", "a"),
+        ),
+        ("fence.acq_rel.gpu;", MemoryFence("acq_rel", "gpu")),
+        ("membar.gl;", MemoryFence("sc", "gpu")),
+        ("fence.mbarrier_init.release.cluster;", MemoryFence("release", "cluster", "mbarrier.init")),
+        ("bar.sync 1, 64;", Barrier("cta", "sync", Role("a"), Role("b"), aligned=True)),
+        ("barrier.sync 0;", Barrier("cta", "sync", Role("a"))),
+        ("barrier.cluster.arrive.relaxed;", Barrier("cluster", "arrive", order="relaxed")),
+        ("barrier.cluster.wait.aligned;", Barrier("cluster", "wait", order="acquire", aligned=True)),
+        ("bar.warp.sync 0xffffffff;", Barrier("warp", "sync")),
+        ("mbarrier.init.shared.b64 [%r1], 32;", MbarrierInit("bar", Role("count"))),
+        ("mbarrier.expect_tx.shared.b64 [%r1], 64;", MbarrierExpect("bar", Role("tx"))),
+        ("mbarrier.arrive.shared.b64 %rd1, [%r1];", MbarrierArrive("bar", Const(1), state="state")),
+        ("mbarrier.arrive.shared.b64 %rd1, [%r1], 3;", MbarrierArrive("bar", Role("count"), state="state")),
+        (
+            "mbarrier.arrive.expect_tx.release.cluster.shared::cluster.b64 _, [%r1], 64;",
+            MbarrierArrive("bar", Const(1), Role("tx"), scope="cluster", space="shared::cluster"),
+        ),
+        ("cp.async.mbarrier.arrive.noinc.shared.b64 [%r1];", MbarrierTrack("bar", True)),
+        (
+            "mbarrier.try_wait.parity.shared.b64 %p1, [%r1], %r2;",
+            MbarrierWait("bar", "phase", "parity", "d", True),
+        ),
+        (
+            "mbarrier.test_wait.acquire.cluster.shared.b64 %p1, [%r1], %rd2;",
+            MbarrierWait("bar", "state", "state", "d", False, scope="cluster"),
+        ),
+        ("wgmma.fence.sync.aligned;", RegisterFence("wgmma")),
+        ("bra done;", Control("branch", "target")),
+        ("exit;", Control("exit")),
+        ("cvta.to.shared.u64 %rd1, %rd2;", Value("d", Call("from_generic", (Const("shared::cta"), Role("a"))))),
+        ("add.s32 %r1, %r2, 4;", Value("d", Call("add", (Const(32), Role("a"), Role("b"))))),
+        ("mov.u32 %r1, %tid.x;", Value("d", Call("copy", (Const(32), Role("a"))))),
+    ],
+)
+def test_one_effect(text: str, effect: Effect) -> None:
+    assert effects(text) == (effect,)
+
+
+def test_elect_gives_its_predicate_to_one_lane() -> None:
+    found = match("elect.sync %r1|%p1, -1;")
+    assert Value("p", Call("elected", ())) in found.effects
+    assert set(found.results) == {"d", "p"}
+
+
+def test_a_bound_expression_speaks_of_operands_and_constants_only() -> None:
+    from random import Random
+
+    known, random = table(), Random(1)
+    for name in known.names:
+        for form in known.forms(name):
+            for each in instances(form, known.value_gates, random, 1):
+                for effect in each.match.effects:
+                    for value in _expressions(effect):
+                        _assert_closed(value, set(each.match.roles), each.text)
+
+
+def test_every_role_that_an_effect_names_is_an_operand() -> None:
+    from random import Random
+
+    known, random = table(), Random(2)
+    fields = ("address", "barrier", "state", "phase", "result", "unless", "multicast", "target", "operand")
+    for name in known.names:
+        for form in known.forms(name):
+            for each in instances(form, known.value_gates, random, 1):
+                named = {getattr(effect, field, None) for effect in each.match.effects for field in fields}
+                assert named - {None} <= set(each.match.roles), each.text
+
+
+def test_binding_does_not_expand_other_choices() -> None:
+    form = table().forms("wgmma")[0]
+    chosen = {slot.name: slot.values[0] for slot in form.modifiers}
+    assert len(bind(form, chosen, {})) == 1
+
+
+def _expressions(effect: Effect) -> list[Expression]:
+    values = [getattr(effect, name) for name in effect.__slots__]
+    return [value for value in values if isinstance(value, Const | Role | Call)]
+
+
+def _assert_closed(value: Expression, roles: set[str], text: str) -> None:
+    if isinstance(value, Role):
+        assert value.name in roles, text
+    elif isinstance(value, Call):
+        assert value.function not in ("modifier", "let", "default", "present", "case"), text
+        for argument in value.arguments:
+            _assert_closed(argument, roles, text)

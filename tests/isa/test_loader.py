@@ -1,0 +1,72 @@
+"""Mistakes in an .isa file are reported with file, line and caret; the same text without the mistake loads."""
+
+from __future__ import annotations
+
+import pytest
+
+from ptxkit.isa import table
+from ptxkit.isa.loader import load_texts
+from ptxkit.isa.notation import NotationError
+
+GOOD = """\
+chapter "Test"
+set widths = .b32 .b64
+gate .wide ptx>=8.0 sm>=90
+section "Instructions: frob"
+summary "Frobs."
+form frob{.<w>}.<t> d:t, [a in .global align bytes(t)], n:.u32/#0..31{, p:.pred/!}
+  w = .wide
+  t = widths
+  when w implies t == .b64
+  let m = number(t)
+  need n <= 16
+  gate ptx>=8.6 sm_100a or ptx>=8.8 sm_100f when w
+  effect read(.global, a, bytes(t))
+  effect d = load(.global, a, bits(t))
+"""
+
+MISTAKES = [
+    ("d:t, [a", "d:tt, [a", 6, "tt is no modifier"),
+    ("  t = widths", "  t = breadths", 8, "no set breadths"),
+    ("  t = widths\n", "", 6, "has no line `t = ...`"),
+    ("t == .b64", "t == b64", 9, "b64 is no modifier"),
+    ("number(t)", "numbr(t)", 10, "no function numbr"),
+    ("effect read(", "effect raed(", 13, "no effect raed"),
+    ("bytes(t))\n  effect", "colour=1)\n  effect", 13, "read has no field colour"),
+    ("read(.global, a,", "read(.global, .a,", 13, "wants the role"),
+    ("sm_100a or", "sam_100a or", 12, "sam_100a is no target"),
+    ("/!}", "/narrow}", 6, "/narrow means nothing"),
+    ("n:.u32", "a:.u32", 6, "two operands play the role a"),
+    ("n:.u32", "w:.u32", 6, "w names both an operand and a modifier"),
+    ("form frob", "from frob", 6, "'frob' does not fit here"),
+    ("set widths = .b32 .b64", "set widths = .b32 .b64\nset widths = .b8", 3, "defined twice"),
+]
+
+
+def test_the_text_without_a_mistake_loads() -> None:
+    (form,) = load_texts({"good.isa": GOOD}).forms["frob"]
+    assert [operand.role for operand in form.operands] == ["d", "a", "n", "p"]
+    assert (form.section, form.line, form.file) == ("Instructions: frob", 6, "good.isa")
+
+
+@pytest.mark.parametrize(("right", "wrong", "line", "message"), MISTAKES)
+def test_a_mistake_is_reported_at_its_place(right: str, wrong: str, line: int, message: str) -> None:
+    assert right in GOOD
+    with pytest.raises(NotationError) as caught:
+        load_texts({"bad.isa": GOOD.replace(right, wrong, 1)})
+    assert caught.value.line == line
+    assert message in caught.value.message
+    assert str(caught.value).startswith(f"bad.isa:{line}:")
+    assert str(caught.value).splitlines()[-1].strip() == "^"
+
+
+def test_a_series_of_values_is_written_once() -> None:
+    text = "form frob.<s> d:.b32\n  s = .m64n{8..32 step 8}k16 .other\n"
+    (form,) = load_texts({"series.isa": text}).forms["frob"]
+    assert form.modifiers[0].values == ("m64n8k16", "m64n16k16", "m64n24k16", "m64n32k16", "other")
+
+
+def test_every_form_of_the_project_names_its_section_and_has_a_summary() -> None:
+    known = table()
+    poor = [form.syntax for name in known.names for form in known.forms(name) if not form.section or not form.summary]
+    assert poor == []

@@ -1,0 +1,95 @@
+"""The table as a whole: real opcodes match, nothing else lists opcodes, and it is loaded only when asked for."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ptxkit.isa import table
+from ptxkit.isa.describe import describe, describe_data, describe_json
+from ptxkit.syntax import parse
+from ptxkit.syntax.tree import Block, Body, Instruction
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+PROGRAMS = sorted((ROOT / "corpus").rglob("*.ptx"))
+READING_ROOMS = ("syntax", "isa", "validate", "analysis")
+
+
+def opcodes(body: Body) -> Iterator[str]:
+    for statement in body.statements:
+        if isinstance(statement, Instruction):
+            yield statement.opcode
+        elif isinstance(statement, Block):
+            yield from opcodes(statement.body)
+
+
+def test_every_opcode_of_the_corpus_has_a_form() -> None:
+    assert len(PROGRAMS) > 10
+    seen: set[str] = set()
+    for path in PROGRAMS:
+        module = parse(path.read_text(encoding="utf-8"), str(path))
+        for function in module.functions():
+            if function.body is not None:
+                seen.update(opcodes(function.body))
+    assert [opcode for opcode in sorted(seen) if not table().candidates(opcode)] == []
+
+
+def literals(path: Path) -> Iterator[ast.Constant]:
+    """The strings of a file that are no docstrings."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    prose = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in prose:
+            yield node
+
+
+@pytest.mark.parametrize("room", READING_ROOMS)
+def test_no_room_that_reads_programs_names_an_opcode(room: str) -> None:
+    named = [
+        f"{path.relative_to(ROOT)}:{node.lineno}: {node.value}"
+        for path in sorted((ROOT / "ptxkit" / room).rglob("*.py"))
+        for node in literals(path)
+        if "." in str(node.value) and table().candidates(str(node.value))
+    ]
+    assert named == []
+
+
+def test_an_opcode_in_a_string_would_be_seen(tmp_path: Path) -> None:
+    path = tmp_path / "room.py"
+    path.write_text('"""Prose about cp.async.wait_all."""\nKNOWN = {"cp.async.wait_all"}\n', encoding="utf-8")
+    assert [node.value for node in literals(path) if table().candidates(str(node.value))] == ["cp.async.wait_all"]
+
+
+@pytest.mark.parametrize("package", ["ptxkit", "ptxkit.isa"])
+def test_importing_a_package_does_not_load_the_table(package: str) -> None:
+    code = f"import sys, {package}; print('ptxkit.isa.loader' in sys.modules, 'ptxkit.isa.compiled' in sys.modules)"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.split() == ["False", "False"]
+
+
+def test_describing_an_opcode_shows_forms_gates_and_effects() -> None:
+    text = describe("cp.async.bulk")
+    for words in ("cp.async.bulk.tensor.<dim>", "PTX 8.0 and sm_90", "proxy=.async", "mask:.b16"):
+        assert words in text
+    assert "wait_all" not in text
+
+
+def test_describing_a_whole_opcode_binds_it() -> None:
+    assert "Access(kind=read, space=global, address=a, size=16)" in describe("ld.global.v4.f32")
+
+
+@pytest.mark.parametrize("opcode", ["nosuch", "ld.nosuch", "", ".", "cp.async.nosuch"])
+def test_what_the_table_lacks_is_a_lookup_error(opcode: str) -> None:
+    with pytest.raises(LookupError):
+        describe(opcode)
+
+
+def test_the_whole_table_is_data() -> None:
+    forms = describe_data()
+    assert len(forms) == sum(len(table().forms(name)) for name in table().names)
+    assert describe_json("elect.sync").startswith("{")

@@ -1,0 +1,68 @@
+"""Which targets have which features, and what would open a gate."""
+
+from __future__ import annotations
+
+import pytest
+
+from ptxkit.isa.forms import Gate, Requirement
+from ptxkit.isa.targets import Target, has, parse_target, remedy, satisfied, unmet
+
+
+@pytest.mark.parametrize(
+    ("target", "wanted", "answer"),
+    [
+        ("sm_90a", "sm_90a", True),
+        ("sm_100a", "sm_90a", False),
+        ("sm_100a", "sm_100f", True),
+        ("sm_103a", "sm_100f", True),
+        ("sm_103f", "sm_100f", True),
+        ("sm_100f", "sm_103f", False),
+        ("sm_100f", "sm_100a", False),
+        ("sm_100", "sm_100f", False),
+        ("sm_120a", "sm_100f", False),
+        ("sm_110a", "sm_110f", True),
+        ("sm_101a", "sm_110f", True),
+        ("sm_121f", "sm_120f", True),
+    ],
+)
+def test_a_target_has_a_feature(target: str, wanted: str, answer: bool) -> None:
+    known = parse_target(target)
+    assert known is not None
+    assert has(known, wanted) is answer
+
+
+def test_a_word_that_is_no_target_is_none() -> None:
+    assert parse_target("debug") is None
+    assert parse_target("sm_90") == Target(90)
+
+
+def test_what_the_module_does_not_say_counts_as_met() -> None:
+    assert satisfied(Requirement((8, 0), 90), None, None)
+    assert not satisfied(Requirement((8, 0), 90), (7, 8), None)
+
+
+def test_a_removed_instruction_is_closed_later_on() -> None:
+    gate = Gate("", (Requirement(before=(6, 4)), Requirement(below=70)))
+    assert unmet((gate,), (6, 3), Target(75)) == []
+    assert unmet((gate,), (8, 0), Target(60)) == []
+    assert unmet((gate,), (8, 0), Target(75)) == [gate]
+    assert "before" in remedy([gate], (8, 0), Target(75))
+
+
+@pytest.mark.parametrize(
+    ("version", "target", "words"),
+    [
+        ((7, 8), "sm_90", "`.version 8.0`"),
+        ((8, 0), "sm_80", "`.target sm_90` or later"),
+        ((7, 0), "sm_80", "`.version 8.0` and `.target sm_90` or later"),
+    ],
+)
+def test_the_remedy_is_the_least_that_opens_the_gate(version: tuple[int, int], target: str, words: str) -> None:
+    gate = Gate("", (Requirement((8, 0), 90),))
+    assert remedy([gate], version, parse_target(target)) == words
+
+
+def test_of_two_ways_the_remedy_is_the_nearer() -> None:
+    gate = Gate("", (Requirement((8, 6), 0, ("sm_100a",)), Requirement((8, 8), 0, ("sm_100f",))))
+    assert remedy([gate], (8, 0), Target(100, "a")) == "`.version 8.6`"
+    assert remedy([gate], (8, 8), Target(90)) == "`.target sm_100a`"

@@ -1,0 +1,128 @@
+"""What `validate` says of instructions: each complaint beside the line that has none."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ptxkit.diagnostics import Diagnostic, Severity
+from ptxkit.syntax import parse
+from ptxkit.validate import validate
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+PROGRAMS = sorted((ROOT / "corpus").rglob("*.ptx"))
+REGISTERS = " ".join(
+    f".reg .{kind} %{name}<9>;"
+    for name, kind in {"h": "b16", "r": "b32", "u": "u32", "rd": "b64", "f": "f32", "fd": "f64", "p": "pred"}.items()
+)
+
+
+def module(line: str, version: str = "9.4", target: str = "sm_90a") -> str:
+    head = f".version {version}\n.target {target}\n.address_size 64\n.shared .align 16 .b8 tile[64];\n"
+    return f"{head}.entry k(.param .u64 q) {{\n{REGISTERS}\n{line}\nret;\n}}\n"
+
+
+def findings(line: str, version: str = "9.4", target: str = "sm_90a") -> tuple[Diagnostic, ...]:
+    return validate(parse(module(line, version, target), "k.ptx")).diagnostics
+
+
+RIGHT_AND_WRONG = [
+    ("ld.global.u32 %r1, [%rd1];", "ld.globl.u32 %r1, [%rd1];", "PTX103", "did you mean `.global`"),
+    ("cvt.rn.f32.s32 %f1, %r1;", "cvt.rm.s32.s32 %r2, %r1;", "PTX103", "cvt"),
+    ("add.s32 %r1, %r2, %r3;", "add.s32 %r1, %r2;", "PTX104", "takes 3 operands, and has 2"),
+    ("add.s32 %r1, %r2, 7;", "add.s32 %r1, %r2, [%rd1];", "PTX104", "operand 3"),
+    ("add.s32 %r1, %r2, %r3;", "add.s32 %r1, %r2, %rd3;", "PTX104", "must be a .s32 register, and is .b64"),
+    ("add.f32 %f1, %f2, %r3;", "add.f32 %f1, %f2, %u3;", "PTX104", "must be a .f32 register, and is .u32"),
+    ("setp.eq.s32 %p1, %r1, 0;", "setp.eq.s32 %r1, %r1, 0;", "PTX104", "must be a .pred register"),
+    ("ld.u8 %r1, [%rd1];", "ld.u64 %r1, [%rd1];", "PTX104", "must be a .u64 register, and is .b32"),
+    ("st.shared.u32 [tile], %r1;", "st.shared.u32 [%f1], %r1;", "PTX104", "is an address"),
+    ("mov.u64 %rd1, tile;", "add.u64 %rd1, tile, %rd2;", "PTX104", "names an address"),
+    ("mov.b64 %rd1, {%r1, %r2};", "mov.b64 %rd1, {%r1, %h2};", "PTX104", "must be a .b32 register"),
+    ("bar.sync 15;", "bar.sync 16;", "PTX105", "from 0 to 15, and is 16"),
+    ("bar.sync 0, 64;", "bar.sync 0, 65;", "PTX105", "steps of 32, and is 65"),
+    (
+        "cp.async.ca.shared.global [%r1], [%rd1], 8;",
+        "cp.async.ca.shared.global [%r1], [%rd1], 6;",
+        "PTX105",
+        "one of 4, 8, 16",
+    ),
+    (
+        "cp.async.ca.shared.global [%r1], [%rd1], 8, 4;",
+        "cp.async.ca.shared.global [%r1], [%rd1], 8, 12;",
+        "PTX105",
+        "z <= n",
+    ),
+    (
+        "cp.async.ca.shared.global [%r1], [%rd1], 8, %r2;",
+        "cp.async.ca.shared.global [%r1], [%rd1], 8, %rd2;",
+        "PTX104",
+        "operand 4",
+    ),
+]
+
+
+@pytest.mark.parametrize(("right", "wrong", "code", "words"), RIGHT_AND_WRONG)
+def test_a_wrong_line_is_an_error_and_the_right_one_is_not(right: str, wrong: str, code: str, words: str) -> None:
+    assert findings(right) == ()
+    (found,) = findings(wrong)
+    assert (found.code, found.severity) == (code, Severity.ERROR)
+    assert words in found.message
+    assert found.source.position(found.span.start)[0] == 7
+
+
+def test_a_predicate_may_stand_where_a_size_may() -> None:
+    assert findings("cp.async.ca.shared.global [%r1], [%rd1], 8, %p1;") == ()
+
+
+def test_the_operand_is_pointed_at() -> None:
+    (found,) = findings("add.s32 %r1, %r2, %rd3;")
+    assert found.source.text[found.span.start : found.span.end] == "%rd3"
+
+
+@pytest.mark.parametrize(
+    ("line", "version", "target", "needed"),
+    [
+        ("mbarrier.try_wait.shared.b64 %p1, [%r1], %rd1;", "7.8", "sm_80", "`.target sm_90` or later"),
+        ("fence.proxy.async;", "7.8", "sm_90", "`.version 8.0`"),
+        ("wgmma.fence.sync.aligned;", "8.0", "sm_90", "`.target sm_90a`"),
+        ("st.shared::cluster.u32 [%r1], %r2;", "7.0", "sm_80", "`.version 7.8` and `.target sm_90` or later"),
+        ("redux.sync.add.s32 %r1, %r2, -1;", "7.0", "sm_75", "`.target sm_80` or later"),
+    ],
+)
+def test_a_closed_gate_names_what_would_open_it(line: str, version: str, target: str, needed: str) -> None:
+    assert findings(line) == ()
+    (found,) = findings(line, version, target)
+    assert (found.code, found.severity) == ("PTX801", Severity.ERROR)
+    assert f"needs {needed} (" in found.message
+
+
+def test_an_unknown_opcode_is_one_note_with_its_count() -> None:
+    (found,) = findings("frob.u32 %r1;\nfrob.s32 %r2;")
+    assert (found.code, found.severity) == ("PTX102", Severity.NOTE)
+    assert found.properties["count"] == 2
+
+
+def test_a_newer_version_than_the_table_knows_is_not_called_wrong() -> None:
+    (found,) = findings("ld.global.lukewarm.u32 %r1, [%rd1];", version="9.9")
+    assert (found.code, found.severity) == ("PTX103", Severity.WARNING)
+
+
+def test_an_order_that_only_ptxas_takes_is_a_warning() -> None:
+    (found,) = findings("redux.add.sync.s32 %r1, %r2, -1;")
+    assert (found.code, found.severity) == ("PTX103", Severity.WARNING)
+    assert found.help == "write `redux.sync.add.s32`"
+
+
+def test_a_built_module_is_checked_without_places() -> None:
+    from dataclasses import replace
+
+    built = replace(parse(module("bar.sync 16;")), source=None, starts=())
+    (found,) = validate(built).diagnostics
+    assert found.code == "PTX105"
+
+
+@pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_programs_that_ptxas_accepts_have_no_error(path: Path) -> None:
+    verdict = validate(parse(path.read_text(encoding="utf-8"), str(path)))
+    assert [found.message for found in verdict.diagnostics if found.severity is not Severity.NOTE] == []

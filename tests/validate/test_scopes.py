@@ -1,0 +1,65 @@
+"""What names stand for, nested blocks and numbered registers included."""
+
+from __future__ import annotations
+
+import pytest
+
+from ptxkit.syntax import parse
+from ptxkit.syntax.tree import Block
+from ptxkit.validate.scopes import SYMBOL, UNKNOWN, Scope, function_scope, module_scope
+
+TEXT = """\
+.version 9.0 .target sm_90 .address_size 64
+.shared .b8 tile[64];
+.func (.reg .b32 out) helper(.reg .f32 in) { ret; }
+.entry k(.param .u64 p) {
+  .reg .b32 %r<4>; .reg .v2 .u32 %v; .reg .pred done;
+top:
+  { .reg .f64 %r1; .reg .b16 h; ret; }
+}
+"""
+
+
+@pytest.fixture
+def kernel() -> tuple[Scope, Scope]:
+    module = parse(TEXT)
+    function = module.function("k")
+    scope = function_scope(function, module_scope(module))
+    assert function.body is not None
+    block = next(statement for statement in function.body.statements if isinstance(statement, Block))
+    inner = Scope(scope)
+    inner.enter(block.body)
+    return scope, inner
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        ("%r0", "b32"),
+        ("%r3", "b32"),
+        ("%r4", UNKNOWN),
+        ("%r01", UNKNOWN),
+        ("%v", "v2.u32"),
+        ("%v.x", "u32"),
+        ("done", "pred"),
+        ("tile", SYMBOL),
+        ("p", SYMBOL),
+        ("top", SYMBOL),
+        ("helper", SYMBOL),
+        ("%tid.x", UNKNOWN),
+        ("h", UNKNOWN),
+    ],
+)
+def test_a_name_in_a_kernel(kernel: tuple[Scope, Scope], name: str, found: str) -> None:
+    assert kernel[0].type_of(name) == found
+
+
+@pytest.mark.parametrize(("name", "found"), [("%r1", "f64"), ("%r2", "b32"), ("h", "b16"), ("tile", SYMBOL)])
+def test_an_inner_block_hides_outer_names(kernel: tuple[Scope, Scope], name: str, found: str) -> None:
+    assert kernel[1].type_of(name) == found
+
+
+def test_parameters_of_a_function_are_registers() -> None:
+    module = parse(TEXT)
+    scope = function_scope(module.function("helper"), module_scope(module))
+    assert (scope.type_of("in"), scope.type_of("out")) == ("f32", "b32")
