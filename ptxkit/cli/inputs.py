@@ -81,10 +81,10 @@ def _expand(path: str) -> Iterator[str | FileResult]:
         return
     failures: list[OSError] = []
     found = [
-        os.path.join(folder, name)
+        file
         for folder, _, names in os.walk(path, onerror=failures.append)
         for name in names
-        if name.endswith(SUFFIX)
+        if name.endswith(SUFFIX) and _holds_text(file := os.path.join(folder, name))
     ]
     yield from sorted(found)
     for failure in failures:
@@ -98,6 +98,14 @@ def _is_folder(path: str) -> bool:
         return S_ISDIR(os.stat(path).st_mode)
     except (OSError, ValueError):
         return False  # reading it says why
+
+
+def _holds_text(path: str) -> bool:
+    """Whether to read a file found in a folder: a pipe or device there could keep the command waiting for ever.
+
+    A link that leads nowhere is read all the same, which fails and says so.
+    """
+    return os.path.isfile(path) or not os.path.exists(path)
 
 
 def _unreadable(name: str, error: OSError | ValueError) -> FileResult:

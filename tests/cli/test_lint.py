@@ -50,6 +50,15 @@ def test_a_folder_stands_for_its_ptx_files_in_order(files: Path, ptxkit: Run) ->
     assert [Path(each["path"]) for each in document["files"]] == [Path("clean.ptx"), Path("inner/broken.ptx")]
 
 
+@pytest.mark.skipif(os.name != "posix", reason="needs named pipes and links")
+def test_in_a_folder_pipes_are_passed_over_and_broken_links_are_told(files: Path, ptxkit: Run) -> None:
+    os.mkfifo("pipe.ptx")
+    Path("link.ptx").symlink_to("nowhere.ptx")
+    document = json.loads(ptxkit("lint", "--format", "json", ".").stdout)
+    statuses = {Path(each["path"]).name: each["status"] for each in document["files"]}
+    assert statuses == {"clean.ptx": "clean", "broken.ptx": "findings", "link.ptx": "failed"}
+
+
 def test_a_file_named_twice_is_checked_once(files: Path, ptxkit: Run) -> None:
     assert "checked 1 file:" in ptxkit("lint", "clean.ptx", "clean.ptx").stdout
 
