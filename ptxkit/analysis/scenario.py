@@ -10,9 +10,9 @@ from ptxkit.analysis.terms import Term
 #: Threads of a block where the kernel declares none.
 DEFAULT_THREADS = 128
 #: What integer parameters are taken to be, one exploration each: whole tiles, and a size that leaves a remainder.
-SAMPLES = (512, 99)
+SAMPLES = (512, 19)
 #: Further sizes, tried while they reach code that no walk has reached.
-MORE_SAMPLES = (7, 1, 4096)
+MORE_SAMPLES = (99, 1, 4096)
 
 
 @dataclass(frozen=True, slots=True)

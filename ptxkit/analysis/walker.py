@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 #: Steps of one walk, calls included; a longer walk ends as `budget`.
 MAX_STEPS = 30_000
+#: A walk also ends as `budget` when it has been through its loops this often and finds nothing new: so many steps, and
+#: so many times the instructions it has seen.
+STALLED_STEPS, STALLED_ROUNDS = 1_500, 12
 #: Depth of calls that are followed.
 MAX_CALLS = 16
 #: What an action answers to end the walk.
@@ -79,7 +82,8 @@ class Walker:
         """Walks to the end of the kernel, or of the budget."""
         index = 0
         visits, covered = self.visits, self.trace.covered
-        for _ in range(MAX_STEPS):
+        newest = 0
+        for count in range(MAX_STEPS):
             if index >= len(self.code.program.steps):
                 index = self.leave()
             if index == END:
@@ -89,7 +93,11 @@ class Walker:
             visits[step] = visits.get(step, 0) + 1
             index += 1
             if compiled.guard is None or self.holds(compiled.guard, compiled.negated):
-                covered.add(step)
+                if step not in covered:
+                    covered.add(step)
+                    newest = count
+                elif count - newest > STALLED_STEPS and count - newest > STALLED_ROUNDS * len(covered):
+                    break
                 for action in compiled.actions:
                     target = action(self)
                     if target is not None:
