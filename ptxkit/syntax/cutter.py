@@ -7,10 +7,11 @@ in an incorrect one a piece may be too long, which the parser finds when the pie
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import accumulate
+from operator import itemgetter
 
 from ptxkit.syntax.grammar import Grammar, grammar
 
@@ -65,18 +66,24 @@ _WORD = r"[A-Za-z0-9_$%][A-Za-z0-9_$.]*+(?:::[A-Za-z0-9_$.]++)*+"
 _INSTRUCTION = rf"(@{BLANK}*+!?{BLANK}*+[A-Za-z0-9_$%.]++{BLANK}*+)?({_WORD}){BLANK}*+(?!:)([^;/]*+);"
 
 
+Row = tuple[str, str, str, str]
+"""A piece, and of a plain instruction its guard, opcode and operands as texts; the opcode of any other is empty."""
+
+
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """A text in pieces: where each begins, and for a plain instruction its guard, opcode and operands as texts.
+    """A portion of a text in pieces: a row for each, and the offset at which each begins."""
 
-    The four columns have one entry for each piece; where the piece is no plain instruction, its opcode is empty.
-    """
-
-    pieces: Sequence[str]
+    rows: Sequence[Row]
     starts: Sequence[int]
-    guards: Sequence[str]
-    opcodes: Sequence[str]
-    rests: Sequence[str]
+
+
+_PORTION = 1 << 18
+"""Characters that are cut at once, at least: few enough that what is made of them stays in the processor's cache."""
+
+
+class UnfitError(Exception):
+    """The quick way does not know this text; the grammar must look at it."""
 
 
 class Cutter:
@@ -98,18 +105,29 @@ class Cutter:
         found = self._trailing_nul.search(text, len(text.rstrip("\0 \t\r\n")))
         return found.start() if found else len(text)
 
-    def cut(self, text: str) -> Cut | None:
-        """All pieces; None where something in between is no piece."""
+    def cut(self, text: str) -> Iterator[Cut]:
+        """All pieces, in portions that end behind a function's body; raises `UnfitError` at what is no piece."""
         end = self.end(text)
         blank = self.trivia.match(text, 0, end)
-        first = blank.end() if blank else 0
-        rows = self._all.findall(text, first, end)
-        if not rows or not self.piece.match(rows[-1][0]):
-            return None
-        pieces, guards, opcodes, rests = zip(*rows, strict=True)
-        starts = list(accumulate(map(len, pieces), initial=first))
-        starts.pop()
-        return Cut(pieces, starts, guards, opcodes, rests)
+        start = blank.end() if blank else 0
+        while start < end:
+            stop = self._stop(text, start, end)
+            rows = self._all.findall(text, start, stop)
+            if not self.piece.fullmatch(rows[-1][0]):
+                if stop == end:
+                    raise UnfitError
+                # The portion ended inside of a piece, after all: take the rest as one.
+                rows, stop = self._all.findall(text, start, end), end
+                if not self.piece.fullmatch(rows[-1][0]):
+                    raise UnfitError
+            starts = list(accumulate(map(len, map(itemgetter(0), rows)), initial=start))
+            start = starts.pop()
+            yield Cut(rows, starts)
+
+    def _stop(self, text: str, start: int, end: int) -> int:
+        found = text.find("\n}", start + _PORTION, end)
+        blank = self.trivia.match(text, found + 2, end) if found >= 0 else None
+        return blank.end() if blank else end
 
 
 @cache

@@ -34,13 +34,14 @@ class _Piece:
 def format_source(source: SourceFile) -> str:
     """The canonical text of `source`, with its comments; raises `PTXSyntaxError`. Formatting again changes nothing."""
     module = parse(source.text, source.path)
-    cut = cutter().cut(source.text)
+    cuts = list(cutter().cut(source.text))
+    pieces = [row[0] for cut in cuts for row in cut.rows]
     planned = list(_module_pieces(module))
-    if cut is None or len(cut.pieces) != len(planned):
+    if len(pieces) != len(planned):
         return source.text  # Lark took what the cutter does not understand: better untouched than without comments
     writer = _Writer()
-    writer.gap(source.text[: cut.starts[0]])
-    for plan, piece in zip(planned, cut.pieces, strict=True):
+    writer.gap(source.text[: cuts[0].starts[0]])
+    for plan, piece in zip(planned, pieces, strict=True):
         writer.piece(plan, piece)
     return "\n".join(writer.lines) + "\n"
 

@@ -27,6 +27,12 @@ _OPERATORS = frozenset({"+", "-", "*", "/", "%", "!", "~", "|", "^", "&", "?", "
 Recipe = Callable[[Sequence[str]], Any]
 """Builds a node from the texts of a statement's tokens, in order, comments and blanks left out."""
 
+MAX_WORDS = 65536
+"""Words whose types are remembered; over that, they are forgotten."""
+
+_LONG = 65536
+"""Characters of a statement from which on its tokens are counted while they are read."""
+
 MAX_RECIPES = 4096
 """Sequences of token types that are remembered; real modules have some hundred."""
 
@@ -68,6 +74,37 @@ class Tokenizer:
         self._types = [0, *(self.names.index(term.name) for term in scanned)]
         self._ignored = frozenset(self.names.index(name) for name in ignored)
         self._match = re.compile("|".join(f"({term.pattern.to_regexp()})" for term in scanned)).match
+        skipped = "|".join(term.pattern.to_regexp() for term in scanned if term.name in ignored)
+        words = "|".join(term.pattern.to_regexp() for term in scanned if term.name not in ignored)
+        self._words = re.compile(rf"(?:{skipped})*+({words}|\S)").findall
+        self._kinds: dict[str, int] = {}
+
+    def words(self, text: str) -> tuple[list[str], tuple[int, ...]] | None:
+        """The tokens' texts and types, quickly; None where one is no token, or the text is long."""
+        if len(text) > _LONG:
+            return None
+        words: list[str] = self._words(text)
+        kinds = self._kinds
+        try:
+            return words, tuple([kinds[word] for word in words])
+        except KeyError:
+            pass
+        if len(kinds) > MAX_WORDS:
+            kinds.clear()
+        for word in words:
+            if word not in kinds:
+                kind = self._kind(word)
+                if kind is None:
+                    return None
+                kinds[word] = kind
+        return words, tuple([kinds[word] for word in words])
+
+    def _kind(self, word: str) -> int | None:
+        """A token's type depends on its text alone: that is what a context-free lexer means."""
+        found = self._match(word)
+        if found is None or found.end() != len(word) or self._types[found.lastindex or 0] in self._ignored:
+            return None
+        return self.keywords.get(word, self._types[found.lastindex or 0])
 
     def scan(self, text: str, start: int = 0, limit: int = MAX_STATEMENT_TOKENS) -> tuple[list[Scanned], int]:
         """The tokens from `start` on, at most `limit`, and the offset reached: not the end where no token begins."""
@@ -107,6 +144,24 @@ def _compile(node: Any, places: dict[int, int]) -> Recipe:
     return lambda texts: rule([part(texts) for part in parts])
 
 
+def _check_nesting(words: Sequence[str]) -> None:
+    """Before Lark sees it: a tree as deep as a text is long would take minutes to build and to drop."""
+    depth = operators = 0
+    for word in words:
+        if word in _OPENING:
+            depth += 1
+        elif word in _CLOSING:
+            depth -= 1
+        elif word in _OPERATORS:
+            operators += 1
+        elif word == ",":
+            operators = 0
+        if depth > MAX_NESTING:
+            raise TooDeepError(f"brackets nest deeper than {MAX_NESTING} levels, the most that is read")
+        if operators > MAX_NESTING:
+            raise TooDeepError(f"an expression has more than {MAX_NESTING} operators, the most that is read")
+
+
 class Grammar:
     """Lark, the tokenizer made from its terminals, and the recipes learnt so far (at most MAX_RECIPES)."""
 
@@ -129,41 +184,27 @@ class Grammar:
 
     def node(self, text: str, start: str) -> Any:
         """The node of one piece of text; raises `lark.UnexpectedInput` or `MalformedError`."""
+        known = self.tokenizer.words(text)
+        words, kinds = known if known is not None else self._scanned(text, start)
+        if len(words) > MAX_NESTING:
+            _check_nesting(words)
+        recipe = self._recipes.get((start, kinds)) or self._learn((start, kinds), text)
+        return recipe(words)
+
+    def _scanned(self, text: str, start: str) -> tuple[list[str], tuple[int, ...]]:
         tokens, reached = self.tokenizer.scan(text)
         if reached < len(text):
             if len(tokens) >= MAX_STATEMENT_TOKENS:
                 raise TooLongError(f"this statement has more than {MAX_STATEMENT_TOKENS} words")
-            self.tree(text[: reached + 1], start)  # raises: no token begins there
-        self._check_nesting(tokens)
-        key = (start, tuple([kind for kind, _, _ in tokens]))
-        recipe = self._recipes.get(key)
-        if recipe is None:
-            recipe = self._learn(key, text, tokens)
-        return recipe([value for _, value, _ in tokens])
+            self.tree(text, start)  # raises: no token begins there
+            raise MalformedError("a character that begins no word of PTX")
+        return [word for _, word, _ in tokens], tuple([kind for kind, _, _ in tokens])
 
-    def _check_nesting(self, tokens: Sequence[Scanned]) -> None:
-        """Before Lark sees it: a tree as deep as a text is long would take minutes to build and to drop."""
-        if len(tokens) <= MAX_NESTING:
-            return
-        depth = operators = 0
-        for _, value, _ in tokens:
-            if value in _OPENING:
-                depth += 1
-            elif value in _CLOSING:
-                depth -= 1
-            elif value in _OPERATORS:
-                operators += 1
-            elif value == ",":
-                operators = 0
-            if depth > MAX_NESTING:
-                raise TooDeepError(f"brackets nest deeper than {MAX_NESTING} levels, the most that is read")
-            if operators > MAX_NESTING:
-                raise TooDeepError(f"an expression has more than {MAX_NESTING} operators, the most that is read")
-
-    def _learn(self, key: tuple[str, tuple[int, ...]], text: str, tokens: Sequence[Scanned]) -> Recipe:
+    def _learn(self, key: tuple[str, tuple[int, ...]], text: str) -> Recipe:
         tree = self.tree(text, key[0])
         if _depth(tree) > MAX_NESTING:
             raise TooDeepError(f"this nests deeper than {MAX_NESTING} levels, the most that is read")
+        tokens, _ = self.tokenizer.scan(text)
         recipe = _compile(tree, {offset: place for place, (_, _, offset) in enumerate(tokens)})
         if len(tokens) <= _RECIPE_TOKENS:
             if len(self._recipes) >= MAX_RECIPES:

@@ -11,8 +11,9 @@ from collections import deque
 from collections.abc import Sequence
 from itertools import islice, repeat
 
+from ptxkit.syntax.cutter import UnfitError
 from ptxkit.syntax.grammar import Grammar
-from ptxkit.syntax.operands import BROKEN, OperandMemo, UnfitError
+from ptxkit.syntax.operands import BROKEN, OperandMemo
 from ptxkit.syntax.tree import Guard, Instruction, Operand
 
 _new = Instruction.__new__
@@ -55,13 +56,13 @@ class GuardMemo(dict[str, Guard | None]):
 
 def operand_lists(texts: Sequence[str], memo: OperandMemo) -> list[tuple[Operand, ...]]:
     """For each text between opcode and semicolon its operands; raises `UnfitError` where one is none."""
-    memo.learn(",".join(texts))
-    # Braces and parentheses hold commas of their own: such texts, and empty ones, wait for the loop below.
-    flat = ["" if "{" in text or "(" in text else text for text in texts]
+    # Braces and parentheses hold commas of their own: such texts, and empty ones, wait for the loop below; until then
+    # one operand, the sink, stands for them.
+    flat = ["_" if not text or "{" in text or "(" in text else text for text in texts]
     counts = [text.count(",") + 1 for text in flat]
     nodes = list(map(memo.__getitem__, ",".join(flat).replace(", ", ",").split(",")))
     lists: list[tuple[Operand, ...]] = list(map(tuple, map(islice, repeat(iter(nodes)), counts)))
-    apart = [place for place, text in enumerate(flat) if not text]
+    apart = [place for place, text in enumerate(flat) if text == "_"]
     if memo.broken:
         apart += [place for place, operands in enumerate(lists) if any(node is BROKEN for node in operands)]
     for place in apart:

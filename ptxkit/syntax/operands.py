@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections import deque
-from itertools import repeat
 
 from lark import UnexpectedInput
 
 from ptxkit.syntax.constants import integer
+from ptxkit.syntax.cutter import UnfitError
 from ptxkit.syntax.grammar import Grammar
-from ptxkit.syntax.tree import Address, Name, Operand, Vector
+from ptxkit.syntax.tree import Address, Name, Operand, Pair, Vector
 
 _BLANKS = " \t\r\n"
 _BLANK = r"[ \t\r\n]*+"
@@ -22,23 +21,17 @@ _new = Name.__new__
 _set_text = Name.__dict__["text"].__set__  # see ptxkit.syntax.instructions
 
 
-class UnfitError(Exception):
-    """The quick way does not know this text; the grammar must look at it."""
-
-
-_REGISTER = re.compile(r"%[A-Za-z0-9_$]++(?!\.)")
-_PLAIN_ADDRESS = re.compile(r"\[(%[A-Za-z0-9_$]++)(?:\+([1-9][0-9]*+|0))?\]")
-
-
 class OperandMemo(dict[str, Operand]):
     """The operands of one module, by text. A text that is none gives `BROKEN`, and sets `broken`."""
 
     def __init__(self, grammar: Grammar) -> None:
-        super().__init__({"": BROKEN})
+        super().__init__()
         self.broken = False
         self._grammar = grammar
         ident, number = grammar.terminal("IDENT"), grammar.terminal("INT")
         self._name = re.compile(ident).fullmatch
+        self._pair = re.compile(rf"({ident}){_BLANK}\|{_BLANK}({ident})").fullmatch
+        self._register = re.compile(r"%[A-Za-z0-9_$]++").fullmatch
         self._number = re.compile(number).fullmatch
         self._address = re.compile(
             rf"\[{_BLANK}((?:{ident})){_BLANK}(?:\+{_BLANK}(-?){_BLANK}({number}){_BLANK})?\]"
@@ -48,23 +41,14 @@ class OperandMemo(dict[str, Operand]):
         ).findall
         self._constants = ConstantMemo(grammar)
 
-    def learn(self, text: str) -> None:
-        """Make the registers and plain addresses that occur in a text, all at once."""
-        texts = dict.fromkeys(_REGISTER.findall(text))
-        names = list(map(_new, repeat(Name, len(texts))))
-        deque(map(_set_text, names, texts), maxlen=0)
-        self.update(zip(texts, names, strict=True))
-        rows = dict.fromkeys(_PLAIN_ADDRESS.findall(text))
-        for base, offset in rows:
-            if offset:
-                self[f"[{base}+{offset}]"] = Address(self[base], int(offset))
-            else:
-                self[f"[{base}]"] = Address(self[base])
-
     def __missing__(self, text: str) -> Operand:
-        node = self._operand(text)
+        if self._register(text):  # nearly all of them
+            node: Operand = _new(Name)
+            _set_text(node, text)
+        else:
+            node = self._operand(text)
+            self.broken = self.broken or node is BROKEN
         self[text] = node
-        self.broken = self.broken or node is BROKEN
         return node
 
     def split(self, text: str) -> tuple[Operand, ...]:
@@ -82,31 +66,54 @@ class OperandMemo(dict[str, Operand]):
         return tuple(map(self._constants.__getitem__, text.split(",")))
 
     def _operand(self, text: str) -> Operand:
+        if not text:
+            return BROKEN
+        first = text[0]
+        if first in _BLANKS or text[-1] in _BLANKS:
+            return self[text.strip(_BLANKS)]
+        if first == "[":
+            return self._bracketed(text)
+        if first == "{":
+            return self._braced(text)
         if self._number(text):
             return integer(text)
         if self._name(text):
             return Name(text)
-        stripped = text.strip(_BLANKS)
-        if stripped != text:
-            return self[stripped]
-        if text[0] == "[":
-            return self._bracketed(text)
-        if text[0] == "{" and text.find("}") == len(text) - 1 and "{" not in text[1:]:
-            elements = tuple(map(self.__getitem__, text[1:-1].replace(", ", ",").split(",")))
-            return BROKEN if any(node is BROKEN for node in elements) else Vector(elements)
-        if "," in text and text[0] not in "{(":
+        pair = self._pair(text)
+        if pair:
+            return Pair(self[pair[1]], self[pair[2]])
+        if "," in text and first != "(":
             return BROKEN
         return self._parsed(text)
+
+    def _braced(self, text: str) -> Operand:
+        if text.find("}") != len(text) - 1 or text.rfind("{") or "[" in text or "(" in text:
+            return self._parsed(text) if text[-1] == "}" else BROKEN
+        elements = tuple(map(self.__getitem__, text[1:-1].replace(", ", ",").split(",")))
+        if self.broken and any(node is BROKEN for node in elements):
+            return BROKEN
+        return Vector(elements)
 
     def _bracketed(self, text: str) -> Operand:
         found = self._address(text)
         if found is None:
-            return self._parsed(text) if text[-1] == "]" else BROKEN
+            return self._indexed(text) if text[-1] == "]" else BROKEN
         base, minus, offset = found.groups()
         if offset is None:
             return Address(self[base])
         value = integer(offset).value
         return Address(self[base], -value if minus else value)
+
+    def _indexed(self, text: str) -> Operand:
+        """`[map, {%r1, %r2}]`: an address with operands behind it."""
+        parts: list[str] = self._parts(text[1:-1])
+        if len(parts) < 2 or ",".join(parts) != text[1:-1]:
+            return self._parsed(text)
+        base = self[f"[{parts[0]}]"]
+        index = tuple(map(self.__getitem__, parts[1:]))
+        if not isinstance(base, Address) or any(node is BROKEN for node in index):
+            return BROKEN
+        return Address(base.base, base.offset, index)
 
     def _parsed(self, text: str) -> Operand:
         try:

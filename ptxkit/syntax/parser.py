@@ -16,15 +16,16 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from operator import itemgetter
 
 from lark import UnexpectedInput
 
 from ptxkit.limits import MAX_NESTING
 from ptxkit.source import SourceFile
 from ptxkit.syntax.builder import MalformedError
-from ptxkit.syntax.cutter import Cut, cutter
+from ptxkit.syntax.cutter import UnfitError, cutter
 from ptxkit.syntax.grammar import Grammar, grammar
-from ptxkit.syntax.operands import OperandMemo, UnfitError
+from ptxkit.syntax.operands import OperandMemo
 from ptxkit.syntax.statements import StatementMemo, piece_node
 from ptxkit.syntax.tree import (
     Block,
@@ -40,44 +41,55 @@ _SECTION = re.compile(r"\.section[ \t\r\n]+(\.[^ \t\r\n{]+)[ \t\r\n]*\{([^}]*)\}
 
 
 class _ModuleReader:
-    """One parse: the pieces, and the memos that live as long as it."""
+    """One parse: the memos that live as long as it, and the pieces from which items are not made yet."""
 
-    def __init__(self, grammar: Grammar, cut: Cut) -> None:
+    def __init__(self, grammar: Grammar) -> None:
         self._grammar = grammar
-        self._cut = cut
-        self._pieces = cut.pieces
-        self._starts = cut.starts
         self._operands = OperandMemo(grammar)
         self._statements = StatementMemo(grammar, self._operands)
         self._lines: dict[str, str] = {}
+        self._items: list[Item] = []
+        self._item_starts: list[int] = []
+        self._pieces: list[str] = []
+        self._starts: list[int] = []
         self._braces: list[int] = []
         self._next_brace = 0
 
     def module(self, source: SourceFile) -> Module:
-        """The module; raises `UnexpectedInput`, `MalformedError` or `UnfitError` where the pieces are none."""
-        cut = self._cut
-        pieces = cut.pieces
-        self._statements.learn(pieces, cut.guards, cut.opcodes, cut.rests)
-        self._braces = [place for place, piece in enumerate(pieces) if piece[0] in "{}"]
-        items: list[Item] = []
-        starts: list[int] = []
+        """The module; raises `UnexpectedInput`, `MalformedError` or `UnfitError` where the text is none."""
+        depth = 0
+        for cut in cutter().cut(source.text):
+            self._statements.learn(cut.rows)
+            first = len(self._pieces)
+            self._pieces += map(itemgetter(0), cut.rows)
+            self._starts += cut.starts
+            braces = [place for place in range(first, len(self._pieces)) if self._pieces[place][0] in "{}"]
+            self._braces += braces
+            depth += sum([1 if self._pieces[place][0] == "{" else -1 for place in braces])
+            if depth == 0:
+                self._read_items()
+        if self._pieces or len(self._items) < 2:
+            raise UnfitError
+        return Module(tuple(self._items), tuple(self._item_starts), source)
+
+    def _read_items(self) -> None:
+        pieces = self._pieces
+        self._next_brace = 0
         place = 0
         while place < len(pieces):
-            starts.append(self._starts[place])
+            self._item_starts.append(self._starts[place])
             piece = pieces[place]
             if place + 1 < len(pieces) and pieces[place + 1][0] == "{":
                 function, place = self._function(place)
-                items.append(function)
+                self._items.append(function)
             else:
-                items.append(self._item(piece, place))
+                self._items.append(self._item(piece))
                 place += 1
-        if len(items) < 2:
-            raise UnfitError
-        return Module(tuple(items), tuple(starts), source)
+        self._pieces, self._starts, self._braces = [], [], []
 
-    def _item(self, piece: str, place: int) -> Item:
-        if place < 2:
-            node: Item = self._grammar.node(piece, ("version", "target")[place])
+    def _item(self, piece: str) -> Item:
+        if len(self._items) < 2:
+            node: Item = self._grammar.node(piece, ("version", "target")[len(self._items)])
             return node
         if piece.startswith(".section"):
             return self._section(piece)
@@ -159,10 +171,7 @@ def parse(text: str, path: str | None = None) -> Module:
 
     source = SourceFile(path if path is not None else "<string>", text)
     with _no_collections():
-        cut = cutter().cut(text)
-        if cut is not None:
-            try:
-                return _ModuleReader(grammar(), cut).module(source)
-            except (UnexpectedInput, MalformedError, UnfitError):
-                pass
-    return recover(source)
+        try:
+            return _ModuleReader(grammar()).module(source)
+        except (UnexpectedInput, MalformedError, UnfitError):
+            return recover(source)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import replace
-from itertools import count
-from operator import itemgetter
 from typing import Any
 
+from ptxkit.syntax.cutter import Row, UnfitError
 from ptxkit.syntax.grammar import Grammar
 from ptxkit.syntax.instructions import GuardMemo, OpcodeMemo, instructions, operand_lists
-from ptxkit.syntax.operands import OperandMemo, UnfitError
+from ptxkit.syntax.operands import OperandMemo
 from ptxkit.syntax.tree import Directive, LabelStatement, Statement
 
 _TABLE = re.compile(r"([^={/\"]*=[ \t\r\n]*)\{([^{}/\"]*)\}[ \t\r\n]*;")
@@ -32,22 +31,18 @@ class StatementMemo(dict[str, Statement]):
         self._guards = GuardMemo(grammar)
         self._label = re.compile(rf"({grammar.terminal('IDENT')})[ \t]*:[ \t\r\n]*").fullmatch
 
-    def learn(self, pieces: Sequence[str], guards: Sequence[str], opcodes: Sequence[str], rests: Sequence[str]) -> None:
-        """Make the instructions among the pieces, all at once; where there is an opcode, the piece is one.
-
-        Raises `UnfitError` where one is not, after all.
-        """
-        distinct = dict(zip(pieces, count(), strict=False))
-        found = [place for place in distinct.values() if opcodes[place]]
-        if len(found) < 2:
-            return  # itemgetter gives no sequence then
-        column = itemgetter(*found)
+    def learn(self, rows: Iterable[Row]) -> None:
+        """Make the instructions among the pieces, all at once; raises `UnfitError` where one is none, after all."""
+        rows = [row for row in rows if row[2]]
+        if not rows:
+            return
+        pieces, guards, opcodes, rests = zip(*rows, strict=True)
         made = instructions(
-            list(map(self._guards.__getitem__, column(guards))),
-            list(map(self._opcodes.__getitem__, column(opcodes))),
-            operand_lists(column(rests), self._operands),
+            list(map(self._guards.__getitem__, guards)),
+            list(map(self._opcodes.__getitem__, opcodes)),
+            operand_lists(rests, self._operands),
         )
-        self.update(zip(column(pieces), made, strict=True))
+        self.update(zip(pieces, made, strict=True))
 
     def __missing__(self, piece: str) -> Statement:
         node = self._statement(piece)
