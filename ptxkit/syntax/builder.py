@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ptxkit.syntax.constants import bits_float, decimal_float, evaluate, integer
+from ptxkit.syntax.constants import MalformedError, bits_float, decimal_float, evaluate, integer
 from ptxkit.syntax.tree import (
     Address,
     Apply,
@@ -39,10 +39,6 @@ from ptxkit.syntax.tree import (
 
 Children = Sequence[Any]
 """Texts of terminals and results of rules; the grammar decides which."""
-
-
-class MalformedError(ValueError):
-    """The grammar's rules hold, yet the text means nothing; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,14 +14,29 @@ _MASK = (1 << 64) - 1
 _WARP_SIZE = 32
 
 
+_MOST_DIGITS = 100
+"""Python refuses to read very long numbers; with leading zeros none of 64 bits is written longer than this."""
+
+
+class MalformedError(ValueError):
+    """The grammar's rules hold, yet the text means nothing; the message says why."""
+
+
 def integer(text: str) -> Integer:
-    """The node of an integer literal: decimal, `0x`, `0b` or octal, with or without `U`."""
+    """The node of an integer literal: decimal, `0x`, `0b` or octal, with or without `U`.
+
+    Raises `MalformedError` where it needs more than 64 bits.
+    """
     digits = text.rstrip("U")
     if digits[:2] in ("0x", "0X"):
-        return Integer(int(digits[2:], 16), text)
-    if digits[:2] in ("0b", "0B"):
-        return Integer(int(digits[2:], 2), text)
-    return Integer(int(digits, 8 if digits[0] == "0" else 10), text)
+        value = int(digits[2:], 16)
+    elif digits[:2] in ("0b", "0B"):
+        value = int(digits[2:], 2)
+    else:
+        value = int(digits, 8 if digits[0] == "0" else 10) if len(digits) <= _MOST_DIGITS else _MASK + 1
+    if value > _MASK:
+        raise MalformedError("an integer constant has at most 64 bits")
+    return Integer(value, text)
 
 
 def decimal_float(text: str) -> Float:

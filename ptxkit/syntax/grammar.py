@@ -16,7 +16,8 @@ from lark.lexer import PatternStr, TerminalDef
 
 from ptxkit.limits import MAX_NESTING, MAX_STATEMENT_TOKENS
 from ptxkit.resources import grammars
-from ptxkit.syntax.builder import RULES, MalformedError
+from ptxkit.syntax.builder import RULES
+from ptxkit.syntax.constants import MalformedError
 
 STARTS = ("module", "version", "target", "item", "header", "section_line", "statement", "operand")
 

@@ -22,7 +22,7 @@ from lark import UnexpectedInput
 
 from ptxkit.limits import MAX_NESTING
 from ptxkit.source import SourceFile
-from ptxkit.syntax.builder import MalformedError
+from ptxkit.syntax.constants import MalformedError
 from ptxkit.syntax.cutter import UnfitError, cutter
 from ptxkit.syntax.grammar import Grammar, grammar
 from ptxkit.syntax.operands import OperandMemo

@@ -14,7 +14,8 @@ from lark import UnexpectedInput
 from ptxkit.diagnostics import Diagnostic, Label, Severity
 from ptxkit.limits import MAX_NESTING, MAX_SYNTAX_ERRORS
 from ptxkit.source import SourceFile, Span
-from ptxkit.syntax.builder import SOURCE_SECTION, MalformedError
+from ptxkit.syntax.builder import SOURCE_SECTION
+from ptxkit.syntax.constants import MalformedError
 from ptxkit.syntax.cutter import BLANK, COMMENT, cutter
 from ptxkit.syntax.errors import PTXSyntaxError
 from ptxkit.syntax.examination import Finding, examine
