@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -100,6 +100,7 @@ class World:
 
     scenario: Scenario
     threads: dict[int, Thread]
+    steps: tuple[Step, ...]
     walk: Callable[[int], Trace]
 
     @property
@@ -125,10 +126,13 @@ class World:
             return None
         return {tid: self.threads.get(tid) or Thread(self.walk(tid)) for tid in range(threads)}
 
-    def executes_all(self, kinds: tuple[type, ...], steps: Iterable[Step]) -> bool:
-        """Whether the walked threads executed every instruction that has an effect of these classes."""
-        wanted = {step for step in steps if step.match and any(isinstance(e, kinds) for e in step.match.effects)}
-        return wanted <= {step for thread in self.threads.values() for step in thread.trace.covered}
+    def is_clear_about(self, *kinds: type) -> bool:
+        """Whether what is missing among the effects of these classes is missing indeed.
+
+        No guess was made, and the walked threads executed every instruction that has such an effect.
+        """
+        wanted = {step for step in self.steps if step.match and any(isinstance(e, kinds) for e in step.match.effects)}
+        return self.is_exact and wanted <= {step for thread in self.threads.values() for step in thread.trace.covered}
 
     def order(self, giver: Thread, since: int, taker: Thread, until: int) -> Iterator[Handover]:
         """The ways that order the giver's position `since` before the taker's `until`."""
@@ -147,7 +151,7 @@ class Kernel:
     def _world(self, exploration: Exploration) -> World:
         threads = {tid: Thread(trace) for tid, trace in exploration.traces.items()}
         scenario = exploration.scenario
-        return World(scenario, threads, lambda tid: self.explorer.walk(scenario, tid))
+        return World(scenario, threads, self.program.steps, lambda tid: self.explorer.walk(scenario, tid))
 
 
 def _is_looked_at(event: Event, last: int) -> bool:

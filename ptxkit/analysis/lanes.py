@@ -39,7 +39,8 @@ def load(walker: Walker, space: str, place: Value, width: int, position: int = 0
         return known
     if isinstance(place, int) and not walker.frames and space not in _SPACES and not space.startswith("param::"):
         return _parameter(walker, space, place, width)
-    return walker.fresh(f"load {position}")
+    # Threads that load from one place at one time read the same, so that they take the same side of a branch on it.
+    return walker.terms.of(("load", walker.step, walker.visit, space, place, position))
 
 
 def _parameter(walker: Walker, name: str, offset: int, width: int) -> Value:

@@ -29,13 +29,15 @@ class Finding:
 class Observation:
     """One look at a pair of steps: `finding` where the rule is broken there, None where it is kept.
 
-    world: index of the scenario. exact: the paths that led there need no guess.
+    world: index of the scenario. exact: the paths that led there need no guess. threads: how many threads take part; two
+    threads that guess may guess differently, which proves nothing.
     """
 
     key: tuple[Step, Step | None]
     world: int
     exact: bool
     finding: Finding | None = None
+    threads: int = 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,10 +42,12 @@ class Judge:
     def _pair(self, rule: Rule, by_world: dict[int, list[Observation]], reported: set[Step]) -> None:
         broken = {world: [o for o in seen if o.finding is not None] for world, seen in by_world.items()}
         found = [o for seen in broken.values() for o in seen]
-        if not found or found[0].finding is None:
+        if not found:
             return
-        proven = all(broken.values()) or any(o.exact for o in broken[min(broken)])
-        finding = found[0].finding
+        sure = [o for o in found if o.exact or o.threads == 1]
+        proven = bool(sure) and (all(broken.values()) or any(o.exact for o in broken[min(broken)]))
+        finding = (sure or found)[0].finding
+        assert finding is not None
         if not proven:
             reason = "kept or broken depending on the launch or on data"
             self.undecided.append(Undecided(rule.code, reason, self._source, self.span(finding.primary)))

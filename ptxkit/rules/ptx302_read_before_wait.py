@@ -42,7 +42,7 @@ from ptxkit.analysis.kernel import (
 from ptxkit.analysis.program import Step
 from ptxkit.analysis.ranges import RangeIndex
 from ptxkit.analysis.trace import Event
-from ptxkit.isa.effects import Access, WaitGroup
+from ptxkit.isa.effects import Access, MbarrierWait, WaitGroup
 from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
 
 
@@ -107,7 +107,8 @@ def _look(number: int, world: World, write: tuple[Thread, Copy], read: tuple[Thr
         kept = _handed_over(world, issuer, copy, reader, position)
     if kept is None:
         return None
-    return Observation(key, number, exact, None if kept else _finding(issuer, copy, reader, position, event))
+    finding = None if kept else _finding(issuer, copy, reader, position, event)
+    return Observation(key, number, exact, finding, 1 if reader is issuer else 2)
 
 
 def _waits_later(issuer: Thread, copy: Copy) -> bool:
@@ -145,9 +146,12 @@ def _barrier_kept(world: World, issuer: Thread, copy: Copy, reader: Thread, posi
         return True
     if _waits(reader, copy.event.barrier, position):
         return True if reader is not issuer else None
-    if reader is issuer or _only_copies_fill(world, copy):
-        return _others_waited(world, copy.event.barrier, reader, position)
-    return None
+    if reader is not issuer and not _only_copies_fill(world, copy):
+        return None
+    if _others_waited(world, copy.event.barrier, reader, position):
+        return True
+    # A wait that no walk executes, or at an address nobody knows, may be the one that is missed here.
+    return False if world.is_clear_about(MbarrierWait) else None
 
 
 def _waits(thread: Thread, barrier: int, until: int) -> bool:

@@ -95,7 +95,8 @@ def _rewrites(number: int, world: World, issuer: Thread, sources: list[Copy], wr
             safe = _is_safe(world, issuer, copy, writer, position)
             if safe is not None:
                 finding = None if safe else _rewritten(issuer, copy, event)
-                yield Observation((event.step, copy.event.step), number, exact, finding)
+                threads = 1 if issuer is writer else 2
+                yield Observation((event.step, copy.event.step), number, exact, finding, threads)
 
 
 def _destinations(number: int, issuer: Thread) -> Iterator[Observation]:
@@ -135,7 +136,7 @@ def _refills(number: int, world: World, issuer: Thread, reader: Thread) -> Itera
                 met = any(since < at < copy.position for ats in issuer.marks.acquires.values() for at in ats)
                 ordered = met or any(world.order(reader, position, issuer, copy.position))
                 finding = None if ordered else _refilled(copy, event)
-                yield Observation((copy.event.step, event.step), number, exact, finding)
+                yield Observation((copy.event.step, event.step), number, exact, finding, 2)
 
 
 def _is_safe(world: World, issuer: Thread, copy: Copy, writer: Thread, position: int) -> bool | None:

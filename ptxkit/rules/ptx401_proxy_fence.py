@@ -102,9 +102,10 @@ class _Pair:
         kept, finding = verdict
         if kept and finding is not None and strict:
             words = finding.message + _LATE_FENCE
-            yield Observation(key, number, exact, replace(finding, severity=Severity.WARNING, message=words))
-        else:
-            yield Observation(key, number, exact, None if kept else finding)
+            finding = replace(finding, severity=Severity.WARNING, message=words)
+        elif kept:
+            finding = None
+        yield Observation(key, number, exact, finding, 1 if self.writer is self.reader else 2)
 
     def _same_thread(self) -> tuple[bool, Finding | None] | None:
         if _fence_within(self.reader, self.written, self.position):

@@ -36,7 +36,7 @@ def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
     """Looks at each first use of an object by each thread."""
     for number, world in enumerate(kernel.worlds):
         if not is_murky(world):
-            yield from _world(number, world, world.executes_all((MbarrierInit,), kernel.program.steps))
+            yield from _world(number, world, world.is_clear_about(MbarrierInit))
 
 
 def _world(number: int, world: World, all_inits: bool) -> Iterator[Observation]:
@@ -75,7 +75,7 @@ def _ordered(
                 return Observation(key, number, exact)
         elif any(world.order(other, at, thread, position)):
             return Observation(key, number, exact)
-    return Observation(key, number, exact, _unordered(event, init, maker is thread))
+    return Observation(key, number, exact, _unordered(event, init, maker is thread), 1 if maker is thread else 2)
 
 
 def _never(event: Event) -> Finding:

@@ -47,7 +47,7 @@ def _world(number: int, world: World) -> Iterator[Observation]:
         finding = None
         if others:
             finding = _finding(first.step, others[0][2].step, others[0][0].tid != thread.tid)
-        yield Observation(key, number, exact, finding)
+        yield Observation(key, number, exact, finding, 2 if others and others[0][0] is not thread else 1)
 
 
 def _finding(first: Step, second: Step, threads_differ: bool) -> Finding:

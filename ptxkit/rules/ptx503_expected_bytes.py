@@ -75,7 +75,7 @@ def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
     for number, world in enumerate(kernel.worlds):
         if world.is_opaque or is_murky(world) or world.scenario.launch.cluster_size > 1:
             continue
-        if world.executes_all((MbarrierArrive, MbarrierTrack), kernel.program.steps):
+        if world.is_clear_about(MbarrierArrive, MbarrierTrack):
             yield from _unarrived(number, world)
         for ledgers in _ledgers(world).values():
             yield from _object(number, ledgers)
