@@ -49,6 +49,8 @@ def assign(form: Form, words: Sequence[str], *, lax: bool = False) -> Assignment
 
 
 def _assign(form: Form, slots: Sequence[Modifier], stem: Sequence[str], rest: Sequence[str]) -> Assignment | Misfit:
+    if len(rest) > len(slots):
+        return Misfit(form, len(stem), word=_surplus(slots, rest))
     for position, word in enumerate(rest):
         if not any(word in slot.values for slot in slots):
             return Misfit(form, len(stem) + position - 1, word=word)
@@ -75,8 +77,26 @@ def _assign(form: Form, slots: Sequence[Modifier], stem: Sequence[str], rest: Se
     return broken or Misfit(form, len(stem), word=rest[-1] if rest else None)
 
 
+def _surplus(slots: Sequence[Modifier], words: Sequence[str]) -> str:
+    """The word that is too many: one that no place takes, else one that stands twice, else the last."""
+    legal = {value for slot in slots for value in slot.values}
+    seen: set[str] = set()
+    for word in words:
+        if word not in legal or word in seen:
+            return word
+        seen.add(word)
+    return words[-1]
+
+
 def _without_repeats(words: Sequence[str]) -> list[str]:
-    return [word for index, word in enumerate(words) if word not in _REPEATABLE or word not in words[:index]]
+    """The words, of the repeatable ones only the first of each."""
+    seen: set[str] = set()
+    kept = []
+    for word in words:
+        if word not in _REPEATABLE or word not in seen:
+            kept.append(word)
+        seen.add(word)
+    return kept
 
 
 def _common_prefix(words: Sequence[str], stem: Sequence[str]) -> Iterator[str]:

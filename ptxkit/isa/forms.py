@@ -176,9 +176,12 @@ class Match:
         operand: Operand | None = instruction.operands[index]
         for step in self.paths.get(role, ()):
             operand = _inside(operand, step)
-        if isinstance(operand, Vector) and len(operand.elements) == 1 and self.operands[index].kind == "register":
-            return operand.elements[0]  # `{%r1}` where the form asks for one register
+        while isinstance(operand, Vector | Arguments) and len(operand.elements) == 1 and self._is_single(index):
+            operand = operand.elements[0]  # `{%r1}` or `(1)` where the form asks for one register or constant
         return operand
+
+    def _is_single(self, index: int) -> bool:
+        return self.operands[index].kind in ("register", "immediate")
 
 
 def _inside(operand: Operand | None, step: int) -> Operand | None:

@@ -49,8 +49,15 @@ def shape_of(operand: Operand) -> Shape:
     if isinstance(operand, Pair):
         return ("pair", shape_of(operand.first), shape_of(operand.second))
     if isinstance(operand, Arguments):
-        return "arguments"
+        return ("arguments", *[_unwrapped(element) for element in operand.elements])
     return "symbolic" if _names_symbol(operand) else "constant"
+
+
+def _unwrapped(operand: Operand) -> Shape:
+    """The shape of what stands inside parentheses: `((1))` is `(1)`."""
+    while isinstance(operand, Arguments) and len(operand.elements) == 1:
+        operand = operand.elements[0]
+    return shape_of(operand)
 
 
 def _names_symbol(operand: Operand) -> bool:
@@ -63,6 +70,8 @@ def _names_symbol(operand: Operand) -> bool:
 
 def fits(operand: OperandForm, shape: Shape) -> bool:
     """Whether an operand of this shape can stand where `operand` is asked for."""
+    if shape[0] == "arguments" and operand.kind != "arguments":  # `(1)` is a constant in parentheses
+        return shape[1:] in (("constant",), ("symbolic",)) and fits(operand, shape[1])  # type: ignore[arg-type]
     match operand.kind:
         case "register":
             return _fits_register(operand, shape)
@@ -75,7 +84,7 @@ def fits(operand: OperandForm, shape: Shape) -> bool:
         case "sink":
             return shape == "sink"
         case "arguments":
-            return shape == "arguments"
+            return shape[0] == "arguments"
         case "address":
             return shape[0] == "address" and fit_all(operand.elements, shape[1:])
         case "vector":

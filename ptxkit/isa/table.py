@@ -13,7 +13,7 @@ from difflib import get_close_matches
 from ptxkit.isa.binding import Misfit, assign, bind
 from ptxkit.isa.forms import Form, Gate, Instructions, Match
 from ptxkit.isa.shapes import Shape, fit_all, fits, shape_of
-from ptxkit.isa.words import operand_words
+from ptxkit.isa.words import clip, operand_words
 from ptxkit.syntax.tree import Instruction
 
 
@@ -95,7 +95,7 @@ class Table:
         if not forms:
             near = get_close_matches(name, self.names, n=1)
             hint = f"; did you mean `{near[0]}`?" if near else ""
-            return Mismatch("unknown-opcode", f"`{name}` is not in the instruction table{hint}")
+            return Mismatch("unknown-opcode", f"`{clip(name)}` is not in the instruction table{hint}")
         misfits = [found for found in (assign(form, words) for form in forms) if isinstance(found, Misfit)]
         best = max(misfits, key=lambda found: found.score)
         return Mismatch("modifiers", _explain(opcode, best, forms), best.form)
@@ -104,15 +104,15 @@ class Table:
 def _explain(opcode: str, misfit: Misfit, forms: tuple[Form, ...]) -> str:
     form = misfit.form
     if misfit.rule is not None:
-        return f"`{opcode}` breaks a rule of `{form.syntax.removeprefix('form ')}`: {misfit.rule.text}"
+        return f"`{clip(opcode)}` breaks a rule of `{form.syntax.removeprefix('form ')}`: {misfit.rule.text}"
     if misfit.word is not None:
         legal = {value for slot in form.modifiers for value in slot.values}
         everywhere = {value for each in forms for slot in each.modifiers for value in slot.values}
         near = get_close_matches(misfit.word, legal, n=1) or get_close_matches(misfit.word, everywhere, n=1)
         hint = f"; did you mean `.{near[0]}`?" if near and near[0] != misfit.word else ""
         known = "does not go with the other modifiers" if misfit.word in everywhere else "is no modifier"
-        return f"`.{misfit.word}` {known} of `{form.name}`{hint}{_wanted(misfit)}"
-    return f"`{opcode}` lacks a modifier{_wanted(misfit)}"
+        return f"`.{clip(misfit.word)}` {known} of `{form.name}`{hint}{_wanted(misfit)}"
+    return f"`{clip(opcode)}` lacks a modifier{_wanted(misfit)}"
 
 
 def _wanted(misfit: Misfit) -> str:
@@ -129,7 +129,7 @@ def _operand_mismatch(opcode: str, candidates: tuple[Match, ...], shapes: tuple[
         wanted = " or ".join(str(count) for count in counts)
         return Mismatch(
             "operands",
-            f"`{opcode}` takes {wanted} operand{'s' if counts != [1] else ''}, and has {len(shapes)}",
+            f"`{clip(opcode)}` takes {wanted} operand{'s' if counts != [1] else ''}, and has {len(shapes)}",
             candidates[0].form,
         )
 
@@ -141,7 +141,7 @@ def _operand_mismatch(opcode: str, candidates: tuple[Match, ...], shapes: tuple[
     index = fitting(best)
     return Mismatch(
         "operands",
-        f"operand {index + 1} of `{opcode}` must be {operand_words(best.operands[index])}",
+        f"operand {index + 1} of `{clip(opcode)}` must be {operand_words(best.operands[index])}",
         best.form,
         index,
     )

@@ -21,6 +21,14 @@ _KINDS = {
 }
 
 
+_LONGEST = 120
+
+
+def clip(text: str) -> str:
+    """A name from the program, cut where a message could not hold it."""
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+
+
 def operand_words(operand: OperandForm) -> str:
     """What may stand in an operand position, in words: `a .u32 register or a constant from 0 to 31`."""
     match operand.kind:

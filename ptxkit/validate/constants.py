@@ -6,13 +6,15 @@ from ptxkit.isa.binding import fold_constants
 from ptxkit.isa.expressions import Const
 from ptxkit.isa.forms import Immediates, Match
 from ptxkit.isa.words import immediate_words
-from ptxkit.syntax.tree import Instruction, Integer, Operand, Unary
+from ptxkit.syntax.tree import Arguments, Instruction, Integer, Operand, Unary
 
 
 def value_of(operand: Operand | None) -> int | None:
     """The value of an integer constant, signed as written; None for anything else."""
     if isinstance(operand, Integer):
         return operand.value
+    if isinstance(operand, Arguments) and len(operand.elements) == 1:  # in parentheses
+        return value_of(operand.elements[0])
     if isinstance(operand, Unary):
         inner = value_of(operand.operand)
         if inner is not None:

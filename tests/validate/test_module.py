@@ -40,6 +40,7 @@ RIGHT_AND_WRONG = [
     ("mov.u64 %rd1, tile;", "add.u64 %rd1, tile, %rd2;", "PTX104", "names an address"),
     ("mov.b64 %rd1, {%r1, %r2};", "mov.b64 %rd1, {%r1, %h2};", "PTX104", "must be a .b32 register"),
     ("bar.sync 15;", "bar.sync 16;", "PTX105", "from 0 to 15, and is 16"),
+    ("bar.sync ((15));", "bar.sync (-(1));", "PTX105", "from 0 to 15, and is -1"),
     ("bar.sync 0, 64;", "bar.sync 0, 65;", "PTX105", "steps of 32, and is 65"),
     (
         "cp.async.ca.shared.global [%r1], [%rd1], 8;",
