@@ -148,9 +148,12 @@ def print_directive(directive: Directive) -> str:
 
 def _loc(words: tuple[str, ...]) -> str:
     text = " ".join(words[:3])
-    for word in words[3:]:
-        # An attribute begins with a word; what follows it are numbers or a label.
-        text += f", {word}" if word in ("function_name", "inlined_at") else f" {word}"
+    place = 3
+    while place < len(words):
+        # An attribute is a word and a place of three numbers, or a word and a label.
+        end = place + (4 if words[place + 1][0].isdigit() else 2)
+        text += f", {' '.join(words[place:end])}"
+        place = end
     return text
 
 
