@@ -77,7 +77,7 @@ class Tokenizer:
         self._match = re.compile("|".join(f"({term.pattern.to_regexp()})" for term in scanned)).match
         skipped = "|".join(term.pattern.to_regexp() for term in scanned if term.name in ignored)
         words = "|".join(term.pattern.to_regexp() for term in scanned if term.name not in ignored)
-        self._words = re.compile(rf"(?:{skipped})*+({words}|\S)").findall
+        self._words = re.compile(rf"(?:{skipped})*+({words}|\S|\Z)").findall
         self._kinds: dict[str, int] = {}
 
     def words(self, text: str) -> tuple[list[str], tuple[int, ...]] | None:
@@ -85,6 +85,8 @@ class Tokenizer:
         if len(text) > _LONG:
             return None
         words: list[str] = self._words(text)
+        while words and not words[-1]:
+            words.pop()  # the end, behind a comment
         kinds = self._kinds
         try:
             return words, tuple([kinds[word] for word in words])

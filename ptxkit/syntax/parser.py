@@ -23,7 +23,7 @@ from lark import UnexpectedInput
 from ptxkit.limits import MAX_NESTING
 from ptxkit.source import SourceFile
 from ptxkit.syntax.constants import MalformedError
-from ptxkit.syntax.cutter import UnfitError, cutter
+from ptxkit.syntax.cutter import BLANK, TRIVIA, UnfitError, cutter
 from ptxkit.syntax.grammar import Grammar, grammar
 from ptxkit.syntax.operands import OperandMemo
 from ptxkit.syntax.statements import StatementMemo, piece_node
@@ -37,7 +37,7 @@ from ptxkit.syntax.tree import (
     Statement,
 )
 
-_SECTION = re.compile(r"\.section[ \t\r\n]+(\.[^ \t\r\n{]+)[ \t\r\n]*\{([^}]*)\}")
+_SECTION = re.compile(rf"\.section{BLANK}+(\.[^ \t\r\n{{]+){BLANK}*\{{([^}}]*)\}}{TRIVIA}")
 
 
 class _ModuleReader:
@@ -97,7 +97,7 @@ class _ModuleReader:
         return item
 
     def _section(self, piece: str) -> Section:
-        found = _SECTION.match(piece)
+        found = _SECTION.fullmatch(piece)
         if found is None:
             section: Section = self._grammar.node(piece, "item")
             return section

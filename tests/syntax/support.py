@@ -1,0 +1,99 @@
+"""What the tests of the syntax share: the corpus, short modules, and the tree as Lark alone makes it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+from lark import UnexpectedInput
+
+from ptxkit import PTXSyntaxError
+from ptxkit.source import SourceFile
+from ptxkit.syntax import parse
+from ptxkit.syntax.constants import MalformedError
+from ptxkit.syntax.reference import parse_plainly
+from ptxkit.syntax.tree import Block, Body, Function, Instruction, Module, Operand, Statement
+
+ROOT = Path(__file__).resolve().parents[2]
+CORPUS = ROOT / "corpus"
+HEADING = ".version 9.4\n.target sm_90a\n.address_size 64\n"
+
+
+def corpus_files() -> list[Path]:
+    """Every PTX file of the corpus; none at all is a mistake of the test, not a pass."""
+    files = sorted(CORPUS.rglob("*.ptx"))
+    if len(files) < 40:
+        raise FileNotFoundError(f"{CORPUS} holds {len(files)} PTX files; the tests of the parser need them")
+    return files
+
+
+each_corpus_file = pytest.mark.parametrize("path", corpus_files(), ids=lambda path: str(path.relative_to(CORPUS)))
+
+
+@cache
+def text_of(path: Path) -> str:
+    return path.read_bytes().decode("utf-8")
+
+
+def kernel(body: str) -> str:
+    """A module with one kernel that holds these lines; the first of them is line 6."""
+    return f"{HEADING}.visible .entry k()\n{{\n{body}\n}}\n"
+
+
+def statements(body: str) -> tuple[Statement, ...]:
+    """The statements that these lines are."""
+    held = parse(kernel(body)).function("k").body
+    assert held is not None
+    return held.statements
+
+
+def statement(text: str) -> Statement:
+    (only,) = statements(text)
+    return only
+
+
+def instruction(text: str) -> Instruction:
+    found = statement(text)
+    assert isinstance(found, Instruction)
+    return found
+
+
+def operand(text: str) -> Operand:
+    """The one operand of `op TEXT;`."""
+    (only,) = instruction(f"op {text};").operands
+    return only
+
+
+def plainly(text: str) -> Module | None:
+    """The tree as Lark makes it, without any of the fast parser's shortcuts; None where Lark refuses the text."""
+    try:
+        return parse_plainly(SourceFile("plain.ptx", text))
+    except (UnexpectedInput, MalformedError):
+        return None
+
+
+def bodies(module: Module) -> Iterator[Body]:
+    """Every body, nested ones too."""
+    held = [item.body for item in module.items if isinstance(item, Function) and item.body is not None]
+    while held:
+        body = held.pop()
+        yield body
+        held += [each.body for each in body.statements if isinstance(each, Block)]
+
+
+def all_starts(module: Module) -> list[list[int]]:
+    return [list(module.starts), *(list(body.starts) for body in bodies(module))]
+
+
+def complaints(text: str) -> list[tuple[int, int, str, str | None]]:
+    """Line, column, message and help of each syntax error."""
+    with pytest.raises(PTXSyntaxError) as caught:
+        parse(text, "k.ptx")
+    found = []
+    for each in caught.value.diagnostics:
+        assert each.code == "PTX101"
+        line, column = each.source.position(each.span.start)
+        found.append((line, column, each.message, each.help))
+    return found
