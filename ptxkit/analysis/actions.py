@@ -321,7 +321,7 @@ def _indexed_branch(operands: Operands) -> Action:
         value = index(walker)
         if isinstance(value, int):
             return targets[value] if value < len(targets) else END
-        walker.trace.guesses += 1
+        walker.note_guess()
         return targets[walker.visit % len(targets)] if targets else END
 
     return jump

@@ -16,9 +16,9 @@ from ptxkit.isa.effects import Access, CommitGroup, Control, Effect, MemoryFence
 from ptxkit.syntax.tree import Module
 
 #: Scenarios that turn a guess round to reach code that the first ones did not, at most.
-MAX_TURNS = 6
+MAX_TURNS = 3
 #: Steps that all walks of one kernel may take together.
-MAX_TOTAL_STEPS = 1_500_000
+MAX_TOTAL_STEPS = 600_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,17 +40,13 @@ class Explorer:
         self._pointers = pointer_parameters(program)
         self._terms = Terms()
         self._left = MAX_TOTAL_STEPS
-
-    @property
-    def concerns(self) -> bool:
-        """Whether the kernel does anything asynchronous."""
-        return any(_matters(step) for step in self.program.steps)
+        self._asynchronous = {step for step in program.steps if _matters(step)}
 
     @property
     def missed(self) -> list[Step]:
         """Steps with asynchronous effects that no walk reached."""
         covered = self._covered()
-        return [step for step in self.program.steps if step not in covered and _matters(step)]
+        return [step for step in self.program.steps if step in self._asynchronous and step not in covered]
 
     def run(self) -> None:
         """Walks the scenarios: each sample, two CTAs of a cluster, then other sides of guesses.
@@ -62,8 +58,12 @@ class Explorer:
             for rank in ranks:
                 self._explore(Scenario(self.launch, sample, rank))
         for sample in MORE_SAMPLES:
-            if self.missed:
-                self._explore(Scenario(self.launch, sample))
+            missed = len(self.missed)
+            if not missed:
+                return
+            self._explore(Scenario(self.launch, sample))
+            if len(self.missed) == missed:
+                break
         turned: set[Term] = set()
         for _ in range(MAX_TURNS):
             if not self.missed:
@@ -80,16 +80,23 @@ class Explorer:
     def _explore(self, scenario: Scenario) -> None:
         warps: dict[int, Warp] = {}
         traces: dict[int, Trace] = {}
-        for tid in representatives(self.launch):
-            if self._left <= 0:
+        for group in representatives(self.launch):
+            if traces and not self._misses(traces):
                 break
-            warp = warps.setdefault(tid // 32, Warp())
-            walker = Walker(self._code, scenario, tid, self._terms, warp, self._pointers)
-            traces[tid] = walker.run()
-            self._left -= sum(walker.visits.values())
+            for tid in group:
+                if self._left <= 0:
+                    break
+                warp = warps.setdefault(tid // 32, Warp())
+                walker = Walker(self._code, scenario, tid, self._terms, warp, self._pointers)
+                traces[tid] = walker.run()
+                self._left -= sum(walker.visits.values())
         for tid in neighbours(traces, self.launch.threads):
             traces[tid] = self.walk(scenario, tid)
         self.explorations.append(Exploration(scenario, traces))
+
+    def _misses(self, traces: dict[int, Trace]) -> bool:
+        covered = self._covered().union(*(trace.covered for trace in traces.values()))
+        return not self._asynchronous <= covered
 
     def _next_turn(self, turned: set[Term]) -> Scenario | None:
         """The first scenario with a guess turned round that was not turned yet; what came before it stays."""

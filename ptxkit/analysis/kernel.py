@@ -11,6 +11,7 @@ from ptxkit.analysis.explore import Exploration, Explorer
 from ptxkit.analysis.inflight import Copy, copies_of
 from ptxkit.analysis.order import Handover, Marks, handovers, marks_of
 from ptxkit.analysis.program import Program, Step
+from ptxkit.analysis.ranges import RangeIndex
 from ptxkit.analysis.rewrites import Rewrites
 from ptxkit.analysis.scenario import Scenario
 from ptxkit.analysis.trace import Event, Trace
@@ -65,6 +66,26 @@ class Thread:
         return [(position, event) for position, event in known if _is_looked_at(event, last[event.step])]
 
     @cached_property
+    def generic_reads(self) -> list[tuple[int, Event]]:
+        """Its reads of shared memory through the generic proxy."""
+        return [(position, event) for position, event in self.accesses if is_generic_read(event)]
+
+    @cached_property
+    def reads(self) -> list[tuple[int, Event]]:
+        """Its reads of shared memory, through either proxy."""
+        return [(at, event) for at, event in self.accesses if is_generic_read(event) or is_async_read(event)]
+
+    @cached_property
+    def fills(self) -> RangeIndex[Copy]:
+        """Its asynchronous copies into shared memory, by the bytes they write."""
+        index: RangeIndex[Copy] = RangeIndex()
+        for copy in self.copies:
+            effect, touched = copy.event.effect, extent(copy.event)
+            if isinstance(effect, Access) and effect.kind != "read" and touched is not None:
+                index.add(*touched, copy)
+        return index
+
+    @cached_property
     def async_writes(self) -> list[tuple[int, Event]]:
         """Its asynchronous writes of shared memory by number, with positions."""
         return [(position, event) for position, event in self.accesses if is_async_write(event)]
@@ -105,7 +126,7 @@ class World:
 
     @property
     def is_exact(self) -> bool:
-        return not any(thread.trace.guesses for thread in self.threads.values())
+        return all(thread.trace.is_sure() for thread in self.threads.values())
 
     @property
     def is_opaque(self) -> bool:
@@ -127,12 +148,13 @@ class World:
         return {tid: self.threads.get(tid) or Thread(self.walk(tid)) for tid in range(threads)}
 
     def is_clear_about(self, *kinds: type) -> bool:
-        """Whether what is missing among the effects of these classes is missing indeed.
+        """Whether what is missing among the effects of these classes is missing indeed: no guess was made either."""
+        return self.is_exact and self.executes_all(*kinds)
 
-        No guess was made, and the walked threads executed every instruction that has such an effect.
-        """
+    def executes_all(self, *kinds: type) -> bool:
+        """Whether the walked threads executed every instruction that has an effect of these classes."""
         wanted = {step for step in self.steps if step.match and any(isinstance(e, kinds) for e in step.match.effects)}
-        return self.is_exact and wanted <= {step for thread in self.threads.values() for step in thread.trace.covered}
+        return wanted <= {step for thread in self.threads.values() for step in thread.trace.covered}
 
     def order(self, giver: Thread, since: int, taker: Thread, until: int) -> Iterator[Handover]:
         """The ways that order the giver's position `since` before the taker's `until`."""

@@ -23,6 +23,9 @@ class RangeIndex(Generic[T]):
         for bucket in range(low // _BUCKET, (high - 1) // _BUCKET + 1):
             self._buckets[bucket].append((low, high, item))
 
+    def __bool__(self) -> bool:
+        return bool(self._buckets)
+
     def overlapping(self, low: int, high: int) -> Iterator[T]:
         """The items whose range meets `[low, high)`; one that spans buckets may come more than once."""
         for bucket in range(low // _BUCKET, (high - 1) // _BUCKET + 1):

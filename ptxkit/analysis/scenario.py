@@ -57,11 +57,13 @@ def _three(words: tuple[str, ...]) -> tuple[int, int, int]:
     return x, y, z
 
 
-def representatives(launch: Launch) -> tuple[int, ...]:
-    """Linear thread numbers that stand for the rest: the first of each warp, two neighbours, and the last.
+def representatives(launch: Launch) -> tuple[tuple[int, ...], ...]:
+    """Linear thread numbers that stand for the rest; the second group for code that the first does not reach.
 
-    Lane 0 of a warp comes before its other lanes, whose shuffles look at what lane 0 had.
+    The first: two neighbours, the first lane of each warp of the first warpgroup and of two warps of each other one,
+    and the last thread. Lane 0 of a warp comes before its other lanes, whose shuffles look at what lane 0 had.
     """
     threads = launch.threads
-    chosen = {0, 1, threads - 1, *range(0, threads, 32)}
-    return tuple(sorted(tid for tid in chosen if tid < threads))
+    first = {0, 1, threads - 1, *range(0, min(threads, 128), 32), *range(0, threads, 128), *range(32, threads, 128)}
+    rest = set(range(0, threads, 32)) - first
+    return tuple(sorted(tid for tid in first if tid < threads)), tuple(sorted(rest))

@@ -63,7 +63,8 @@ class Misuse:
 class Trace:
     """The walk of thread `tid` (linear). ended: `exit`, or `budget` where the walk was cut short.
 
-    guesses: how many decisions depended on data nobody knows; a trace without any is one that an input surely takes.
+    guessed: how many events there were when a decision first depended on data that nobody knows, None where none did;
+    up to there an input surely takes this path.
     """
 
     tid: int
@@ -71,5 +72,9 @@ class Trace:
     covered: set[Step] = field(default_factory=set)
     misuses: dict[Misuse, None] = field(default_factory=dict)
     ended: str = "exit"
-    guesses: int = 0
+    guessed: int | None = None
     opaque: bool = False
+
+    def is_sure(self, position: int | None = None) -> bool:
+        """Whether no guess comes before a position; before the end, where none is given."""
+        return self.guessed is None or (position is not None and position < self.guessed)

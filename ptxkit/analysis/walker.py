@@ -120,7 +120,7 @@ class Walker:
         if known is None:
             yes, no = self._taken.get((self.step, True), 0), self._taken.get((self.step, False), 0)
             known = self.scenario.decisions[condition] = yes < no or (yes == no and self._prefers_true())
-        self.trace.guesses += 1
+        self.note_guess()
         self._taken[(self.step, known)] = self._taken.get((self.step, known), 0) + 1
         return known
 
@@ -142,6 +142,11 @@ class Walker:
         else:
             self._asked.add(step)
         return again
+
+    def note_guess(self) -> None:
+        """Notes that the path from here on is a guess."""
+        if self.trace.guessed is None:
+            self.trace.guessed = len(self.trace.events)
 
     def record_opaque(self) -> None:
         """Notes that something happened here whose effects are not known."""

@@ -29,8 +29,8 @@ class Finding:
 class Observation:
     """One look at a pair of steps: `finding` where the rule is broken there, None where it is kept.
 
-    world: index of the scenario. exact: the paths that led there need no guess. threads: how many threads take part; two
-    threads that guess may guess differently, which proves nothing.
+    world: index of the scenario. exact: the paths that led there need no guess. threads: how many take part; two that
+    guess may guess differently, which proves nothing.
     """
 
     key: tuple[Step, Step | None]

@@ -48,7 +48,7 @@ def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
 
 
 def _thread(number: int, thread: Thread) -> Iterator[Observation]:
-    exact = not thread.trace.guesses
+    exact = thread.trace.is_sure()
     seen: set[tuple[Step, bool]] = set()
     for copy in thread.copies:
         if copy.group not in GROUPED or copy.tracked is not None:

@@ -35,14 +35,12 @@ from ptxkit.analysis.kernel import (
     Thread,
     World,
     extent,
-    is_async_read,
-    is_generic_read,
     is_generic_write,
 )
 from ptxkit.analysis.program import Step
 from ptxkit.analysis.ranges import RangeIndex
 from ptxkit.analysis.trace import Event
-from ptxkit.isa.effects import Access, MbarrierWait, WaitGroup
+from ptxkit.isa.effects import MbarrierWait, WaitGroup
 from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
 
 
@@ -55,32 +53,22 @@ def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
             yield from _thread(number, world, thread)
 
 
-def _fills(copy: Copy) -> bool:
-    effect = copy.event.effect
-    return isinstance(effect, Access) and effect.kind != "read" and effect.space.startswith("shared")
-
-
 def _thread(number: int, world: World, issuer: Thread) -> Iterator[Observation]:
-    index: RangeIndex[Copy] = RangeIndex()
-    for copy in issuer.copies:
-        touched = extent(copy.event)
-        if _fills(copy) and touched is not None:
-            index.add(*touched, copy)
+    if not issuer.fills:
+        return
     for reader in world.threads.values():
         broken: set[tuple[Step, Step]] = set()
         looks = Looks()
-        for position, event in reader.accesses:
-            if not (is_generic_read(event) or is_async_read(event)):
-                continue
-            latest = _latest(index, reader is issuer, position, event)
-            for copy in latest:
+        for position, event in reader.reads:
+            for copy in _latest(issuer.fills, reader is issuer, position, event):
                 key = (event.step, copy.event.step)
-                if key not in broken and looks.allow(key):
-                    observation = _look(number, world, (issuer, copy), (reader, position, event))
-                    if observation is not None:
-                        if observation.finding is not None:
-                            broken.add(key)
-                        yield observation
+                if key in broken or not looks.allow(key):
+                    continue
+                observation = _look(number, world, (issuer, copy), (reader, position, event))
+                if observation is not None:
+                    yield observation
+                    if observation.finding is not None:
+                        broken.add(key)
 
 
 def _latest(index: RangeIndex[Copy], own: bool, position: int, event: Event) -> list[Copy]:
@@ -96,7 +84,7 @@ def _latest(index: RangeIndex[Copy], own: bool, position: int, event: Event) -> 
 def _look(number: int, world: World, write: tuple[Thread, Copy], read: tuple[Thread, int, Event]) -> Observation | None:
     (issuer, copy), (reader, position, event) = write, read
     key = (event.step, copy.event.step)
-    exact = not (issuer.trace.guesses or reader.trace.guesses)
+    exact = issuer.trace.is_sure(copy.position) and reader.trace.is_sure(position)
     if copy.group not in GROUPED:
         kept = _barrier_kept(world, issuer, copy, reader, position)
     elif copy.committed is None and issuer.trace.ended == "exit" and _waits_later(issuer, copy):

@@ -36,12 +36,12 @@ from ptxkit.analysis.kernel import (
     World,
     extent,
     is_async_write,
-    is_generic_read,
     is_generic_write,
 )
 from ptxkit.analysis.program import Step
 from ptxkit.analysis.ranges import RangeIndex
 from ptxkit.analysis.trace import Event
+from ptxkit.diagnostics import Severity
 from ptxkit.isa.effects import Access, WaitGroup
 from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
 
@@ -54,11 +54,11 @@ def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
         for issuer in world.threads.values():
             yield from _destinations(number, issuer)
             for reader in world.threads.values():
-                if reader.tid // 32 != issuer.tid // 32:
+                if issuer.fills and reader.tid // 32 != issuer.tid // 32:
                     yield from _refills(number, world, issuer, reader)
             sources = [copy for copy in issuer.copies if _reads_source(copy)]
             if sources:
-                yield from _end(number, issuer, sources)
+                yield from _end(number, issuer, sources, kernel.policy == "strict")
                 for writer in world.threads.values():
                     yield from _rewrites(number, world, issuer, sources, writer)
 
@@ -68,14 +68,23 @@ def _reads_source(copy: Copy) -> bool:
     return copy.group == "bulk" and isinstance(effect, Access) and effect.kind == "read"
 
 
-def _end(number: int, issuer: Thread, sources: list[Copy]) -> Iterator[Observation]:
+def _end(number: int, issuer: Thread, sources: list[Copy], strict: bool) -> Iterator[Observation]:
+    """The end of a thread whose copies may still read.
+
+    The manual says that the source must not be modified, not how long a CTA's memory outlives it; libraries leave their
+    last copies to the hardware. A thread that waits for none is an error, one that leaves the last to it is not, except
+    under `strict`.
+    """
     if issuer.trace.ended != "exit":
         return
+    never_waits = not any(_is_bulk_wait(event) for _, event in issuer.positions(WaitGroup))
     for copy in sources:
         if copy.committed is None:
             continue  # PTX301 speaks of it
-        finding = _left_behind(issuer, copy) if copy.read is None else None
-        yield Observation((copy.event.step, None), number, not issuer.trace.guesses, finding)
+        finding = None
+        if copy.read is None and (strict or never_waits):
+            finding = _left_behind(issuer, copy, Severity.ERROR if never_waits else Severity.WARNING)
+        yield Observation((copy.event.step, None), number, issuer.trace.is_sure(), finding)
 
 
 def _rewrites(number: int, world: World, issuer: Thread, sources: list[Copy], writer: Thread) -> Iterator[Observation]:
@@ -84,7 +93,6 @@ def _rewrites(number: int, world: World, issuer: Thread, sources: list[Copy], wr
         touched = extent(copy.event)
         if touched is not None:
             index.add(*touched, copy)
-    exact = not (issuer.trace.guesses or writer.trace.guesses)
     looks = Looks()
     for position, event in writer.accesses:
         if not (is_generic_write(event) or is_async_write(event)):
@@ -93,6 +101,7 @@ def _rewrites(number: int, world: World, issuer: Thread, sources: list[Copy], wr
             if not looks.allow((event.step, copy.event.step)):
                 continue
             safe = _is_safe(world, issuer, copy, writer, position)
+            exact = issuer.trace.is_sure(copy.position) and writer.trace.is_sure(position)
             if safe is not None:
                 finding = None if safe else _rewritten(issuer, copy, event)
                 threads = 1 if issuer is writer else 2
@@ -101,41 +110,32 @@ def _rewrites(number: int, world: World, issuer: Thread, sources: list[Copy], wr
 
 def _destinations(number: int, issuer: Thread) -> Iterator[Observation]:
     """The thread's own stores into the destination of a copy of its own that it has not waited for."""
-    index: RangeIndex[Copy] = RangeIndex()
-    for copy in issuer.copies:
-        effect, touched = copy.event.effect, extent(copy.event)
-        if isinstance(effect, Access) and effect.kind != "read" and touched is not None:
-            index.add(*touched, copy)
+    if not issuer.fills:
+        return
     for position, event in issuer.accesses:
         effect = event.effect
         if not is_generic_write(event) or (isinstance(effect, Access) and effect.completion is not None):
             continue
-        for copy in index.overlapping(*(extent(event) or (0, 1))):
+        for copy in issuer.fills.overlapping(*(extent(event) or (0, 1))):
             if copy.position < position and copy.done is not None:
                 finding = None if copy.done < position else _overwritten(copy, event)
-                yield Observation((event.step, copy.event.step), number, not issuer.trace.guesses, finding)
+                yield Observation((event.step, copy.event.step), number, issuer.trace.is_sure(position), finding)
 
 
 def _refills(number: int, world: World, issuer: Thread, reader: Thread) -> Iterator[Observation]:
     """Copies into bytes that another thread reads, where the issuer itself met no barrier since its own such read."""
-    index: RangeIndex[Copy] = RangeIndex()
-    for copy in issuer.copies:
-        effect, touched = copy.event.effect, extent(copy.event)
-        fills = isinstance(effect, Access) and effect.kind != "read"
-        if fills and touched is not None:
-            index.add(*touched, copy)
-    own = {(event.step, event.visit): at for at, event in issuer.accesses if is_generic_read(event)}
-    exact = not (issuer.trace.guesses or reader.trace.guesses)
+    own = {(event.step, event.visit): at for at, event in issuer.generic_reads}
     looks = Looks()
-    for position, event in reader.accesses:
+    for position, event in reader.generic_reads:
         since = own.get((event.step, event.visit))
-        if since is None or not is_generic_read(event):
+        if since is None:
             continue
-        for copy in index.overlapping(*(extent(event) or (0, 1))):
+        for copy in issuer.fills.overlapping(*(extent(event) or (0, 1))):
             if copy.position > since and looks.allow((event.step, copy.event.step)):
                 met = any(since < at < copy.position for ats in issuer.marks.acquires.values() for at in ats)
                 ordered = met or any(world.order(reader, position, issuer, copy.position))
                 finding = None if ordered else _refilled(copy, event)
+                exact = issuer.trace.is_sure(copy.position) and reader.trace.is_sure(position)
                 yield Observation((copy.event.step, event.step), number, exact, finding, 2)
 
 
@@ -152,12 +152,17 @@ def _is_safe(world: World, issuer: Thread, copy: Copy, writer: Thread, position:
     return copy.read is not None and any(copy.read < way.released for way in ways)
 
 
-def _left_behind(issuer: Thread, copy: Copy) -> Finding:
+def _is_bulk_wait(event: Event) -> bool:
+    return isinstance(event.effect, WaitGroup) and event.effect.group == "bulk"
+
+
+def _left_behind(issuer: Thread, copy: Copy, severity: Severity) -> Finding:
     return Finding(
         primary=copy.event.step,
         message="the kernel may end while this bulk copy still reads its shared memory",
         labels=_waits(issuer, copy),
         help="wait with `cp.async.bulk.wait_group.read 0;` in the thread that issued it, before it ends",
+        severity=severity,
         properties={"completion": "bulk"},
     )
 
@@ -194,11 +199,7 @@ def _refilled(copy: Copy, event: Event) -> Finding:
 
 
 def _waits(issuer: Thread, copy: Copy) -> tuple[tuple[Step, str], ...]:
-    later = [
-        event.step
-        for at, event in issuer.positions(WaitGroup)
-        if at > copy.position and isinstance(event.effect, WaitGroup) and event.effect.group == "bulk"
-    ]
+    later = [event.step for at, event in issuer.positions(WaitGroup) if at > copy.position and _is_bulk_wait(event)]
     return tuple((step, "does not cover it") for step in later[:1])
 
 

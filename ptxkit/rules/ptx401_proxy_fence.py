@@ -94,7 +94,7 @@ class _Pair:
     read: Event
 
     def observe(self, number: int, strict: bool) -> Iterator[Observation]:
-        exact = not (self.writer.trace.guesses or self.reader.trace.guesses)
+        exact = self.writer.trace.is_sure(self.written) and self.reader.trace.is_sure(self.position)
         key = (self.read.step, self.write.step)
         verdict = self._same_thread() if self.writer is self.reader else self._two_threads()
         if verdict is None:

@@ -52,7 +52,7 @@ def _world(number: int, world: World, all_inits: bool) -> Iterator[Observation]:
             seen.add(address)
             makers = inits.get(address)
             if makers is None and all_inits and _nobody_makes(world, address):
-                yield Observation((event.step, None), number, not thread.trace.guesses, _never(event))
+                yield Observation((event.step, None), number, thread.trace.is_sure(position), _never(event))
             elif makers is not None:
                 yield _ordered(number, world, makers, (thread, position, event))
 
@@ -66,8 +66,8 @@ def _ordered(
     number: int, world: World, makers: list[tuple[Thread, int, Event]], use: tuple[Thread, int, Event]
 ) -> Observation:
     thread, position, event = use
-    maker, _, init = makers[0]
-    exact = not (thread.trace.guesses or maker.trace.guesses)
+    maker, made, init = makers[0]
+    exact = thread.trace.is_sure(position) and maker.trace.is_sure(made)
     key = (event.step, init.step)
     for other, at, _ in makers:
         if other is thread:

@@ -40,7 +40,7 @@ def _world(number: int, world: World) -> Iterator[Observation]:
     ended = {object_of(event) for thread in world.threads.values() for _, event in thread.positions(MbarrierInvalidate)}
     for address, makers in initialisations(world.threads.values()).items():
         (thread, _, first), *others = makers
-        exact = not any(maker.trace.guesses for maker, _, _ in makers)
+        exact = all(maker.trace.is_sure(position) for maker, position, _ in makers)
         if others and address in ended:
             continue
         key = (first.step, others[0][2].step if others else None)

@@ -49,25 +49,30 @@ class _Ledger:
     thread: Thread
     entries: list[_Entry] = field(default_factory=list)
 
-    def rounds(self) -> list[list[_Entry]]:
-        """The entries by phase. A phase has one arrival; copies stand all before it, or all after."""
+    def rounds(self, copies_follow: bool) -> list[list[_Entry]]:
+        """The entries by phase, whose copies follow its arrival, or come before it."""
         rounds: list[list[_Entry]] = []
         for entry in self.entries:
-            last = rounds[-1] if rounds else []
-            over = any(other.arrives for other in last) and (entry.expected or not last[0].expected)
-            if not last or over:
+            over = rounds and any(other.arrives for other in rounds[-1]) and (entry.expected or not copies_follow)
+            if not rounds or over:
                 rounds.append([entry])
             else:
-                last.append(entry)
-        return rounds
+                rounds[-1].append(entry)
+        return rounds if self.thread.trace.ended == "exit" else rounds[1 - copies_follow : -1]
 
 
-def _sum(entries: list[_Entry], expected: bool) -> int:
-    return sum(entry.size or 0 for entry in entries if entry.expected == expected)
+def _sum(entries: list[_Entry], expected: bool) -> int | None:
+    """Bytes announced, or started; None where a size is not known."""
+    sizes = [entry.size for entry in entries if entry.expected == expected]
+    return None if None in sizes else sum(size for size in sizes if size is not None)
 
 
-def _is_even(entries: list[_Entry]) -> bool:
-    return _sum(entries, expected=True) == _sum(entries, expected=False)
+def _is_even(entries: list[_Entry]) -> bool | None:
+    """Whether as many bytes are announced as started; None where that is not known."""
+    expected, started = _sum(entries, expected=True), _sum(entries, expected=False)
+    if expected is not None and started is not None:
+        return expected == started
+    return False if started is None and expected == 0 else None
 
 
 def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
@@ -78,7 +83,7 @@ def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
         if world.is_clear_about(MbarrierArrive, MbarrierTrack):
             yield from _unarrived(number, world)
         for ledgers in _ledgers(world).values():
-            yield from _object(number, ledgers)
+            yield from _object(number, ledgers, world.executes_all(MbarrierArrive, MbarrierExpect))
 
 
 def _ledgers(world: World) -> dict[int, list[_Ledger]]:
@@ -97,10 +102,11 @@ def _ledgers(world: World) -> dict[int, list[_Ledger]]:
                 ledger.entries.append(_Entry(event, _number(event.size), expected=False))
             elif isinstance(effect, MbarrierExpect):
                 ledger.entries.append(_Entry(event, _number(event.size), expected=True))
-            elif isinstance(effect, MbarrierArrive) and effect.expect is not None:
-                ledger.entries.append(_Entry(event, _number(event.expect), expected=True, arrives=True))
+            elif isinstance(effect, MbarrierArrive):
+                announced = _number(event.expect) if effect.expect is not None else 0
+                ledger.entries.append(_Entry(event, announced, expected=True, arrives=True))
         for address, ledger in mine.items():
-            if ledger.entries:
+            if any(entry.size != 0 for entry in ledger.entries):
                 found[address].append(ledger)
     return found
 
@@ -109,22 +115,21 @@ def _number(value: object) -> int | None:
     return value if isinstance(value, int) else None
 
 
-def _object(number: int, ledgers: list[_Ledger]) -> Iterator[Observation | Doubt]:
+def _object(number: int, ledgers: list[_Ledger], clear: bool) -> Iterator[Observation | Doubt]:
     if len(ledgers) != 1:
         return
     (ledger,) = ledgers
-    entries = ledger.entries
-    if any(entry.size is None for entry in entries):
-        yield Doubt(entries[0].event.step, "the bytes of a copy are not known: a tensor map decides them")
-        return
-    exact, complete = not ledger.thread.trace.guesses, ledger.thread.trace.ended == "exit"
-    rounds = ledger.rounds()
-    whole = rounds if complete else rounds[:-1]
-    uneven = [entries for entries in whole if not _is_even(entries)]
-    if not uneven or (complete and _is_even(entries)):
-        yield Observation((entries[0].event.step, None), number, exact)
-    elif complete or len(uneven) == len(whole):
-        yield Observation((entries[0].event.step, None), number, exact, _finding(uneven[0]))
+    key = (ledger.entries[0].event.step, None)
+    groupings = [ledger.rounds(copies_follow) for copies_follow in (True, False)]
+    uneven = [[entries for entries in rounds if _is_even(entries) is False] for rounds in groupings]
+    if all(uneven) and not clear and any(not _sum(rounds[0], expected=True) for rounds in uneven):
+        yield Doubt(key[0], "some arrivals are in code that no walk reaches")
+    elif all(uneven):
+        yield Observation(key, number, ledger.thread.trace.is_sure(), _finding(uneven[0][0]))
+    elif any(_is_even(entries) is None for rounds in groupings for entries in rounds):
+        yield Doubt(key[0], "the bytes of a copy are not known: a tensor map decides them")
+    else:
+        yield Observation(key, number, ledger.thread.trace.is_sure())
 
 
 def _finding(entries: list[_Entry]) -> Finding:
@@ -132,11 +137,14 @@ def _finding(entries: list[_Entry]) -> Finding:
     copies = list(dict.fromkeys(entry.event.step for entry in entries if not entry.expected))
     expected, started = _sum(entries, expected=True), _sum(entries, expected=False)
     properties = {"expected": expected, "copied": started}
-    if not expects:
+    if not expected and copies:
+        amount = "" if started is None else f" {started}"
+        plain = tuple((step, "the arrival announces no bytes") for step in expects[:1])
         return Finding(
-            primary=copies[0],
-            message=f"copies {started} bytes that complete on an mbarrier which is told to expect none",
-            help=f"announce the {started} bytes with `mbarrier.arrive.expect_tx` in place of the plain arrival",
+            primary=expects[-1] if expects else copies[0],
+            message=f"the copy brings{amount} bytes to an mbarrier that is told to expect none: its phase ends early",
+            labels=(*plain, *((step, "completes here") for step in copies)),
+            help=f"announce the{amount} bytes with `mbarrier.arrive.expect_tx` in place of the plain arrival",
             properties=properties,
         )
     if not copies:
@@ -146,6 +154,8 @@ def _finding(entries: list[_Entry]) -> Finding:
             help="expect no bytes, or start the copy that brings them",
             properties=properties,
         )
+    assert expected is not None
+    assert started is not None
     effect = "the phase never ends" if expected > started else "the phase ends before all the data is there"
     return Finding(
         primary=expects[-1],
@@ -165,7 +175,7 @@ def _unarrived(number: int, world: World) -> Iterator[Observation]:
         return
     for thread in world.threads.values():
         seen: set[int] = set()
-        for _, event in thread.positions(MbarrierWait):
+        for at, event in thread.positions(MbarrierWait):
             address = object_of(event)
             effect = event.effect
             fresh = isinstance(effect, MbarrierWait) and effect.by == "parity" and event.amount == 1
@@ -174,9 +184,9 @@ def _unarrived(number: int, world: World) -> Iterator[Observation]:
             seen.add(address)
             if address not in arrived:
                 if not arrived or _nobody_arrives(world, address):
-                    yield Observation((event.step, None), number, not thread.trace.guesses, _never(world, event))
+                    yield Observation((event.step, None), number, thread.trace.is_sure(at), _never(world, event))
             else:
-                yield Observation((event.step, None), number, not thread.trace.guesses)
+                yield Observation((event.step, None), number, thread.trace.is_sure(at))
 
 
 def _nobody_arrives(world: World, address: int) -> bool:
