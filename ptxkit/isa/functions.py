@@ -13,7 +13,18 @@ from typing import TypeAlias
 
 Constant: TypeAlias = int | str | bool | None
 
-_NARROW = {"e4m3": 8, "e5m2": 8, "ue8m0": 8, "ue4m3": 8, "ue5m3": 8, "e2m3": 8, "e3m2": 8, "e2m1": 4, "s2f6": 8}
+_NARROW = {
+    "e4m3": 8,
+    "e5m2": 8,
+    "ue8m0": 8,
+    "ue4m3": 8,
+    "ue5m3": 8,
+    "e2m3": 8,
+    "e3m2": 8,
+    "e2m1": 4,
+    "e2m1p4": 8,
+    "s2f6": 8,
+}
 _SCALAR = re.compile(r"(bf|tf|[usbf])(\d+)")
 
 

@@ -25,6 +25,7 @@ from tests.isa.oracle import refused_by_ptxas, refused_by_ptxkit
 OPCODES = Path(__file__).resolve().parents[2] / "corpus" / "compilers" / "opcodes.tsv"
 
 CHAPTERS = {
+    "alternate_floating_point.isa",
     "comparison.isa",
     "conversion.isa",
     "floating_point.isa",
