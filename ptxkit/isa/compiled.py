@@ -44,6 +44,7 @@ _CLASSES: tuple[type, ...] = (
     _forms.Rule,
     _forms.EffectForm,
     _forms.Form,
+    _forms.SpecialRegister,
 )
 _NUMBERS = {kind: number for number, kind in enumerate(_CLASSES)}
 
@@ -97,13 +98,14 @@ def _read(path: Path) -> Instructions | None:
         return None
     stored = json.loads(body)
     gates: dict[str, tuple[Gate, ...]] = {value: _decode(node) for value, node in stored["gates"].items()}
-    return Instructions(_StoredForms(stored["forms"]), gates)
+    return Instructions(_StoredForms(stored["forms"]), gates, _decode(stored["specials"]))
 
 
 def _write(path: Path, instructions: Instructions) -> None:
     stored = {
         "forms": {name: _encode(found) for name, found in instructions.forms.items()},
         "gates": {value: _encode(found) for value, found in instructions.value_gates.items()},
+        "specials": _encode(instructions.specials),
     }
     body = json.dumps(stored, separators=(",", ":")).encode()
     # A full disk or a read-only folder costs the next command some time, and that is all.

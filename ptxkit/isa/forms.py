@@ -139,11 +139,25 @@ class Form:
 
 
 @dataclass(frozen=True, slots=True)
+class SpecialRegister:
+    """A register that the machine sets: `%tid`, a vector with components `.x`..., or `%laneid`.
+
+    type: of the register or of each component. requirements: any one suffices; empty where every target has it.
+    """
+
+    name: str
+    type: str
+    vector: bool = False
+    requirements: tuple[Requirement, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Instructions:
-    """All forms by instruction name, in the order of the files, and the gates of modifier values."""
+    """All forms by instruction name, in the order of the files, the gates of modifier values, the special registers."""
 
     forms: Mapping[str, tuple[Form, ...]]
     value_gates: Mapping[str, tuple[Gate, ...]]
+    specials: tuple[SpecialRegister, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

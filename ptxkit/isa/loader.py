@@ -16,7 +16,7 @@ from lark import Token, Tree
 
 from ptxkit.isa.effect_forms import build_effect
 from ptxkit.isa.expression_builder import ExpressionBuilder, Names
-from ptxkit.isa.forms import EffectForm, Form, Gate, Instructions, Modifier, Requirement, Rule
+from ptxkit.isa.forms import EffectForm, Form, Gate, Instructions, Modifier, Requirement, Rule, SpecialRegister
 from ptxkit.isa.notation import Node, NotationError, parse_notation
 from ptxkit.isa.operand_forms import OperandBuilder, roles_of
 from ptxkit.isa.sources import isa_files
@@ -42,7 +42,9 @@ def load_texts(texts: Mapping[str, str]) -> Instructions:
         for form in chapter.forms(sets):
             forms.setdefault(form.name, []).append(form)
     return Instructions(
-        {name: tuple(found) for name, found in forms.items()}, {name: tuple(found) for name, found in gates.items()}
+        {name: tuple(found) for name, found in forms.items()},
+        {name: tuple(found) for name, found in gates.items()},
+        tuple(register for chapter in chapters for register in chapter.specials()),
     )
 
 
@@ -94,13 +96,27 @@ class _Chapter:
     def forms(self, sets: Mapping[str, tuple[str, ...]]) -> list[Form]:
         return [form for section in self._sections() for form in _SectionBuilder(self, section, sets).build()]
 
+    def specials(self) -> list[SpecialRegister]:
+        found: list[SpecialRegister] = []
+        for node in _nodes(self.tree):
+            if node.data == "special":
+                *words, needs = node.children
+                types = [str(word)[1:] for word in words if word.type == "VALUE"]
+                asked = needs.children[0].children if needs is not None else []
+                requirements = tuple(_requirement(self, each) for each in asked)
+                for word in words:
+                    if word.type != "VALUE":
+                        names = _series(str(word)) if "{" in word else [str(word)]
+                        found += [SpecialRegister(name, types[-1], len(types) > 1, requirements) for name in names]
+        return found
+
     def _sections(self) -> list[_Section]:
         sections = [_Section()]
         for node in _nodes(self.tree):
             section = sections[-1]
             block = section.forms[-1] if section.forms else section.common
             match node.data:
-                case "chapter" | "set":
+                case "chapter" | "set" | "special":
                     pass
                 case "section":
                     sections.append(_Section(title=str(node.children[0])[1:-1]))

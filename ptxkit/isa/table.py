@@ -11,10 +11,12 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 
 from ptxkit.isa.binding import Misfit, assign, bind
-from ptxkit.isa.forms import Form, Gate, Instructions, Match
+from ptxkit.isa.forms import Form, Gate, Instructions, Match, SpecialRegister
 from ptxkit.isa.shapes import Shape, fit_all, fits, shape_of
 from ptxkit.isa.words import clip, operand_words
 from ptxkit.syntax.tree import Instruction
+
+_COMPONENTS = frozenset({"x", "y", "z", "w", "r", "g", "b", "a"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +40,7 @@ class Table:
         self._instructions = instructions
         self._candidates: dict[str, tuple[Match, ...]] = {}
         self._matches: dict[tuple[object, ...], Match | Mismatch] = {}
+        self._specials = {register.name: register for register in instructions.specials}
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -48,6 +51,14 @@ class Table:
     def value_gates(self) -> Mapping[str, tuple[Gate, ...]]:
         """What modifier values need wherever they stand."""
         return self._instructions.value_gates
+
+    def special(self, name: str) -> SpecialRegister | None:
+        """The special register behind a name such as `%laneid` or `%tid.x`, or None."""
+        base, _, component = name.partition(".")
+        found = self._specials.get(base)
+        if found is None or (component and not (found.vector and component in _COMPONENTS)):
+            return None
+        return found
 
     def forms(self, name: str) -> tuple[Form, ...]:
         """The forms of an instruction name (the opcode up to its first dot), in the manual's order."""

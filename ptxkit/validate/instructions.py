@@ -6,16 +6,31 @@ thousand; only constants with a range are looked at each time.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 from ptxkit.isa.forms import Form, Gate, Match
 from ptxkit.isa.shapes import Shape, fit_all, shape_of
 from ptxkit.isa.table import Mismatch, Table
 from ptxkit.isa.targets import Target, remedy, unmet
-from ptxkit.isa.words import operand_words
-from ptxkit.syntax.tree import Address, Float, Instruction, Name, Not, Operand, Pair, Vector
+from ptxkit.isa.words import clip, operand_words
+from ptxkit.syntax.tree import (
+    Address,
+    Apply,
+    Arguments,
+    Binary,
+    Element,
+    Float,
+    Instruction,
+    Name,
+    Not,
+    Operand,
+    Pair,
+    Unary,
+    Vector,
+)
 from ptxkit.validate.constants import has_limits, illegal_constants
-from ptxkit.validate.scopes import Scope
+from ptxkit.validate.scopes import SPECIAL, UNKNOWN, Scope
 from ptxkit.validate.types import TypedShape, misfit
 
 
@@ -36,9 +51,15 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
+    """What is known of all instructions with the same opcode and operand classes.
+
+    limited: constants must be looked at. strange: some name is declared by nothing, or is a special register.
+    """
+
     match: Match | None
     problems: tuple[Problem, ...]
     limited: bool = False
+    strange: bool = False
 
 
 class InstructionChecker:
@@ -53,12 +74,46 @@ class InstructionChecker:
         key = (instruction.opcode, *[_typed(operand, scope) for operand in instruction.operands])
         answer = self._answers.get(key)
         if answer is None:
-            answer = self._answers[key] = self._answer(instruction, key[1:])
+            answer = self._answer(instruction, key[1:])
+            answer = self._answers[key] = replace(answer, strange=_is_strange(key[1:]))
+        guard = instruction.guard
+        if not (answer.strange or answer.limited or (guard is not None and scope.type_of(guard.predicate) != "pred")):
+            return answer.problems
+        return (*answer.problems, *self._particulars(instruction, scope, answer))
+
+    def _particulars(self, instruction: Instruction, scope: Scope, answer: _Answer) -> Iterator[Problem]:
+        """What depends on more than the opcode and the operands' classes."""
+        if instruction.guard is not None:
+            found = scope.type_of(instruction.guard.predicate)
+            if found == UNKNOWN:
+                yield Problem("PTX106", f"the guard `{clip(instruction.guard.predicate)}` is not declared")
+            elif found not in ("pred", SPECIAL):
+                yield Problem("PTX104", f"the guard `{clip(instruction.guard.predicate)}` is no predicate")
+        if answer.strange:
+            yield from self._names(instruction, scope)
         if answer.limited and answer.match is not None:
             constants = illegal_constants(answer.match, instruction)
-            if constants:
-                return (*answer.problems, *_constant_problems(answer.match, instruction, constants))
-        return answer.problems
+            yield from _constant_problems(answer.match, instruction, constants)
+
+    def _names(self, instruction: Instruction, scope: Scope) -> Iterator[Problem]:
+        """Names that nothing declares, and special registers that the module's version or target lacks."""
+        for index, operand in enumerate(instruction.operands):
+            for name in names_in(operand):
+                found = scope.type_of(name)
+                if found == UNKNOWN:
+                    yield Problem("PTX106", f"`{clip(name)}` is not declared", index)
+                elif found == SPECIAL:
+                    yield from self._special(name, index)
+
+    def _special(self, name: str, index: int) -> Iterator[Problem]:
+        register = self._table.special(name)
+        if register is not None and register.requirements:
+            closed = unmet((Gate(register.name, register.requirements),), self._version, self._target)
+            if closed:
+                needed = remedy(closed, self._version, self._target)
+                have = _has(self._version, self._target)
+                message = f"`{register.name}` needs {needed}, and the module has {have}"
+                yield Problem("PTX801", message, index, None, f"raise the module to {needed}")
 
     def _answer(self, instruction: Instruction, typed: tuple[TypedShape, ...]) -> _Answer:
         candidates = self._table.candidates(instruction.opcode)
@@ -106,16 +161,49 @@ def _odd_order(instruction: Instruction, match: Match) -> Problem:
 def _gate_problem(match: Match, closed: list[Gate], version: tuple[int, int] | None, target: Target | None) -> Problem:
     needed = remedy(closed, version, target)
     subjects = ", ".join(dict.fromkeys(f"`{gate.subject}`" for gate in closed))
-    have = " and ".join(
-        part
-        for part in (
-            f"`.version {version[0]}.{version[1]}`" if version else "",
-            f"`.target {target}`" if target else "",
-        )
-        if part
-    )
+    have = _has(version, target)
     message = f"`{match.canonical}` needs {needed} (for {subjects}), and the module has {have}"
     return Problem("PTX801", message, None, match.form, f"raise the module to {needed}")
+
+
+def _has(version: tuple[int, int] | None, target: Target | None) -> str:
+    """The module's version and target, as far as it says."""
+    parts = [f"`.version {version[0]}.{version[1]}`"] if version else []
+    return " and ".join([*parts, f"`.target {target}`"] if target else parts)
+
+
+def _is_strange(shapes: tuple[TypedShape, ...]) -> bool:
+    """Whether a name in these shapes is one that nothing declares, or a special register."""
+    for shape in shapes:
+        if isinstance(shape, tuple):
+            if shape[0] in ("r", "n"):
+                if shape[1] in (SPECIAL, UNKNOWN):
+                    return True
+            elif _is_strange(shape[1:]):  # type: ignore[arg-type]
+                return True
+        elif shape == "strange":
+            return True
+    return False
+
+
+def names_in(operand: Operand) -> Iterator[str]:
+    """Every name that stands in an operand, from left to right."""
+    match operand:
+        case Name(text):
+            yield text
+        case Not(inner) | Unary(operand=inner) | Apply(argument=inner):
+            yield from names_in(inner)
+        case Address(base=base, index=rest):
+            for part in (base, *rest):
+                yield from names_in(part)
+        case Vector(elements) | Arguments(elements):
+            for part in elements:
+                yield from names_in(part)
+        case Pair(left, right) | Binary(left=left, right=right):
+            yield from names_in(left)
+            yield from names_in(right)
+        case Element(base=base):
+            yield base.text
 
 
 def _constant_problems(
@@ -148,5 +236,7 @@ def _typed(operand: Operand, scope: Scope) -> TypedShape:
         return ("p", _typed(operand.first, scope), _typed(operand.second, scope))
     if isinstance(operand, Float):
         return "f"
-    shape = shape_of(operand)
-    return shape if isinstance(shape, str) else "other"
+    if isinstance(operand, Arguments | Binary | Unary | Element | Apply):
+        strange = any(scope.type_of(name) in (SPECIAL, UNKNOWN) for name in names_in(operand))
+        return "strange" if strange else "other"
+    return "constant"

@@ -8,20 +8,24 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from ptxkit.syntax.tree import Body, Declaration, Function, LabelStatement, Module
+from ptxkit.isa import table
+from ptxkit.syntax.tree import Body, Declaration, Directive, Function, LabelStatement, Module, Prototype
 
 _NUMBERED = re.compile(r"(.*?[^0-9])(0|[1-9][0-9]*)")
 _COMPONENTS = frozenset("xyzwrgba")
+_PARTS = re.compile(r"b[0-7]{1,4}|h[0-3]{1,2}")  # of a register in a video instruction
+_ALWAYS_KNOWN = frozenset({"WARP_SZ", "_"})
 
 # Classes of names that are no registers.
 SYMBOL = "symbol"
+SPECIAL = "special"
 UNKNOWN = "unknown"
 
 
 class Scope:
-    """The names of one body. `type_of` gives a register's type word (`b32`), `symbol`, or `unknown`.
+    """The names of one body. `type_of` gives a register's type word (`b32`), `symbol`, `special`, or `unknown`.
 
-    `unknown` covers special registers, which nothing declares, and names that are not declared at all.
+    `unknown` is a name that nothing declares. A special register has no type here: it is read at several widths.
     """
 
     def __init__(self, outer: Scope | None = None) -> None:
@@ -50,34 +54,41 @@ class Scope:
                 self.declare(statement)
             elif isinstance(statement, LabelStatement):
                 self._names[statement.name] = SYMBOL
+            elif isinstance(statement, Prototype | Directive) and statement.label is not None:
+                self._names[statement.label] = SYMBOL
 
     def name(self, symbols: Iterable[str]) -> None:
         """Enter names that have an address: functions."""
         self._names.update(dict.fromkeys(symbols, SYMBOL))
 
     def type_of(self, name: str) -> str:
-        """What the name is: a type word, `v2.u32` of a vector register, `symbol` or `unknown`."""
+        """What the name is: a type word, `v2.u32` of a vector register, `symbol`, `special` or `unknown`."""
         found = self._memo.get(name)
         if found is None:
             found = self._memo[name] = self._find(name) or UNKNOWN
         return found
 
+    def _find_numbered(self, name: str) -> str | None:
+        match = _NUMBERED.fullmatch(name)
+        if match is None or match[1] not in self._numbered:
+            return None
+        count, kind = self._numbered[match[1]]
+        return kind if int(match[2]) < count else None
+
     def _find(self, name: str) -> str | None:
-        found = self._names.get(name)
-        if found is None:
-            match = _NUMBERED.fullmatch(name)
-            if match is not None and match[1] in self._numbered:
-                count, kind = self._numbered[match[1]]
-                found = kind if int(match[2]) < count else None
+        found = self._names.get(name) or self._find_numbered(name)
         if found is None and "." in name:
             base, _, component = name.rpartition(".")
-            vector = self._find(base) if component in _COMPONENTS else None
-            if vector is not None and vector.startswith("v"):
-                found = vector.partition(".")[2]
-        if found is None and self._outer is not None:
-            found = self._outer.type_of(name)
-            return None if found == UNKNOWN else found
-        return found
+            whole = self._names.get(base) or self._find_numbered(base)
+            if whole is not None and whole.startswith("v") and component in _COMPONENTS:
+                found = whole.partition(".")[2]
+            elif whole is not None and _PARTS.fullmatch(component):
+                found = whole
+        if found is not None:
+            return found
+        if self._outer is not None:
+            return self._outer.type_of(name)
+        return SPECIAL if name in _ALWAYS_KNOWN or table().special(name) is not None else None
 
 
 def module_scope(module: Module) -> Scope:
@@ -88,6 +99,8 @@ def module_scope(module: Module) -> Scope:
             scope.declare(item)
         elif isinstance(item, Function):
             scope.name([item.name])
+        elif isinstance(item, Prototype):
+            scope.name([item.label])
     return scope
 
 

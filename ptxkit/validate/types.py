@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from ptxkit.isa.expressions import Const
 from ptxkit.isa.forms import OperandForm
 from ptxkit.isa.functions import bits, is_type, kind
-from ptxkit.validate.scopes import SYMBOL, UNKNOWN
+from ptxkit.validate.scopes import SPECIAL, SYMBOL, UNKNOWN
 
 # What stands in an operand's place, with the types of its registers: the key under which answers are kept.
 # `("r", "b32")` a name of that class, `("n", "pred")` a negated one, `("v", ...)` a vector, `("a", base, ...)` an
@@ -45,7 +45,7 @@ def _first_misfit(operand: OperandForm, parts: Sequence[object]) -> str | None:
 
 
 def _wrong_name(operand: OperandForm, found: str) -> str | None:
-    if operand.kind not in ("register", "vector") or found == UNKNOWN:
+    if operand.kind not in ("register", "vector") or found in (SPECIAL, UNKNOWN):
         return None
     wanted = operand.type.value if isinstance(operand.type, Const) else None
     if not isinstance(wanted, str) or not is_type(wanted):
@@ -73,7 +73,7 @@ def _wrong_base(operand: OperandForm, base: object) -> str | None:
     if operand.kind != "address" or not isinstance(base, tuple) or base[0] != "r":
         return None
     found = str(base[1])
-    if found in (UNKNOWN, SYMBOL) or not is_type(found):
+    if found in (SPECIAL, UNKNOWN, SYMBOL) or not is_type(found):
         return None
     if kind(found) in ("f", "pred") or bits(found) > 64:
         return f"is an address, and a .{found} register cannot hold one"

@@ -65,6 +65,14 @@ def test_an_opcode_in_a_string_would_be_seen(tmp_path: Path) -> None:
     assert [node.value for node in literals(path) if table().candidates(str(node.value))] == ["cp.async.wait_all"]
 
 
+def test_special_registers_are_known_with_their_components() -> None:
+    found = table().special("%tid.x")
+    assert found is not None
+    assert (found.name, found.type, found.vector) == ("%tid", "u32", True)
+    assert table().special("%laneid") is not None
+    assert [table().special(name) for name in ("%laneid.x", "%tid.q", "%tids", "tid.x", "")] == [None] * 5
+
+
 @pytest.mark.parametrize("package", ["ptxkit", "ptxkit.isa"])
 def test_importing_a_package_does_not_load_the_table(package: str) -> None:
     code = f"import sys, {package}; print('ptxkit.isa.loader' in sys.modules, 'ptxkit.isa.compiled' in sys.modules)"

@@ -6,7 +6,7 @@ import pytest
 
 from ptxkit.syntax import parse
 from ptxkit.syntax.tree import Block
-from ptxkit.validate.scopes import SYMBOL, UNKNOWN, Scope, function_scope, module_scope
+from ptxkit.validate.scopes import SPECIAL, SYMBOL, UNKNOWN, Scope, function_scope, module_scope
 
 TEXT = """\
 .version 9.0 .target sm_90 .address_size 64
@@ -41,12 +41,17 @@ def kernel() -> tuple[Scope, Scope]:
         ("%r01", UNKNOWN),
         ("%v", "v2.u32"),
         ("%v.x", "u32"),
+        ("%r1.h0", "b32"),
+        ("%r1.b3210", "b32"),
+        ("%r1.x", UNKNOWN),
         ("done", "pred"),
         ("tile", SYMBOL),
         ("p", SYMBOL),
         ("top", SYMBOL),
         ("helper", SYMBOL),
-        ("%tid.x", UNKNOWN),
+        ("%tid.x", SPECIAL),
+        ("%tid.q", UNKNOWN),
+        ("WARP_SZ", SPECIAL),
         ("h", UNKNOWN),
     ],
 )
