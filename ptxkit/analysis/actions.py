@@ -161,7 +161,8 @@ def _record(operands: Operands, effect: fx.Effect) -> Action:
     step = operands.step
     barrier = getattr(effect, "barrier", None)
     address = operands.shared(barrier) if isinstance(barrier, str) else None
-    size = operands.evaluator(getattr(effect, "size", None))
+    size = _box(operands) if isinstance(effect, fx.MbarrierComplete) else None
+    size = size or operands.evaluator(getattr(effect, "size", None))
     amount = operands.evaluator(_amount(effect))
     expect = operands.evaluator(getattr(effect, "expect", None))
 
@@ -179,6 +180,17 @@ def _record(operands: Operands, effect: fx.Effect) -> Action:
         )
 
     return record
+
+
+def _box(operands: Operands) -> Reader | None:
+    """The bytes of a tensor copy: unknown, but the same for each copy of its kind by the same tensor map."""
+    match = operands.step.match
+    maps = [e.address for e in match.effects if isinstance(e, fx.Access) and e.via == "tensormap"] if match else []
+    operand = operands.role(maps[0]) if maps else None
+    if match is None or operand is None:
+        return None
+    reader, kind = operands.reader(operand), match.canonical
+    return lambda walker: walker.terms.of(("box", kind, reader(walker)))
 
 
 def _wait(operands: Operands, effect: fx.MbarrierWait) -> Action:

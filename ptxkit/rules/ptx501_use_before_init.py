@@ -36,7 +36,7 @@ def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
     """Looks at each first use of an object by each thread."""
     for number, world in enumerate(kernel.worlds):
         if not is_murky(world):
-            yield from _world(number, world, world.is_clear_about(MbarrierInit))
+            yield from _world(number, world, world.executes_all(MbarrierInit))
 
 
 def _world(number: int, world: World, all_inits: bool) -> Iterator[Observation]:

@@ -20,9 +20,10 @@ ISA section
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
 
-from ptxkit.analysis.kernel import Kernel, World
+from ptxkit.analysis.kernel import Kernel, Thread, World
 from ptxkit.analysis.program import Step
 from ptxkit.isa.effects import MbarrierInvalidate
 from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
@@ -37,17 +38,30 @@ def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
 
 
 def _world(number: int, world: World) -> Iterator[Observation]:
-    ended = {object_of(event) for thread in world.threads.values() for _, event in thread.positions(MbarrierInvalidate)}
+    ended: dict[int | None, list[tuple[Thread, int]]] = defaultdict(list)
+    for thread in world.threads.values():
+        for position, event in thread.positions(MbarrierInvalidate):
+            ended[object_of(event)].append((thread, position))
     for address, makers in initialisations(world.threads.values()).items():
-        (thread, _, first), *others = makers
-        exact = all(maker.trace.is_sure(position) for maker, position, _ in makers)
-        if others and address in ended:
-            continue
-        key = (first.step, others[0][2].step if others else None)
+        (thread, made, first), *others = makers
+        again = [other for other in others if not _ended_between(world, ended[address], (thread, made), other[:2])]
         finding = None
-        if others:
-            finding = _finding(first.step, others[0][2].step, others[0][0].tid != thread.tid)
-        yield Observation(key, number, exact, finding, 2 if others and others[0][0] is not thread else 1)
+        if again:
+            finding = _finding(first.step, again[0][2].step, again[0][0] is not thread)
+        key = (first.step, again[0][2].step if again else None)
+        exact = all(maker.trace.is_sure(position) for maker, position, _ in (makers[0], *again[:1]))
+        yield Observation(key, number, exact, finding, 2 if again and again[0][0] is not thread else 1)
+
+
+def _ended_between(
+    world: World, ends: list[tuple[Thread, int]], first: tuple[Thread, int], second: tuple[Thread, int]
+) -> bool:
+    """Whether the object's life surely or possibly ended between two initialisations."""
+    return any(
+        (thread is not first[0] or position > first[1])
+        and (position < second[1] if thread is second[0] else any(world.order(thread, position, *second)))
+        for thread, position in ends
+    )
 
 
 def _finding(first: Step, second: Step, threads_differ: bool) -> Finding:

@@ -23,126 +23,98 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 
 from ptxkit.analysis.kernel import Kernel, Thread, World
 from ptxkit.analysis.trace import Event
-from ptxkit.isa.effects import MbarrierArrive, MbarrierComplete, MbarrierExpect, MbarrierTrack, MbarrierWait
+from ptxkit.analysis.transactions import Ledger, Round, ledgers_of, odd_ones
+from ptxkit.isa.effects import MbarrierArrive, MbarrierExpect, MbarrierTrack, MbarrierWait
 from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
 from ptxkit.rules.mbarriers import is_murky, object_of
 
 
-@dataclass(frozen=True, slots=True)
-class _Entry:
-    """Bytes announced (`expected`) or started on an object; arrives: the announcement is an arrival too."""
-
-    event: Event
-    size: int | None
-    expected: bool
-    arrives: bool = False
-
-
-@dataclass(slots=True)
-class _Ledger:
-    """What one thread announces and starts on one object, in order."""
-
-    thread: Thread
-    entries: list[_Entry] = field(default_factory=list)
-
-    def rounds(self, copies_follow: bool) -> list[list[_Entry]]:
-        """The entries by phase, whose copies follow its arrival, or come before it."""
-        rounds: list[list[_Entry]] = []
-        for entry in self.entries:
-            over = rounds and any(other.arrives for other in rounds[-1]) and (entry.expected or not copies_follow)
-            if not rounds or over:
-                rounds.append([entry])
-            else:
-                rounds[-1].append(entry)
-        return rounds if self.thread.trace.ended == "exit" else rounds[1 - copies_follow : -1]
-
-
-def _sum(entries: list[_Entry], expected: bool) -> int | None:
-    """Bytes announced, or started; None where a size is not known."""
-    sizes = [entry.size for entry in entries if entry.expected == expected]
-    return None if None in sizes else sum(size for size in sizes if size is not None)
-
-
-def _is_even(entries: list[_Entry]) -> bool | None:
-    """Whether as many bytes are announced as started; None where that is not known."""
-    expected, started = _sum(entries, expected=True), _sum(entries, expected=False)
-    if expected is not None and started is not None:
-        return expected == started
-    return False if started is None and expected == 0 else None
-
-
 def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
-    """Looks at every object that one thread alone feeds, and at every object that is waited for."""
+    """Looks at every object that is fed, and at every object that is waited for."""
     for number, world in enumerate(kernel.worlds):
         if world.is_opaque or is_murky(world) or world.scenario.launch.cluster_size > 1:
             continue
         if world.is_clear_about(MbarrierArrive, MbarrierTrack):
             yield from _unarrived(number, world)
-        for ledgers in _ledgers(world).values():
-            yield from _object(number, ledgers, world.executes_all(MbarrierArrive, MbarrierExpect))
+        by_object: dict[int, list[Ledger]] = defaultdict(list)
+        for thread in world.threads.values():
+            mine = ledgers_of(thread.trace, object_of)
+            for address, ledger in mine.items():
+                by_object[address].append(ledger)
+            yield from _same_boxes(number, thread, mine.values())
+        for address, ledgers in by_object.items():
+            if len(ledgers) == 1:
+                yield from _one_thread(number, world, ledgers[0])
+            else:
+                yield from _many_threads(number, world, address)
 
 
-def _ledgers(world: World) -> dict[int, list[_Ledger]]:
-    found: dict[int, list[_Ledger]] = defaultdict(list)
-    for thread in world.threads.values():
-        mine: dict[int, _Ledger] = {}
-        for event in thread.trace.events:
-            if not isinstance(event, Event):
-                continue
-            address = object_of(event)
-            if address is None:
-                continue
-            ledger = mine.setdefault(address, _Ledger(thread))
-            effect = event.effect
-            if isinstance(effect, MbarrierComplete):
-                ledger.entries.append(_Entry(event, _number(event.size), expected=False))
-            elif isinstance(effect, MbarrierExpect):
-                ledger.entries.append(_Entry(event, _number(event.size), expected=True))
-            elif isinstance(effect, MbarrierArrive):
-                announced = _number(event.expect) if effect.expect is not None else 0
-                ledger.entries.append(_Entry(event, announced, expected=True, arrives=True))
-        for address, ledger in mine.items():
-            if any(entry.size != 0 for entry in ledger.entries):
-                found[address].append(ledger)
-    return found
-
-
-def _number(value: object) -> int | None:
-    return value if isinstance(value, int) else None
-
-
-def _object(number: int, ledgers: list[_Ledger], clear: bool) -> Iterator[Observation | Doubt]:
-    if len(ledgers) != 1:
-        return
-    (ledger,) = ledgers
+def _one_thread(number: int, world: World, ledger: Ledger) -> Iterator[Observation | Doubt]:
+    """One thread feeds the object: its phases must be even, whether copies follow their arrival or come before it."""
     key = (ledger.entries[0].event.step, None)
     groupings = [ledger.rounds(copies_follow) for copies_follow in (True, False)]
-    uneven = [[entries for entries in rounds if _is_even(entries) is False] for rounds in groupings]
-    if all(uneven) and not clear and any(not _sum(rounds[0], expected=True) for rounds in uneven):
-        yield Doubt(key[0], "some arrivals are in code that no walk reaches")
-    elif all(uneven):
-        yield Observation(key, number, ledger.thread.trace.is_sure(), _finding(uneven[0][0]))
-    elif any(_is_even(entries) is None for rounds in groupings for entries in rounds):
+    uneven = [[entries for entries in rounds if entries.is_even is False] for rounds in groupings]
+    sure = world.threads[ledger.tid].trace.is_sure()
+    if all(uneven):
+        silent = any(not rounds[0].announced for rounds in uneven)
+        if silent and not world.executes_all(MbarrierArrive, MbarrierExpect):
+            yield Doubt(key[0], "some arrivals are in code that no walk reaches")
+        else:
+            yield Observation(key, number, sure, _finding(uneven[0][0]))
+    elif any(entries.is_even is None for rounds in groupings for entries in rounds):
         yield Doubt(key[0], "the bytes of a copy are not known: a tensor map decides them")
     else:
-        yield Observation(key, number, ledger.thread.trace.is_sure())
+        yield Observation(key, number, sure)
 
 
-def _finding(entries: list[_Entry]) -> Finding:
-    expects = [entry.event.step for entry in entries if entry.expected]
-    copies = list(dict.fromkeys(entry.event.step for entry in entries if not entry.expected))
-    expected, started = _sum(entries, expected=True), _sum(entries, expected=False)
+def _many_threads(number: int, world: World, address: int) -> Iterator[Observation]:
+    """Several threads feed the object: over a whole kernel, all that is announced must come."""
+    everyone = world.everyone or {}
+    ledgers = [ledgers_of(thread.trace, object_of).get(address) for thread in everyone.values()]
+    found = [ledger for ledger in ledgers if ledger is not None]
+    whole = Round(tuple(entry for ledger in found for entry in ledger.entries))
+    if found and all(ledger.complete for ledger in found) and whole.is_even is not None:
+        sure = all(thread.trace.is_sure() for thread in everyone.values())
+        finding = None if whole.is_even else _finding(whole)
+        yield Observation((whole.entries[0].event.step, None), number, sure, finding, len(found))
+
+
+def _same_boxes(number: int, thread: Thread, ledgers: Iterable[Ledger]) -> Iterator[Observation]:
+    """Copies by the same tensor maps bring the same bytes: a phase that announces others for them is wrong."""
+    ledgers = list(ledgers)
+    odd = [list(odd_ones(ledgers, copies_follow)) for copies_follow in (True, False)]
+    if all(odd):
+        for round_, usual in odd[0]:
+            finding = _odd(round_, usual)
+            yield Observation((finding.primary, None), number, thread.trace.is_sure(), finding)
+
+
+def _odd(round_: Round, usual: int) -> Finding:
+    expects = [entry.event.step for entry in round_.entries if entry.expected]
+    copies = dict.fromkeys(entry.event.step for entry in round_.entries if not entry.expected)
+    return Finding(
+        primary=expects[-1],
+        message=f"expects {round_.announced} bytes, but copies by the same tensor maps are given {usual} elsewhere",
+        labels=tuple((step, "completes here") for step in copies),
+        help=f"expect {usual} bytes, in all the announcements of this phase together",
+        properties={"expected": round_.announced, "usual": usual},
+    )
+
+
+def _finding(round_: Round) -> Finding:
+    expects = [entry.event.step for entry in round_.entries if entry.expected]
+    copies = list(dict.fromkeys(entry.event.step for entry in round_.entries if not entry.expected))
+    expected, started = round_.announced, round_.started
     properties = {"expected": expected, "copied": started}
     if not expected and copies:
         amount = "" if started is None else f" {started}"
         plain = tuple((step, "the arrival announces no bytes") for step in expects[:1])
         return Finding(
             primary=expects[-1] if expects else copies[0],
-            message=f"the copy brings{amount} bytes to an mbarrier that is told to expect none: its phase ends early",
+            message=f"the copy brings{amount} bytes to an mbarrier that is told to expect none",
             labels=(*plain, *((step, "completes here") for step in copies)),
             help=f"announce the{amount} bytes with `mbarrier.arrive.expect_tx` in place of the plain arrival",
             properties=properties,

@@ -1,0 +1,138 @@
+"""What threads announce to an mbarrier and what their copies bring, phase by phase.
+
+The bytes of a tensor copy stand in its tensor map. They are unknown, but copies by one map bring the same bytes each
+time: they are counted as so many boxes of that map.
+Source: PTX ISA, "Tracking asynchronous operations by the mbarrier object", "mbarrier.expect_tx".
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from math import gcd
+from typing import TypeAlias
+
+from ptxkit.analysis.terms import Term, Value
+from ptxkit.analysis.trace import Event, Trace
+from ptxkit.isa.effects import MbarrierArrive, MbarrierComplete, MbarrierExpect
+
+#: So many boxes of each tensor map.
+Boxes: TypeAlias = tuple[tuple[Term, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """Bytes announced (`expected`) or started on an object; arrives: the announcement is an arrival too."""
+
+    event: Event
+    size: Value | None
+    expected: bool
+    arrives: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """The entries of one phase."""
+
+    entries: tuple[Entry, ...]
+
+    @property
+    def announced(self) -> int | None:
+        """Bytes announced; None where one of them is not known."""
+        sizes = [entry.size for entry in self.entries if entry.expected]
+        numbers = [size for size in sizes if isinstance(size, int)]
+        return sum(numbers) if len(numbers) == len(sizes) else None
+
+    @property
+    def started(self) -> int | None:
+        """Bytes of the copies; None where one of them is not known."""
+        return self.plain if not self.boxes else None
+
+    @property
+    def plain(self) -> int:
+        """Bytes of the copies whose size is a number."""
+        return sum(entry.size for entry in self.entries if not entry.expected and isinstance(entry.size, int))
+
+    @property
+    def boxes(self) -> Boxes:
+        """Copies whose size is not a number, by what it depends on."""
+        found = Counter(entry.size for entry in self.entries if not entry.expected and isinstance(entry.size, Term))
+        return tuple(sorted(found.items(), key=lambda item: item[0].identity))
+
+    @property
+    def is_even(self) -> bool | None:
+        """Whether as many bytes are announced as started; None where that is not known."""
+        if self.announced is None:
+            return None
+        if self.started is not None:
+            return self.announced == self.started
+        return False if self.announced == 0 else None
+
+    @property
+    def unit(self) -> tuple[Boxes, int] | None:
+        """The smallest lot of boxes that the copies are a multiple of, and the bytes announced for one such lot."""
+        if not self.boxes or not self.announced:
+            return None
+        lots = gcd(*(count for _, count in self.boxes))
+        return tuple((box, count // lots) for box, count in self.boxes), (self.announced - self.plain) // lots
+
+
+@dataclass(slots=True)
+class Ledger:
+    """What one thread announces and starts on one object, in order. complete: the walk reached the thread's end."""
+
+    tid: int
+    complete: bool
+    entries: list[Entry] = field(default_factory=list)
+
+    def rounds(self, copies_follow: bool) -> list[Round]:
+        """The entries by phase, whose copies follow its arrival, or come before it."""
+        rounds: list[list[Entry]] = []
+        for entry in self.entries:
+            over = rounds and any(other.arrives for other in rounds[-1]) and (entry.expected or not copies_follow)
+            if not rounds or over:
+                rounds.append([entry])
+            else:
+                rounds[-1].append(entry)
+        whole = rounds if self.complete else rounds[1 - copies_follow : -1]
+        return [Round(tuple(entries)) for entries in whole]
+
+
+def ledgers_of(trace: Trace, object_of: Callable[[Event], int | None]) -> dict[int, Ledger]:
+    """By object: what a thread announces and starts. Objects it only arrives at are left out."""
+    found: dict[int, Ledger] = {}
+    for event in trace.events:
+        if not isinstance(event, Event):
+            continue
+        address, entry = object_of(event), _entry(event)
+        if address is not None and entry is not None:
+            found.setdefault(address, Ledger(trace.tid, trace.ended == "exit")).entries.append(entry)
+    return {address: ledger for address, ledger in found.items() if any(entry.size != 0 for entry in ledger.entries)}
+
+
+def _entry(event: Event) -> Entry | None:
+    effect = event.effect
+    if isinstance(effect, MbarrierComplete):
+        return Entry(event, event.size, expected=False)
+    if isinstance(effect, MbarrierExpect):
+        return Entry(event, event.size, expected=True)
+    if isinstance(effect, MbarrierArrive):
+        return Entry(event, event.expect if effect.expect is not None else 0, expected=True, arrives=True)
+    return None
+
+
+def odd_ones(ledgers: Iterable[Ledger], copies_follow: bool) -> Iterator[tuple[Round, int]]:
+    """Rounds that announce other bytes for the same boxes than most rounds do, with what most announce for them."""
+    by_lot: dict[Boxes, list[tuple[int, Round]]] = defaultdict(list)
+    for ledger in ledgers:
+        for round_ in ledger.rounds(copies_follow):
+            unit = round_.unit
+            if unit is not None:
+                by_lot[unit[0]].append((unit[1], round_))
+    for boxes, seen in by_lot.items():
+        (usual, times), *others = Counter(size for size, _ in seen).most_common()
+        if others and times > others[0][1]:
+            for size, round_ in seen:
+                if size != usual:
+                    yield round_, round_.plain + usual * (round_.boxes[0][1] // boxes[0][1])
