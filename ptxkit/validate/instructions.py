@@ -38,7 +38,8 @@ from ptxkit.validate.types import TypedShape, misfit
 class Problem:
     """What is wrong with an instruction. operand: the index of the operand to point at, None for the opcode.
 
-    certain: an assembler refuses it; otherwise it is a warning.
+    certain: an assembler refuses it; otherwise it is a warning. typed: the form is known, and a register or constant
+    of the wrong type stands in it.
     """
 
     code: str
@@ -47,6 +48,7 @@ class Problem:
     form: Form | None = None
     help: str | None = None
     certain: bool = True
+    typed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +151,7 @@ def _type_problem(match: Match, typed: tuple[TypedShape, ...]) -> Problem | None
         wrong = misfit(operand, shape)
         if wrong is not None:
             message = f"operand {index + 1} of `{match.canonical}` {wrong}"
-            return Problem("PTX104", message, index, match.form, f"it must be {operand_words(operand)}")
+            return Problem("PTX104", message, index, match.form, f"it must be {operand_words(operand)}", typed=True)
     return None
 
 

@@ -61,7 +61,8 @@ class _Validation:
             self.unknown[instruction.name] += 1
             self.first_unknown.setdefault(instruction.name, (problem, start))
             return
-        uncertain = not problem.certain or (self.is_newer and problem.code in ("PTX103", "PTX104"))
+        may_be_new = self.is_newer and problem.code in ("PTX103", "PTX104") and not problem.typed
+        uncertain = may_be_new or not problem.certain
         spans = statement_spans(self.source, start) if self.source.text else None
         span = Span(start, start)
         if spans is not None:

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from ptxkit.isa import table
 from ptxkit.syntax.tree import Body, Declaration, Directive, Function, LabelStatement, Module, Prototype
 
-_NUMBERED = re.compile(r"(.*?[^0-9])(0|[1-9][0-9]*)")
+_NUMBERED = re.compile(r"(.*?[^0-9])([0-9]{1,9})")
 _COMPONENTS = frozenset("xyzwrgba")
 _PARTS = re.compile(r"b[0-7]{1,4}|h[0-3]{1,2}")  # of a register in a video instruction
 _ALWAYS_KNOWN = frozenset({"WARP_SZ", "_"})

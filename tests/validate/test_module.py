@@ -46,6 +46,9 @@ RIGHT_AND_WRONG = [
     ("@%p1 bra out; out:", "@%p1 bra away; out:", "PTX106", "`away` is not declared"),
     ("@!%p1 exit;", "@!%p99 exit;", "PTX106", "the guard `%p99` is not declared"),
     ("@%p1 exit;", "@%r1 exit;", "PTX104", "the guard `%r1` is no predicate"),
+    ("add.f32 %f1, %f2, 1.0;", "add.f32 %f1, %f2, 1;", "PTX104", "is an integer"),
+    ("st.b32 [%rd1], 0f3F800000;", "st.u32 [%rd1], 0f3F800000;", "PTX104", "is a floating-point one"),
+    ("mov.b64 %rd1, 0;", "mov.b64 %r1, 0;", "PTX104", "operand 1"),
     ("bar.sync 15;", "bar.sync 16;", "PTX105", "from 0 to 15, and is 16"),
     ("bar.sync ((15));", "bar.sync (-(1));", "PTX105", "from 0 to 15, and is -1"),
     ("bar.sync 0, 64;", "bar.sync 0, 65;", "PTX105", "steps of 32, and is 65"),
@@ -115,6 +118,11 @@ def test_an_unknown_opcode_is_one_note_with_its_count() -> None:
 def test_a_newer_version_than_the_table_knows_is_not_called_wrong() -> None:
     (found,) = findings("ld.global.lukewarm.u32 %r1, [%rd1];", version="9.9")
     assert (found.code, found.severity) == ("PTX103", Severity.WARNING)
+
+
+def test_a_wrong_type_in_a_known_form_is_wrong_in_every_version() -> None:
+    (found,) = findings("add.s32 %r1, %r2, %rd3;", version="9.9")
+    assert (found.code, found.severity) == ("PTX104", Severity.ERROR)
 
 
 def test_an_order_that_only_ptxas_takes_is_a_warning() -> None:

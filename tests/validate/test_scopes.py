@@ -38,7 +38,7 @@ def kernel() -> tuple[Scope, Scope]:
         ("%r0", "b32"),
         ("%r3", "b32"),
         ("%r4", UNKNOWN),
-        ("%r01", UNKNOWN),
+        ("%r01", "b32"),
         ("%v", "v2.u32"),
         ("%v.x", "u32"),
         ("%r1.h0", "b32"),
