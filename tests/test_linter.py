@@ -1,0 +1,79 @@
+"""`ptxkit.lint`: one text through the whole house, and what of a house that breaks."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+import ptxkit
+from ptxkit.diagnostics import Severity
+from ptxkit.linter import lint_source
+from ptxkit.results import Status
+from ptxkit.source import SourceFile
+from tests.cli.support import BROKEN, CLEAN
+
+CORPUS = Path(__file__).resolve().parent.parent / "corpus"
+KERNEL = (CORPUS / "kernels" / "bulk_add_one.sm_90.ptx").read_text("utf-8")
+UNFENCED = "".join(line for line in KERNEL.splitlines(keepends=True) if "fence.proxy.async" not in line)
+
+
+def test_a_correct_text_has_an_empty_verdict() -> None:
+    assert ptxkit.lint(CLEAN) == ptxkit.Verdict(())
+
+
+def test_a_syntax_error_is_a_diagnostic_and_not_an_exception() -> None:
+    [found] = ptxkit.lint(BROKEN, path="k.ptx").diagnostics
+    assert (found.code, found.severity, found.source.path) == ("PTX101", Severity.ERROR, "k.ptx")
+
+
+def test_a_syntax_error_is_an_exception_of_parse_that_carries_the_same_diagnostics() -> None:
+    with pytest.raises(ptxkit.PTXSyntaxError) as raised:
+        ptxkit.parse(BROKEN, "k.ptx")
+    assert raised.value.diagnostics == ptxkit.lint(BROKEN, path="k.ptx").diagnostics
+
+
+def test_text_parsed_module_and_built_module_have_the_same_findings() -> None:
+    parsed = ptxkit.parse(UNFENCED)
+    built = ptxkit.Module(parsed.items)
+    codes = [[found.code for found in ptxkit.lint(each).diagnostics] for each in (UNFENCED, parsed, built)]
+    assert codes[0] == codes[1] == codes[2]
+    assert "PTX401" in codes[0]
+
+
+def test_diagnostics_stand_in_the_order_of_the_text_and_none_twice() -> None:
+    for path in sorted((CORPUS / "rules").glob("PTX40*_bad_*.ptx")):
+        found = ptxkit.lint(path.read_text("utf-8")).diagnostics
+        assert [each.span for each in found] == sorted(each.span for each in found)
+        assert len({(each.code, each.span, each.message) for each in found}) == len(found)
+
+
+def test_an_unknown_policy_is_refused() -> None:
+    with pytest.raises(ValueError, match="isa, strict"):
+        ptxkit.lint(CLEAN, policy="lax")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_mutilated_kernel_never_breaks_the_linter(seed: int) -> None:
+    """Lines go, come back elsewhere, swap words: all of it is a finding or nothing, and none is a crash."""
+    rng = random.Random(seed)
+    paths = sorted((CORPUS / "kernels").glob("*.ptx"))
+    for _ in range(6):
+        lines = rng.choice(paths).read_text("utf-8").split("\n")
+        for _ in range(rng.randrange(1, 4)):
+            here, there = rng.randrange(len(lines)), rng.randrange(len(lines))
+            match rng.randrange(4):
+                case 0:
+                    del lines[here]
+                case 1:
+                    lines[here], lines[there] = lines[there], lines[here]
+                case 2:
+                    lines.insert(here, lines[there])
+                case _:
+                    words = lines[here].split(" ")
+                    words[rng.randrange(len(words))] = rng.choice(lines[there].split(" "))
+                    lines[here] = " ".join(words)
+        text = "\n".join(lines)
+        result = lint_source(SourceFile("mutilated.ptx", text))
+        assert result.status is not Status.FAILED, f"{result.diagnostics[0].message}\n{text}"
