@@ -32,21 +32,22 @@ def _up_to(stops: str, units: str) -> str:
 def _pattern(terminals: dict[str, str]) -> str:
     ident, integer, string = terminals["IDENT"], terminals["INT"], terminals["STRING"]
     comment = f"{COMMENT}|/(?![*/])"
-    gap = f"{BLANK}++{TRIVIA}"
+    gap = f"(?=[ \t\r\n/]){TRIVIA}"
     number = f"(?:{integer})"
     comma = rf"{TRIVIA},{TRIVIA}"
     strings = rf"{string}(?:{comma}{string})*+"
     instruction = rf"{_up_to(';/', comment)};"
-    place = rf"{gap}{number}{gap}{number}{gap}{number}"
-    inlined = rf"(?:{comma}{ident}{gap}(?:{number}{gap}{number}{gap}{number}|{ident}(?:{TRIVIA}\+{TRIVIA}{number})?))*+"
+    place = rf"{number}{gap}{number}{gap}{number}"
+    label = rf"(?>{ident})(?:{TRIVIA}\+{TRIVIA}{number})?"
+    attributes = rf"(?:{comma}(?>{ident}){TRIVIA}(?:{place}|{label}))*+"
     header_stops = ';{="/.'
     header_units = rf"\.pragma{TRIVIA}{strings}{TRIVIA};|\.|{string}|{comment}"
     words = [
         rf"(?>{ident}){TRIVIA}(?::(?:{TRIVIA}{_LABELLED}{instruction})?|{instruction})",
         rf"@(?!@){instruction}",
         r"[{}]",
-        rf"\.loc{place}{inlined}",
-        rf"\.loc_intermediate{place}",
+        rf"\.loc{gap}{place}{attributes}",
+        rf"\.loc_intermediate{gap}{place}",
         rf"\.version{gap}(?:{terminals['FLOAT']})",
         rf"\.target{gap}{ident}(?:{comma}{ident})*+",
         rf"\.address_size{gap}{number}",

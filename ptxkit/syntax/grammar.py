@@ -41,6 +41,10 @@ _RECIPE_TOKENS = 512
 """A longer sequence (a table of constants) hardly comes twice, and is not remembered."""
 
 
+class NulError(MalformedError):
+    """A NUL inside of a text; Lark would take it for the one at the end, where a piece ends with it."""
+
+
 class TooLongError(MalformedError):
     """A statement has more tokens than MAX_STATEMENT_TOKENS."""
 
@@ -126,7 +130,8 @@ class Tokenizer:
         return found, start
 
 
-def _depth(tree: Tree[Any]) -> int:
+def depth(tree: Tree[Any]) -> int:
+    """How many levels a tree has; not recursive, as the tree may be too deep for that."""
     depths: dict[int, int] = {}
     for subtree in tree.iter_subtrees():  # children first
         depths[id(subtree)] = 1 + max(
@@ -195,6 +200,8 @@ class Grammar:
         return recipe(words)
 
     def _scanned(self, text: str, start: str) -> tuple[list[str], tuple[int, ...]]:
+        if "\0" in text:
+            raise NulError("a NUL can stand at the very end of the text only")
         tokens, reached = self.tokenizer.scan(text)
         if reached < len(text):
             if len(tokens) >= MAX_STATEMENT_TOKENS:
@@ -205,7 +212,7 @@ class Grammar:
 
     def _learn(self, key: tuple[str, tuple[int, ...]], text: str) -> Recipe:
         tree = self.tree(text, key[0])
-        if _depth(tree) > MAX_NESTING:
+        if depth(tree) > MAX_NESTING:
             raise TooDeepError(f"this nests deeper than {MAX_NESTING} levels, the most that is read")
         tokens, _ = self.tokenizer.scan(text)
         recipe = _compile(tree, {offset: place for place, (_, _, offset) in enumerate(tokens)})

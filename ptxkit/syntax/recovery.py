@@ -19,7 +19,7 @@ from ptxkit.syntax.constants import MalformedError
 from ptxkit.syntax.cutter import BLANK, COMMENT, cutter
 from ptxkit.syntax.errors import PTXSyntaxError
 from ptxkit.syntax.examination import Finding, examine
-from ptxkit.syntax.grammar import TooDeepError, TooLongError, grammar
+from ptxkit.syntax.grammar import NulError, TooDeepError, TooLongError, grammar
 from ptxkit.syntax.operands import OperandMemo
 from ptxkit.syntax.reference import parse_plainly
 from ptxkit.syntax.statements import StatementMemo
@@ -39,6 +39,9 @@ _SECTIONS = (".section", f".{SOURCE_SECTION}")
 _LONG = 65536
 """Characters from which on a piece is likely to be one without an end, and is examined before it is parsed."""
 
+_SMALL = 16384
+"""Characters up to which Lark itself is asked about the whole text before an error is reported."""
+
 _VECTOR = re.compile(r"\{[^{};]*\}")
 
 
@@ -46,12 +49,14 @@ def recover(source: SourceFile) -> Module:
     """The module after all, where Lark accepts the text; else raises `PTXSyntaxError`."""
     walk = _Walk(source)
     walk.run()
-    if not walk.found:
+    if not walk.found or len(source.text) <= _SMALL:
+        # The grammar decides what is PTX. The walk knows only where statements end.
         try:
             return parse_plainly(source)
         except (UnexpectedInput, MalformedError) as error:
-            place = getattr(error, "pos_in_stream", None) or 0
-            walk.report(Finding(Span(place, place + 1), str(error).partition("\n")[0]))
+            if not walk.found:
+                place = getattr(error, "pos_in_stream", None) or 0
+                walk.report(Finding(Span(place, place + 1), str(error).partition("\n")[0]))
     found = sorted(walk.found, key=lambda diagnostic: diagnostic.span)
     raise PTXSyntaxError(tuple(found[:MAX_SYNTAX_ERRORS]))
 
@@ -205,7 +210,7 @@ class _Walk:
     def _examine(self, place: int, start: str, error: Exception | None) -> int:
         if isinstance(error, TooLongError):
             return self._too_long(place, error)
-        if isinstance(error, MalformedError):
+        if isinstance(error, MalformedError) and not isinstance(error, NulError):
             return self._malformed(place, error)
         finding = examine(self.source.text, place, start)
         if finding is None:

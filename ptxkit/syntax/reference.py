@@ -6,18 +6,21 @@ from typing import Any
 
 from lark import Token, Tree
 
+from ptxkit.limits import MAX_NESTING
 from ptxkit.source import SourceFile
 from ptxkit.syntax.builder import RULES
-from ptxkit.syntax.grammar import grammar
+from ptxkit.syntax.grammar import TooDeepError, depth, grammar
 from ptxkit.syntax.tree import Block, Body, Module
+
+_LEVELS = 40
+"""Levels of a tree that are no nesting of the text: module, function, body, statement, operand, ..."""
 
 
 def parse_plainly(source: SourceFile) -> Module:
-    """The module of a correct text; raises `lark.UnexpectedInput` or `MalformedError` otherwise.
-
-    Recursive: the text must not nest deeper than MAX_NESTING.
-    """
+    """The module of a correct text; raises `lark.UnexpectedInput` or `MalformedError` otherwise."""
     tree = grammar().tree(source.text, "module")
+    if depth(tree) > MAX_NESTING + _LEVELS:
+        raise TooDeepError(f"this nests deeper than {MAX_NESTING} levels, the most that is read")
     return Module(*_held(tree), source)
 
 
