@@ -19,7 +19,7 @@ from ptxkit.isa.functions import FUNCTIONS, OPERATORS, is_type, space
 Assignment = Mapping[str, str | None]
 
 # Modifiers that ptxas takes twice without a word.
-_REPEATABLE = frozenset({"sync", "sat", "NaN"})
+_REPEATABLE = frozenset({"sync", "sat", "satfinite", "NaN", "approx", "uni", "cc"})
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,18 +41,17 @@ def describe_json(opcode: str | None = None) -> str:
 
 def _forms(opcode: str) -> list[Form]:
     name, *words = opcode.strip(".").split(".")
-    found = [form for form in table().forms(name) if _may_be(form, words)]
-    if not found:
+    known = table().forms(name)
+    may_be = [form for form in known if all(any(word in slot.values for slot in form.modifiers) for word in words)]
+    if not may_be:
         raise LookupError(opcode)
-    return found
+    return [form for form in may_be if _begins(form, words)] or may_be
 
 
-def _may_be(form: Form, words: list[str]) -> bool:
-    """Whether the words could be modifiers of the form: its stem first, and the others somewhere."""
+def _begins(form: Form, words: list[str]) -> bool:
+    """Whether the words begin with as much of the form's stem as they can."""
     stem = [slot.name for slot in form.modifiers if slot.stem]
-    if any(word != wanted for word, wanted in zip(words, stem, strict=False)):
-        return False
-    return all(any(word in slot.values for slot in form.modifiers) for word in words)
+    return all(word == wanted for word, wanted in zip(words, stem, strict=False))
 
 
 def _form_lines(form: Form) -> Iterator[str]:
