@@ -73,7 +73,11 @@ class InstructionChecker:
 
     def problems(self, instruction: Instruction, scope: Scope) -> tuple[Problem, ...]:
         """Everything wrong with the instruction: nothing, nearly always."""
-        key = (instruction.opcode, *[_typed(operand, scope) for operand in instruction.operands])
+        known = scope.shapes
+        key = (
+            instruction.opcode,
+            *[known.get(id(operand)) or _remember(operand, scope) for operand in instruction.operands],
+        )
         answer = self._answers.get(key)
         if answer is None:
             answer = self._answer(instruction, key[1:])
@@ -222,6 +226,11 @@ def _constant_problems(
         )
         for index, text in constants
     ]
+
+
+def _remember(operand: Operand, scope: Scope) -> TypedShape:
+    shape = scope.shapes[id(operand)] = _typed(operand, scope)
+    return shape
 
 
 def _typed(operand: Operand, scope: Scope) -> TypedShape:

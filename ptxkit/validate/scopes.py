@@ -33,6 +33,9 @@ class Scope:
         self._names: dict[str, str] = {}
         self._numbered: dict[str, tuple[int, str]] = {}
         self._memo: dict[str, str] = {}
+        # The checker's notes on operands in this scope, by identity: the parser shares equal operands, and the module
+        # that is checked keeps them alive.
+        self.shapes: dict[int, str | tuple[object, ...]] = {}
 
     def declare(self, declaration: Declaration) -> None:
         """Enter the names of a declaration."""
