@@ -38,6 +38,8 @@ from ptxkit.syntax.tree import (
 )
 
 _SECTION = re.compile(rf"\.section{BLANK}+(\.[^ \t\r\n{{]+){BLANK}*\{{([^}}]*)\}}{TRIVIA}")
+_HEADINGS = 2
+"""`.version` and `.target`, with which every module begins."""
 
 
 class _ModuleReader:
@@ -68,7 +70,7 @@ class _ModuleReader:
             depth += sum([1 if self._pieces[place][0] == "{" else -1 for place in braces])
             if depth == 0:
                 self._read_items()
-        if self._pieces or len(self._items) < 2:
+        if self._pieces or len(self._items) < _HEADINGS:
             raise UnfitError
         return Module(tuple(self._items), tuple(self._item_starts), source)
 
@@ -79,7 +81,7 @@ class _ModuleReader:
         while place < len(pieces):
             self._item_starts.append(self._starts[place])
             piece = pieces[place]
-            if place + 1 < len(pieces) and pieces[place + 1][0] == "{":
+            if len(self._items) >= _HEADINGS and place + 1 < len(pieces) and pieces[place + 1][0] == "{":
                 function, place = self._function(place)
                 self._items.append(function)
             else:
@@ -88,7 +90,7 @@ class _ModuleReader:
         self._pieces, self._starts, self._braces = [], [], []
 
     def _item(self, piece: str) -> Item:
-        if len(self._items) < 2:
+        if len(self._items) < _HEADINGS:
             node: Item = self._grammar.node(piece, ("version", "target")[len(self._items)])
             return node
         if piece.startswith(".section"):

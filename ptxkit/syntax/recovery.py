@@ -140,7 +140,8 @@ class _Walk:
             message = "this section never ends, or is not well formed"
             self.report(Finding(Span(place, place + 1), message, "sections have the form `.section .name { ... }`"))
             return len(text)
-        self.headed = found is not None and not self.braces and text[found.end() : found.end() + 1] == "{"
+        function = not self.braces and _FUNCTION.match(text, place) is not None
+        self.headed = function and found is not None and text[found.end() : found.end() + 1] == "{"
         start = "statement" if self.braces else "header" if self.headed else "item"
         if found is not None and len(found.group()) > _LONG and examine(text, place, start):
             return self._examine(place, start, None)
