@@ -1,215 +1,21 @@
-"""Binding a form to an opcode string: modifiers get values, expressions are folded, optional operands decided.
+"""Binding a form to an opcode's modifiers: expressions are folded, optional operands decided.
 
 The product of a form's modifiers is never expanded; only opcodes that occur are bound, each once (see `table`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import product
 from types import MappingProxyType
 
 from ptxkit.isa.effect_binding import bind_effect
 from ptxkit.isa.effects import AsyncRegisters, Effect, MbarrierArrive, MbarrierWait, Value
 from ptxkit.isa.expressions import Call, Const, Expression, Role
-from ptxkit.isa.forms import Form, Gate, Match, Modifier, OperandForm, Rule
-from ptxkit.isa.functions import FUNCTIONS, OPERATORS, is_type, space
-
-Assignment = Mapping[str, str | None]
-
-# Modifiers that ptxas takes twice without a word.
-_REPEATABLE = frozenset({"sync", "sat", "satfinite", "NaN", "approx", "uni", "cc"})
-
-
-@dataclass(frozen=True, slots=True)
-class Misfit:
-    """Why an opcode is not of a form. score: how much of it did fit; higher is nearer."""
-
-    form: Form
-    score: int
-    word: str | None = None
-    missing: str | None = None
-    rule: Rule | None = None
-
-
-def assign(form: Form, words: Sequence[str], *, lax: bool = False) -> Assignment | Misfit:
-    """The value of each modifier of `form` in an opcode with these words after its name, or why it does not fit.
-
-    lax: as ptxas does for many instructions, let the words of the stem stand anywhere, and `.sync` stand twice.
-    """
-    if lax:
-        return _assign(form, form.modifiers, (), _without_repeats(words))
-    stem = [slot.name for slot in form.modifiers if slot.stem]
-    if list(words[: len(stem)]) != stem:
-        fitting = sum(1 for _ in _common_prefix(words, stem))
-        wrong = words[fitting] if fitting < len(words) else None
-        return Misfit(form, fitting - len(stem), word=wrong, missing=stem[fitting])
-    return _assign(form, form.modifiers[len(stem) :], stem, words[len(stem) :])
-
-
-def _assign(form: Form, slots: Sequence[Modifier], stem: Sequence[str], rest: Sequence[str]) -> Assignment | Misfit:
-    if len(rest) > len(slots):
-        return Misfit(form, len(stem), word=_surplus(slots, rest))
-    for position, word in enumerate(rest):
-        if not any(word in slot.values for slot in slots):
-            return Misfit(form, len(stem) + position - 1, word=word)
-    broken: Misfit | None = None
-    for chosen in _placements(slots, rest, 0, ()):
-        filled: dict[str, str | None] = {name: name for name in stem}
-        missing = None
-        for index, slot in enumerate(slots):
-            value = rest[chosen.index(index)] if index in chosen else None
-            if value is None and not slot.optional:
-                missing = slot.name
-                break
-            if filled.get(slot.name, value) != value:
-                missing = slot.name
-                break
-            filled[slot.name] = value
-        if missing is not None:
-            broken = broken or Misfit(form, len(stem) + len(rest), missing=missing)
-            continue
-        failing = next((rule for rule in form.rules if not truth(fold(rule.condition, form, filled))), None)
-        if failing is None:
-            return filled
-        broken = Misfit(form, len(stem) + len(rest) + 1, rule=failing)
-    return broken or Misfit(form, len(stem), word=rest[-1] if rest else None)
-
-
-def _surplus(slots: Sequence[Modifier], words: Sequence[str]) -> str:
-    """The word that is too many: one that no place takes, else one that stands twice, else the last."""
-    legal = {value for slot in slots for value in slot.values}
-    seen: set[str] = set()
-    for word in words:
-        if word not in legal or word in seen:
-            return word
-        seen.add(word)
-    return words[-1]
-
-
-def _without_repeats(words: Sequence[str]) -> list[str]:
-    """The words, of the repeatable ones only the first of each."""
-    seen: set[str] = set()
-    kept = []
-    for word in words:
-        if word not in _REPEATABLE or word not in seen:
-            kept.append(word)
-        seen.add(word)
-    return kept
-
-
-def _common_prefix(words: Sequence[str], stem: Sequence[str]) -> Iterator[str]:
-    for word, wanted in zip(words, stem, strict=False):
-        if word != wanted:
-            return
-        yield word
-
-
-def _placements(
-    slots: Sequence[Modifier], words: Sequence[str], position: int, chosen: tuple[int, ...]
-) -> Iterator[tuple[int, ...]]:
-    """Every way to give each word a place of its own, first places first.
-
-    Two words keep their order where they could change places, and where both are types: there the order has meaning.
-    """
-    if position == len(words):
-        yield chosen
-        return
-    word = words[position]
-    for index, slot in enumerate(slots):
-        if index in chosen or word not in slot.values:
-            continue
-        if all(_ordered(slots, words[k], chosen[k], word, index) for k in range(position)):
-            yield from _placements(slots, words, position + 1, (*chosen, index))
-
-
-def _ordered(slots: Sequence[Modifier], earlier: str, left: int, later: str, right: int) -> bool:
-    if left < right:
-        return True
-    if is_type(earlier) and is_type(later):
-        return False
-    return not (later in slots[left].values and earlier in slots[right].values)
-
-
-# ------------------------------------------------------------------------------------------------ folding
-
-
-def fold(expression: Expression, form: Form, modifiers: Assignment, roles: Collection[str] | None = None) -> Expression:
-    """The expression with modifiers and lets replaced and everything constant computed.
-
-    roles: those present, for `present` and `default`; an absent one is None elsewhere too.
-    """
-    if isinstance(expression, Const):
-        return expression
-    if isinstance(expression, Role):
-        return expression if roles is None or expression.name in roles else Const(None)
-    name, arguments = expression.function, expression.arguments
-
-    def part(index: int) -> Expression:
-        return fold(arguments[index], form, modifiers, roles)
-
-    match name:
-        case "modifier":
-            return Const(modifiers.get(_constant(arguments[0])))
-        case "let":
-            wanted = _constant(arguments[0])
-            return fold(next(value for let, value in form.lets if let == wanted), form, modifiers, roles)
-        case "present":
-            return Const(part(0) != Const(None))
-        case "default":
-            return part(1) if part(0) == Const(None) else part(0)
-        case "if":
-            return part(1) if truth(part(0)) else part(2)
-        case "implies":
-            return part(1) if truth(part(0)) else Const(True)
-        case "not" if len(arguments) == 1:
-            return Const(not truth(part(0)))
-        case "or" | "and" if not _is_operation(arguments):
-            return _connect(name, [part(index) for index in range(len(arguments))])
-    folded = tuple(part(index) for index in range(len(arguments)))
-    return _apply(name, folded)
-
-
-def _is_operation(arguments: Sequence[Expression]) -> bool:
-    """`or(32, a, b)` is the value operation, whose first argument is a width; `a or b` the connective."""
-    return len(arguments) == 3 and isinstance(arguments[1], Role) and isinstance(arguments[2], Role)
-
-
-def _connect(name: str, parts: Sequence[Expression]) -> Expression:
-    for found in parts[:-1]:
-        known = not isinstance(found, Const) or bool(found.value)
-        if known == (name == "or"):
-            return found
-    return parts[-1]
-
-
-def _apply(name: str, arguments: tuple[Expression, ...]) -> Expression:
-    values = [argument.value for argument in arguments if isinstance(argument, Const)]
-    if len(values) == len(arguments):
-        if name == "in":
-            return Const(values[0] in values[1:])
-        function = OPERATORS.get(name) or FUNCTIONS.get(name)
-        if function is not None:
-            return Const(function(*values))
-    if name == "*" and Const(1) in arguments:
-        return arguments[0] if arguments[1] == Const(1) else arguments[1]
-    return Call(name, arguments)
-
-
-def truth(value: Expression) -> bool:
-    """A folded condition's truth; it may speak of modifiers only."""
-    if not isinstance(value, Const):
-        raise TypeError(f"a condition between modifiers depends on an operand: {value}")
-    return bool(value.value)
-
-
-def _constant(expression: Expression) -> str:
-    assert isinstance(expression, Const)
-    return str(expression.value)
-
-
-# ------------------------------------------------------------------------------------------------ matches
+from ptxkit.isa.folding import Assignment, fold, truth
+from ptxkit.isa.forms import Form, Gate, Match, OperandForm, Rule
+from ptxkit.isa.functions import space
 
 
 def bind(
@@ -381,13 +187,3 @@ def _is_result(operands: Sequence[OperandForm]) -> bool:
     """Whether the role `d` is a register and not an address."""
     flat = [inner for operand in operands for inner in (operand, *operand.elements)]
     return any(each.role == "d" and each.kind in ("register", "vector") for each in flat)
-
-
-def fold_constants(expression: Expression, values: Mapping[str, int | None]) -> Expression:
-    """A bound expression with the operands' constants put in; it stays open where an operand is no constant."""
-    if isinstance(expression, Role):
-        value = values.get(expression.name)
-        return expression if value is None else Const(value)
-    if isinstance(expression, Call):
-        return _apply(expression.function, tuple(fold_constants(part, values) for part in expression.arguments))
-    return expression

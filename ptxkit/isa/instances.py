@@ -9,8 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 
-from ptxkit.isa.binding import bind, fold, fold_constants, truth
+from ptxkit.isa.binding import bind
 from ptxkit.isa.expressions import Const
+from ptxkit.isa.folding import fold, fold_constants, truth
 from ptxkit.isa.forms import Form, Gate, Immediates, Match, OperandForm
 from ptxkit.isa.functions import bits, kind
 

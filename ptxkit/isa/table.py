@@ -10,7 +10,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 
-from ptxkit.isa.binding import Misfit, assign, bind
+from ptxkit.isa.assignment import Misfit, assign
+from ptxkit.isa.binding import bind
 from ptxkit.isa.forms import Form, Gate, Instructions, Match, SpecialRegister
 from ptxkit.isa.shapes import Shape, fit_all, fits, shape_of
 from ptxkit.isa.words import clip, operand_words

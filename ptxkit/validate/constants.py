@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ptxkit.isa.binding import fold_constants
 from ptxkit.isa.expressions import Const
+from ptxkit.isa.folding import fold_constants
 from ptxkit.isa.forms import Immediates, Match
 from ptxkit.isa.words import immediate_words
 from ptxkit.syntax.tree import Arguments, Instruction, Integer, Operand, Unary

@@ -1,0 +1,123 @@
+"""Which modifier of a form each word of an opcode is, or why the opcode is not of that form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from ptxkit.isa.folding import Assignment, fold, truth
+from ptxkit.isa.forms import Form, Modifier, Rule
+from ptxkit.isa.functions import is_type
+
+# Modifiers that ptxas takes twice without a word.
+_REPEATABLE = frozenset({"sync", "sat", "satfinite", "NaN", "approx", "uni", "cc"})
+
+
+@dataclass(frozen=True, slots=True)
+class Misfit:
+    """Why an opcode is not of a form. score: how much of it did fit; higher is nearer."""
+
+    form: Form
+    score: int
+    word: str | None = None
+    missing: str | None = None
+    rule: Rule | None = None
+
+
+def assign(form: Form, words: Sequence[str], *, lax: bool = False) -> Assignment | Misfit:
+    """The value of each modifier of `form` in an opcode with these words after its name, or why it does not fit.
+
+    lax: as ptxas does for many instructions, let the words of the stem stand anywhere, and `.sync` stand twice.
+    """
+    if lax:
+        return _assign(form, form.modifiers, (), _without_repeats(words))
+    stem = [slot.name for slot in form.modifiers if slot.stem]
+    if list(words[: len(stem)]) != stem:
+        fitting = sum(1 for _ in _common_prefix(words, stem))
+        wrong = words[fitting] if fitting < len(words) else None
+        return Misfit(form, fitting - len(stem), word=wrong, missing=stem[fitting])
+    return _assign(form, form.modifiers[len(stem) :], stem, words[len(stem) :])
+
+
+def _assign(form: Form, slots: Sequence[Modifier], stem: Sequence[str], rest: Sequence[str]) -> Assignment | Misfit:
+    if len(rest) > len(slots):
+        return Misfit(form, len(stem), word=_surplus(slots, rest))
+    for position, word in enumerate(rest):
+        if not any(word in slot.values for slot in slots):
+            return Misfit(form, len(stem) + position - 1, word=word)
+    broken: Misfit | None = None
+    for chosen in _placements(slots, rest, 0, ()):
+        filled: dict[str, str | None] = {name: name for name in stem}
+        missing = None
+        for index, slot in enumerate(slots):
+            value = rest[chosen.index(index)] if index in chosen else None
+            if value is None and not slot.optional:
+                missing = slot.name
+                break
+            if filled.get(slot.name, value) != value:
+                missing = slot.name
+                break
+            filled[slot.name] = value
+        if missing is not None:
+            broken = broken or Misfit(form, len(stem) + len(rest), missing=missing)
+            continue
+        failing = next((rule for rule in form.rules if not truth(fold(rule.condition, form, filled))), None)
+        if failing is None:
+            return filled
+        broken = Misfit(form, len(stem) + len(rest) + 1, rule=failing)
+    return broken or Misfit(form, len(stem), word=rest[-1] if rest else None)
+
+
+def _surplus(slots: Sequence[Modifier], words: Sequence[str]) -> str:
+    """The word that is too many: one that no place takes, else one that stands twice, else the last."""
+    legal = {value for slot in slots for value in slot.values}
+    seen: set[str] = set()
+    for word in words:
+        if word not in legal or word in seen:
+            return word
+        seen.add(word)
+    return words[-1]
+
+
+def _without_repeats(words: Sequence[str]) -> list[str]:
+    """The words, of the repeatable ones only the first of each."""
+    seen: set[str] = set()
+    kept = []
+    for word in words:
+        if word not in _REPEATABLE or word not in seen:
+            kept.append(word)
+        seen.add(word)
+    return kept
+
+
+def _common_prefix(words: Sequence[str], stem: Sequence[str]) -> Iterator[str]:
+    for word, wanted in zip(words, stem, strict=False):
+        if word != wanted:
+            return
+        yield word
+
+
+def _placements(
+    slots: Sequence[Modifier], words: Sequence[str], position: int, chosen: tuple[int, ...]
+) -> Iterator[tuple[int, ...]]:
+    """Every way to give each word a place of its own, first places first.
+
+    Two words keep their order where they could change places, and where both are types: there the order has meaning.
+    """
+    if position == len(words):
+        yield chosen
+        return
+    word = words[position]
+    for index, slot in enumerate(slots):
+        if index in chosen or word not in slot.values:
+            continue
+        if all(_ordered(slots, words[k], chosen[k], word, index) for k in range(position)):
+            yield from _placements(slots, words, position + 1, (*chosen, index))
+
+
+def _ordered(slots: Sequence[Modifier], earlier: str, left: int, later: str, right: int) -> bool:
+    if left < right:
+        return True
+    if is_type(earlier) and is_type(later):
+        return False
+    return not (later in slots[left].values and earlier in slots[right].values)
