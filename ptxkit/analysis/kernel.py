@@ -10,7 +10,7 @@ from functools import cached_property
 from ptxkit.analysis.explore import Exploration, Explorer
 from ptxkit.analysis.inflight import Copy, copies_of
 from ptxkit.analysis.order import Handover, Marks, handovers, marks_of
-from ptxkit.analysis.program import Program, Step
+from ptxkit.analysis.program import Program
 from ptxkit.analysis.ranges import RangeIndex
 from ptxkit.analysis.rewrites import Rewrites
 from ptxkit.analysis.scenario import Scenario
@@ -23,6 +23,8 @@ FIRST_VISITS, LAST_VISITS = 12, 6
 MAX_LOOKS = 24
 #: Threads times instructions that may be walked to look at every thread of a CTA.
 MAX_EVERYONE = 400_000
+#: Characters of a variable's name that a message repeats; mangled names can be longer than any line.
+MAX_NAME = 60
 #: An access of unknown extent touches at least this much: the smallest bulk copy, one row of a core matrix.
 LEAST_ACCESS = 16
 
@@ -121,12 +123,17 @@ class World:
 
     scenario: Scenario
     threads: dict[int, Thread]
-    steps: tuple[Step, ...]
+    program: Program
     walk: Callable[[int], Trace]
 
     @property
     def is_exact(self) -> bool:
         return all(thread.trace.is_sure() for thread in self.threads.values())
+
+    def name_of(self, event: Event) -> str:
+        """The shared variable that an access or mbarrier operation is about, in words."""
+        variable = self.program.variable_at(event.address) if isinstance(event.address, int) else None
+        return f"`{variable.name}`" if variable is not None and len(variable.name) <= MAX_NAME else "shared memory"
 
     @property
     def is_opaque(self) -> bool:
@@ -153,7 +160,9 @@ class World:
 
     def executes_all(self, *kinds: type) -> bool:
         """Whether the walked threads executed every instruction that has an effect of these classes."""
-        wanted = {step for step in self.steps if step.match and any(isinstance(e, kinds) for e in step.match.effects)}
+        wanted = {
+            step for step in self.program.steps if step.match and any(isinstance(e, kinds) for e in step.match.effects)
+        }
         return wanted <= {step for thread in self.threads.values() for step in thread.trace.covered}
 
     def order(self, giver: Thread, since: int, taker: Thread, until: int) -> Iterator[Handover]:
@@ -173,7 +182,7 @@ class Kernel:
     def _world(self, exploration: Exploration) -> World:
         threads = {tid: Thread(trace) for tid, trace in exploration.traces.items()}
         scenario = exploration.scenario
-        return World(scenario, threads, self.program.steps, lambda tid: self.explorer.walk(scenario, tid))
+        return World(scenario, threads, self.program, lambda tid: self.explorer.walk(scenario, tid))
 
 
 def _is_looked_at(event: Event, last: int) -> bool:

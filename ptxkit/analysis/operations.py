@@ -2,7 +2,7 @@
 
 Each function takes evaluated arguments; strings are widths, types and modes that the table fixed. An operation that
 cannot be computed gives the term of its operands. Source: PTX ISA, "Integer Arithmetic Instructions", "Logic and
-Shift Instructions", "Comparison and Selection Instructions", "cvt", "cvta".
+Shift Instructions", "Comparison and Selection Instructions", "prmt", "cvt", "cvta".
 """
 
 from __future__ import annotations
@@ -18,6 +18,15 @@ Argument: TypeAlias = int | str | bool | Term | None
 Operation: TypeAlias = Callable[..., Value]
 
 _FLOATS = ("f", "bf", "e", "tf")
+#: Which of the eight source bytes each mode of `prmt` picks for byte `place` of the result, by its two-bit control.
+_PICKED: dict[str, Callable[[int, int], int]] = {
+    "f4e": lambda control, place: control + place,
+    "b4e": lambda control, place: (control - place) % 8,
+    "rc8": lambda control, _: control,
+    "ecl": max,
+    "ecr": min,
+    "rc16": lambda control, place: (control & 1) * 2 + (place & 1),
+}
 
 
 def _width_of(kind: str) -> int:
@@ -200,6 +209,29 @@ class Operations:
 
     def op_popc(self, a: Value) -> Value:
         return a.bit_count() if isinstance(a, int) else self._unknown("popc", a)
+
+    def op_clz(self, width: int, a: Value) -> Value:
+        return width - (a & mask(width)).bit_length() if isinstance(a, int) else self._unknown("clz", width, a)
+
+    def op_funnel(self, direction: str, mode: str, a: Value, b: Value, n: Value) -> Value:
+        if not (isinstance(a, int) and isinstance(b, int) and isinstance(n, int)):
+            return self._unknown("funnel", direction, mode, a, b, n)
+        whole = (b & mask(32)) << 32 | a & mask(32)
+        count = min(n & mask(32), 32) if mode == "clamp" else n & 31
+        return (whole << count >> 32 if direction == "l" else whole >> count) & mask(32)
+
+    def op_prmt(self, a: Value, b: Value, c: Value, mode: str | None) -> Value:
+        if not (isinstance(a, int) and isinstance(b, int) and isinstance(c, int)):
+            return self._unknown("prmt", a, b, c, mode)
+        source = (b & mask(32)) << 32 | a & mask(32)
+        result = 0
+        for place in range(4):
+            selector = c >> 4 * place & 15 if mode is None else _PICKED[mode](c & 3, place)
+            byte = source >> 8 * (selector & 7) & 0xFF
+            if selector & 8:
+                byte = 0xFF if byte & 0x80 else 0
+            result |= byte << 8 * place
+        return result
 
     # --------------------------------------------------------------------------- comparison, selection
 

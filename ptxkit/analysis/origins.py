@@ -44,9 +44,9 @@ def _check(operands: Operands, role: str, space: str, reader: Reader) -> Callabl
         if family == "generic":
             held = walker.code.program.variable_at(value) if origin == "global" else None
             if held is not None:
-                walker.trace.misuses[Misuse(step, role, space, value, held.space)] = None
+                walker.trace.misuses.setdefault((step, role), Misuse(step, role, space, value, held.space))
         elif origin != "global" or (family == "shared" and _is_cut_generic(walker, value)):
-            walker.trace.misuses[Misuse(step, role, space, value, "generic")] = None
+            walker.trace.misuses.setdefault((step, role), Misuse(step, role, space, value, "generic"))
 
     return check
 

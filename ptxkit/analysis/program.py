@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from ptxkit.analysis.space import FIRST_ADDRESS
+from ptxkit.analysis.space import FIRST_ADDRESS, SHARED_END
 from ptxkit.isa import table
 from ptxkit.isa.forms import Match
 from ptxkit.syntax.tree import (
@@ -123,9 +123,10 @@ class Program:
         return self.function.kind == "entry"
 
     def variable_at(self, address: int) -> Variable | None:
-        """The variable of known size at an offset of `ptxkit.analysis.space`'s picture."""
+        """The variable at an offset of `ptxkit.analysis.space`'s picture; launch-sized memory reaches to its end."""
         for variable in self.variables:
-            if variable.size and variable.address <= address < variable.address + variable.size:
+            end = SHARED_END if variable.size is None else variable.address + variable.size
+            if variable.address <= address < end:
                 return variable
         return None
 
@@ -145,12 +146,12 @@ class _Layout:
         variable = Variable(declarator.name, space, size, alignment)
         if space == "shared" and size is None:
             self._open.append((scope, declarator.name, variable))
-        elif space in self._next:
+            return
+        if space in FIRST_ADDRESS:
             step = max(alignment, _SHARED_GAP)
             address = -(-self._next[space] // step) * step
             self._next[space] = address + (size or 0)
             variable = Variable(declarator.name, space, size, alignment, address)
-        if space in self._next:
             self.placed.append(variable)
         scope.variables[declarator.name] = variable
 
@@ -158,7 +159,9 @@ class _Layout:
         """Places launch-sized shared memory after all the rest, at the largest alignment in use."""
         base = -(-self._next["shared"] // 1024) * 1024
         for scope, name, variable in self._open:
-            scope.variables[name] = Variable(name, variable.space, None, variable.alignment, base)
+            placed = Variable(name, variable.space, None, variable.alignment, base)
+            scope.variables[name] = placed
+            self.placed.append(placed)
 
 
 def _element_bytes(declaration: Declaration) -> int:

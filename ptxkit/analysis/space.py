@@ -21,6 +21,8 @@ _WINDOWS = {
     "param": 0x7C00_0000_0000 + _LOW,
 }
 _WINDOW_SIZE = _LOW
+#: Where the shared memory of a CTA ends, at the latest.
+SHARED_END = 1 << 18
 #: Offsets of the thread's own variables, apart from shared ones, so that an offset tells its space.
 FIRST_ADDRESS = {"shared": 1024, "local": 1 << 20, "param": 1 << 21}
 
@@ -48,7 +50,7 @@ class SharedWindow:
 
     def cut_short(self, address: int) -> int | None:
         """The shared offset in a generic address that was cut to 32 bits; None for any other number."""
-        return address - _LOW if _LOW <= address < _LOW + (1 << 18) else None
+        return address - _LOW if _LOW <= address < _LOW + SHARED_END else None
 
     def shared_offset(self, space: str, address: int) -> int | None:
         """A shared-memory address as offset in the cluster window, from a space that may be generic; else None."""

@@ -70,7 +70,7 @@ class Trace:
     tid: int
     events: list[Event | Opaque] = field(default_factory=list)
     covered: set[Step] = field(default_factory=set)
-    misuses: dict[Misuse, None] = field(default_factory=dict)
+    misuses: dict[tuple[Step, str], Misuse] = field(default_factory=dict)
     ended: str = "exit"
     guessed: int | None = None
     opaque: bool = False

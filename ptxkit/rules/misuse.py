@@ -14,21 +14,21 @@ from ptxkit.rules.finding import Finding, Observation
 def observations(
     kernel: Kernel, wanted: Callable[[Misuse], bool], finding: Callable[[Misuse], Finding]
 ) -> Iterator[Observation]:
-    """One for each operand whose number is the same whatever the integer parameters are.
+    """One for each operand whose number, in some thread, is the same whatever the integer parameters are.
 
     A number that follows the sample of a parameter may be an address that the caller passes as an integer.
     """
-    values: dict[tuple[Step, str], dict[int, set[int]]] = defaultdict(lambda: defaultdict(set))
+    values: dict[tuple[Step, str], dict[int, set[tuple[int, int]]]] = defaultdict(lambda: defaultdict(set))
     first: dict[tuple[Step, str], Misuse] = {}
     reached: dict[Step, set[int]] = defaultdict(set)
     for number, world in enumerate(kernel.worlds):
         for thread in world.threads.values():
             for step in thread.trace.covered:
                 reached[step].add(number)
-            for misuse in thread.trace.misuses:
+            for place, misuse in thread.trace.misuses.items():
                 if wanted(misuse):
-                    values[(misuse.step, misuse.role)][number].add(misuse.value)
-                    first.setdefault((misuse.step, misuse.role), misuse)
+                    values[place][number].add((thread.tid, misuse.value))
+                    first.setdefault(place, misuse)
     for place, by_world in values.items():
         sets = list(by_world.values())
         if len(by_world) == len(reached[place[0]]) and set.intersection(*sets):

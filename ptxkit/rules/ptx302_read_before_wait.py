@@ -95,7 +95,7 @@ def _look(number: int, world: World, write: tuple[Thread, Copy], read: tuple[Thr
         kept = _handed_over(world, issuer, copy, reader, position)
     if kept is None:
         return None
-    finding = None if kept else _finding(issuer, copy, reader, position, event)
+    finding = None if kept else _finding(world.name_of(event), issuer, copy, reader, position, event)
     return Observation(key, number, exact, finding, 1 if reader is issuer else 2)
 
 
@@ -168,7 +168,7 @@ def _only_copies_fill(world: World, copy: Copy) -> bool:
     )
 
 
-def _finding(issuer: Thread, copy: Copy, reader: Thread, position: int, event: Event) -> Finding:
+def _finding(name: str, issuer: Thread, copy: Copy, reader: Thread, position: int, event: Event) -> Finding:
     labels: list[tuple[Step, str]] = [(copy.event.step, "asynchronous copy into these bytes")]
     grouped = copy.group in GROUPED
     waits = [
@@ -194,7 +194,7 @@ def _finding(issuer: Thread, copy: Copy, reader: Thread, position: int, event: E
     who = "" if reader is issuer else " by another thread"
     return Finding(
         primary=event.step,
-        message=f"reads shared memory that the copy at line {{1}}{who} may still be writing: {what}",
+        message=f"reads {name}, which the copy at line {{1}}{who} may still be writing: {what}",
         labels=tuple(labels),
         help=mend,
         properties={"completion": copy.group},

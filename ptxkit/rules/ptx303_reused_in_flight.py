@@ -103,7 +103,7 @@ def _rewrites(number: int, world: World, issuer: Thread, sources: list[Copy], wr
             safe = _is_safe(world, issuer, copy, writer, position)
             exact = issuer.trace.is_sure(copy.position) and writer.trace.is_sure(position)
             if safe is not None:
-                finding = None if safe else _rewritten(issuer, copy, event)
+                finding = None if safe else _rewritten(world.name_of(event), issuer, copy, event)
                 threads = 1 if issuer is writer else 2
                 yield Observation((event.step, copy.event.step), number, exact, finding, threads)
 
@@ -134,7 +134,7 @@ def _refills(number: int, world: World, issuer: Thread, reader: Thread) -> Itera
             if copy.position > since and looks.allow((event.step, copy.event.step)):
                 met = any(since < at < copy.position for ats in issuer.marks.acquires.values() for at in ats)
                 ordered = met or any(world.order(reader, position, issuer, copy.position))
-                finding = None if ordered else _refilled(copy, event)
+                finding = None if ordered else _refilled(world.name_of(event), copy, event)
                 exact = issuer.trace.is_sure(copy.position) and reader.trace.is_sure(position)
                 yield Observation((copy.event.step, event.step), number, exact, finding, 2)
 
@@ -167,10 +167,10 @@ def _left_behind(issuer: Thread, copy: Copy, severity: Severity) -> Finding:
     )
 
 
-def _rewritten(issuer: Thread, copy: Copy, event: Event) -> Finding:
+def _rewritten(name: str, issuer: Thread, copy: Copy, event: Event) -> Finding:
     return Finding(
         primary=event.step,
-        message="writes shared memory that the bulk copy at line {1} may still be reading",
+        message=f"writes {name}, which the bulk copy at line {{1}} may still be reading",
         labels=((copy.event.step, "bulk copy out of these bytes"), *_waits(issuer, copy)),
         help="wait with `cp.async.bulk.wait_group.read` in the thread that issued the copy, then a barrier, before "
         "the write",
@@ -188,10 +188,10 @@ def _overwritten(copy: Copy, event: Event) -> Finding:
     )
 
 
-def _refilled(copy: Copy, event: Event) -> Finding:
+def _refilled(name: str, copy: Copy, event: Event) -> Finding:
     return Finding(
         primary=copy.event.step,
-        message="copies into shared memory that other threads may still be reading at line {1}: nothing orders the two",
+        message=f"copies into {name}, which other threads may still be reading at line {{1}}: nothing orders the two",
         labels=((event.step, "read of the old contents, by every thread"),),
         help="add `bar.sync 0;` between the read and the next copy into these bytes",
         properties={"completion": copy.group},

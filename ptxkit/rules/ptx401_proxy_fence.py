@@ -113,18 +113,22 @@ class _Pair:
         if self._rewritten(self.reader, self.written, self.position):
             return None
         syncs = [event.step for at, event in self.reader.positions(Barrier) if self.written < at < self.position]
-        return False, _finding(self.read.step, self.write.step, syncs[-1] if syncs else None)
+        return False, self._finding(syncs[-1] if syncs else None)
 
     def _two_threads(self) -> tuple[bool, Finding | None] | None:
         """None: not ordered, or replaced. True with a finding: the fence stands late, which only `strict` minds."""
         ways = list(self.world.order(self.writer, self.written, self.reader, self.position))
         if not ways:
             unordered = self._unordered_round()
-            return (False, _unordered(self.read.step, self.write.step)) if unordered else None
+            return (
+                (False, _unordered(self.read.step, self.write.step, self.world.name_of(self.read)))
+                if unordered
+                else None
+            )
         if any(_fence_within(self.writer, self.written, way.released) for way in ways):
             return True, None
         way = ways[-1]
-        finding = _finding(self.read.step, self.write.step, self.reader.trace.events[way.acquired].step)
+        finding = self._finding(self.reader.trace.events[way.acquired].step)
         if any(_fence_within(self.reader, way.acquired, self.position) for way in ways):
             return True, finding
         replaced = self._rewritten(self.writer, self.written, way.released)
@@ -142,14 +146,17 @@ class _Pair:
             return False
         return not any(own[0] < at < self.position for marks in self.reader.marks.acquires.values() for at in marks)
 
+    def _finding(self, sync: Step | None) -> Finding:
+        return _finding(self.read.step, self.write.step, sync, self.world.name_of(self.read))
+
     def _rewritten(self, thread: Thread, since: int, until: int) -> bool:
         return self.world.rewrites.between(thread, since, until, extent(self.read) or (0, 1))
 
 
-def _unordered(read: Step, write: Step) -> Finding:
+def _unordered(read: Step, write: Step, name: str) -> Finding:
     return Finding(
         primary=read,
-        message="reads shared memory through the async proxy that other threads write at line {1}: nothing orders them",
+        message=f"reads {name} through the async proxy; other threads write it at line {{1}}, and nothing orders them",
         labels=((write, "generic write, by every thread"),),
         help="add `fence.proxy.async.shared::cta;` and then `bar.sync 0;` after the write, before line {0}",
         properties={"space": "shared::cta"},
@@ -160,12 +167,12 @@ def _fence_within(thread: Thread, low: int, high: int) -> bool:
     return any(isinstance(event, Opaque) or _covers(event) for event in thread.trace.events[low:high])
 
 
-def _finding(read: Step, write: Step, sync: Step | None) -> Finding:
+def _finding(read: Step, write: Step, sync: Step | None, name: str) -> Finding:
     between = ((sync, "orders the threads, not the proxies"),) if sync is not None and sync is not read else ()
     place = "before the barrier at line {2}" if between else "before line {0}"
     return Finding(
         primary=read,
-        message="reads shared memory through the async proxy, but the write at line {1} went through the generic proxy",
+        message=f"reads {name} through the async proxy, but the write at line {{1}} went through the generic proxy",
         labels=((write, "generic write"), *between),
         help=f"add `fence.proxy.async.shared::cta;` after the write, in every thread that writes, {place}",
         properties={"space": "shared::cta"},
