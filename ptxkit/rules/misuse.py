@@ -16,7 +16,8 @@ def observations(
 ) -> Iterator[Observation]:
     """One for each operand whose number, in some thread, is the same whatever the integer parameters are.
 
-    A number that follows the sample of a parameter may be an address that the caller passes as an integer.
+    A number that follows the sample of a parameter may be an address that the caller passes as an integer; so an offset
+    needs two scenarios to tell. A generic address comes from a conversion, never from a parameter: one will do.
     """
     values: dict[tuple[Step, str], dict[int, set[tuple[int, int]]]] = defaultdict(lambda: defaultdict(set))
     first: dict[tuple[Step, str], Misuse] = {}
@@ -30,6 +31,7 @@ def observations(
                     values[place][number].add((thread.tid, misuse.value))
                     first.setdefault(place, misuse)
     for place, by_world in values.items():
-        sets = list(by_world.values())
-        if len(by_world) == len(reached[place[0]]) and set.intersection(*sets):
+        enough = len(by_world) > 1 or first[place].origin == "generic"
+        agreed = len(by_world) == len(reached[place[0]]) and set.intersection(*by_world.values())
+        if enough and agreed:
             yield Observation((place[0], None), min(by_world), True, finding(first[place]))
