@@ -1,7 +1,7 @@
 """Turns what rules observed into a verdict.
 
 An error needs proof: a pair of places is reported when the paths that break the rule need no guess about data (there is
-an input that takes them), or when every scenario in which the pair was seen breaks it. Otherwise it is undecided.
+an input that takes them), or when several scenarios saw the pair and every one breaks it. Otherwise it is undecided.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Judge:
         if not found:
             return
         sure = [o for o in found if o.exact or o.threads == 1]
-        proven = any(o.exact for o in found) or (bool(sure) and all(broken.values()))
+        proven = any(o.exact for o in found) or (bool(sure) and len(broken) > 1 and all(broken.values()))
         finding = (sure or found)[0].finding
         assert finding is not None
         if not proven:
