@@ -8,6 +8,8 @@ import re
 from contextlib import redirect_stdout
 from pathlib import Path
 
+import pytest
+
 from ptxkit.cli.main import cli
 from ptxkit.rules import RULES
 from tests.cli.support import BROKEN, shell
@@ -21,7 +23,7 @@ def blocks(language: str) -> list[str]:
     return [text for word, text in fences if word == language]
 
 
-def test_the_finding_on_the_first_screen_is_what_the_command_prints() -> None:
+def test_the_finding_on_the_first_screen_is_what_the_command_prints(request: pytest.FixtureRequest) -> None:
     shown = blocks("")[0]
     command, _, expected = shown.partition("\n")
     removed, kernel = re.fullmatch(r"\$ sed /(\S+)/d (\S+) \| ptxkit lint -", command).groups()  # type: ignore[union-attr]
@@ -29,8 +31,12 @@ def test_the_finding_on_the_first_screen_is_what_the_command_prints() -> None:
         line for line in (ROOT / kernel).read_text("utf-8").splitlines(keepends=True) if not re.search(removed, line)
     )
     done = shell("lint", "-", stdin=text.encode())
-    assert expected == done.stdout.decode()
     assert done.returncode == 1
+    printed = done.stdout.decode()
+    if expected != printed and "fix" in (request.config.getoption("inline_snapshot") or ""):
+        (ROOT / "README.md").write_text(README.replace(expected, printed), "utf-8")
+        pytest.skip("README.md was rewritten")
+    assert expected == printed
 
 
 def test_the_kernel_of_the_first_screen_is_clean_with_its_fence() -> None:
