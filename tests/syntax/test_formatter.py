@@ -1,0 +1,85 @@
+"""`format_source`: canonical, idempotent, and no comment lost."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from ptxkit import PTXSyntaxError
+from ptxkit.source import SourceFile
+from ptxkit.syntax import format_source, parse
+from tests.syntax.support import HEADING, each_corpus_file, kernel, text_of
+from tests.syntax.test_agreement import EVERYTHING
+
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+
+
+def formatted(text: str) -> str:
+    return format_source(SourceFile("k.ptx", text))
+
+
+def body_of(text: str) -> str:
+    """The lines between the braces of `kernel(text)`, formatted."""
+    return formatted(kernel(text)).partition("{\n")[2].removesuffix("}\n")
+
+
+@each_corpus_file
+def test_formatting_keeps_tree_and_comments_and_changes_nothing_the_second_time(path: Path) -> None:
+    text = text_of(path)
+    result = formatted(text)
+    assert parse(result) == parse(text)
+    assert formatted(result) == result
+    assert len(_COMMENT.findall(result)) == len(_COMMENT.findall(text))
+
+
+def test_all_syntax_in_one_module_is_formatted() -> None:
+    result = formatted(EVERYTHING)
+    assert parse(result) == parse(EVERYTHING)
+    assert formatted(result) == result
+    for comment in ("// first", "/* between */", "// behind", "// two"):
+        assert comment in result
+
+
+def test_a_comment_behind_a_statement_stays_behind_it() -> None:
+    assert body_of("ret ;// why") == "\tret; // why\n"
+    assert body_of("ret; /* a */ /* b */") == "\tret; /* a */ /* b */\n"
+    assert body_of("L:// here\nret;") == "L: // here\n\tret;\n"
+
+
+def test_a_comment_on_its_own_line_stays_in_front_of_the_next_statement() -> None:
+    assert body_of("  // why\nret;") == "\t// why\n\tret;\n"
+    assert body_of("ret;\n// last") == "\tret;\n\t// last\n"
+    assert body_of("{\n// inner\nret;\n}") == "\t{\n\t\t// inner\n\t\tret;\n\t}\n"
+
+
+def test_a_comment_inside_of_a_statement_moves_in_front_of_it() -> None:
+    assert body_of("add.s32 a, // first\n b, /* second */ c;") == "\t// first\n\t/* second */\n\tadd.s32 a, b, c;\n"
+
+
+def test_comments_of_a_brace_stay_with_it() -> None:
+    assert body_of("{ // callseq 0, 0\nret;\n} // callseq 0") == "\t{ // callseq 0, 0\n\t\tret;\n\t} // callseq 0\n"
+
+
+def test_several_blank_lines_become_one_and_none_stays_beside_a_brace() -> None:
+    assert body_of("\n\nret;\n\n\n\nret;\n\n") == "\tret;\n\n\tret;\n"
+
+
+def test_one_statement_stands_on_a_line() -> None:
+    assert body_of("L: add.s32 a,b,c; @ %p  bra L ;") == "L:\n\tadd.s32 a, b, c;\n\t@%p bra L;\n"
+
+
+def test_a_comment_at_the_start_of_the_text_stays_there() -> None:
+    assert formatted(f"// made by hand\n\n{HEADING}") == f"// made by hand\n\n{HEADING}"
+
+
+def test_comments_of_a_section_stay_on_their_lines() -> None:
+    text = f"{HEADING}.section .debug_x\n{{\n.b8 1,2// two\n// alone\nL:\n}}\n"
+    assert formatted(text) == f"{HEADING}.section .debug_x {{\n\t.b8 1, 2 // two\n\t// alone\nL:\n}}\n"
+
+
+def test_text_that_is_not_ptx_is_refused() -> None:
+    with pytest.raises(PTXSyntaxError):
+        formatted(kernel("add.s32 a b;"))
+    formatted(kernel("add.s32 a, b;"))

@@ -1,0 +1,117 @@
+"""Tree to text: what is printed parses to the same tree, and ptxas takes it where it takes the original."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from ptxkit.syntax import parse, print_module
+from ptxkit.syntax.printer import print_instruction, print_operand
+from ptxkit.syntax.tree import (
+    Address,
+    Binary,
+    Conditional,
+    Guard,
+    Instruction,
+    Integer,
+    Module,
+    Name,
+    Not,
+    Operand,
+    Pair,
+    Unary,
+    Vector,
+)
+from tests.build.support import ptxas
+from tests.syntax.support import CORPUS, HEADING, each_corpus_file, kernel, operand, text_of
+from tests.syntax.test_agreement import EVERYTHING
+
+ONE, TWO, THREE = (Integer(number, str(number)) for number in (1, 2, 3))
+
+
+@each_corpus_file
+def test_what_is_printed_parses_to_an_equal_tree(path: Path) -> None:
+    module = parse(text_of(path))
+    text = print_module(module)
+    again = parse(text)
+    assert again == module
+    assert print_module(again) == text
+
+
+def test_all_syntax_in_one_module_is_printed_so_that_it_parses_again() -> None:
+    module = parse(EVERYTHING)
+    assert parse(print_module(module)) == module
+    assert str(module) == print_module(module)
+
+
+def _accepted(text: str, folder: Path) -> tuple[bool, str]:
+    """Whether ptxas parses and checks the text, and what it says."""
+    target = re.search(r"\.target\s+sm_(\w+)", text)
+    assert target is not None
+    path = folder / "k.ptx"
+    path.write_text(text, encoding="utf-8")
+    command = [str(ptxas()), f"-arch=compute_{target[1]}", str(path), "-o", str(folder / "k.cubin")]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    return run.returncode == 0, (run.stdout + run.stderr).replace(str(path), "k.ptx")
+
+
+@pytest.mark.parametrize(
+    "path", sorted((CORPUS / "compilers").rglob("*.ptx")), ids=lambda path: str(path.relative_to(CORPUS / "compilers"))
+)
+def test_ptxas_takes_the_printed_text_where_it_takes_the_original(path: Path, tmp_path: Path) -> None:
+    text = text_of(path).rstrip("\0")
+    before, _ = _accepted(text, tmp_path)
+    after, said = _accepted(print_module(parse(text)), tmp_path)
+    assert after or not before, said
+
+
+@pytest.mark.parametrize(
+    ("node", "text"),
+    [
+        (Binary("*", Binary("+", ONE, TWO), THREE), "(1 + 2) * 3"),
+        (Binary("+", ONE, Binary("*", TWO, THREE)), "1 + 2 * 3"),
+        (Binary("-", ONE, Binary("-", TWO, THREE)), "1 - (2 - 3)"),
+        (Binary("-", Binary("-", ONE, TWO), THREE), "1 - 2 - 3"),
+        (Binary("%", Integer(7, "7"), THREE), "7 % 3"),
+        (Unary("-", Unary("-", ONE)), "-(-1)"),
+        (Unary("~", Binary("|", ONE, TWO)), "~(1 | 2)"),
+        (Unary("(.s64)", ONE), "(.s64)1"),
+        (Conditional(Conditional(ONE, TWO, THREE), TWO, THREE), "(1 ? 2 : 3) ? 2 : 3"),
+        (Pair(Name("%p"), Name("_")), "%p|_"),
+        (Not(Name("%p")), "!%p"),
+        (Address(Name("%rd1"), -4), "[%rd1+-4]"),
+        (Address(Name("m"), 0, (Vector((Name("a"), Name("b"))),)), "[m, {a, b}]"),
+    ],
+)
+def test_an_operand_is_printed_with_the_parentheses_it_needs(node: Operand, text: str) -> None:
+    assert print_operand(node) == text
+    assert operand(text) == node
+
+
+def test_a_guard_stands_in_front_of_the_opcode() -> None:
+    assert print_instruction(Instruction("bra", (Name("L"),), Guard("%p1", negated=True))) == "@!%p1 bra L;"
+    assert print_instruction(Instruction("ret")) == "ret;"
+
+
+def test_functions_stand_apart_and_statements_are_indented() -> None:
+    text = f"{HEADING}.global .b32 x;\n.entry k(.param .b32 a)\n.reqntid 32 {{ L: {{ ret; }} }} .func f;"
+    assert print_module(parse(text)) == (
+        f"{HEADING}.global .b32 x;\n"
+        "\n"
+        ".entry k(\n\t.param .b32 a\n)\n.reqntid 32\n{\nL:\n\t{\n\t\tret;\n\t}\n}\n"
+        "\n"
+        ".func f();\n"
+    )
+
+
+def test_a_tree_that_was_built_is_printed_like_one_that_was_parsed() -> None:
+    module = parse(kernel("add.s32 a, b, c;"))
+    assert print_module(Module(module.items)) == print_module(module)
+
+
+def test_what_is_no_operand_is_a_mistake_of_the_caller() -> None:
+    with pytest.raises(TypeError, match="is no operand"):
+        print_operand("x")  # type: ignore[arg-type]
