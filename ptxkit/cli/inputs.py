@@ -56,6 +56,8 @@ def read(path: str) -> SourceFile | FileResult:
     name = STDIN_NAME if path == STDIN else path
     try:
         if path == STDIN:
+            if sys.stdin is None:
+                return not_checked(name, "cannot be read: standard input is closed", remedy="give it something to read")
             data = _limited(sys.stdin.buffer)
         else:
             with open(path, "rb") as stream:

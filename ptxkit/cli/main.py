@@ -65,9 +65,7 @@ for _command in (lint, fmt, isa, rule):
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run a command and leave with its status; see `ptxkit.results.ExitStatus`."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
+    _prepare_output()
     try:
         status = _run(sys.argv[1:] if arguments is None else list(arguments))
         sys.stdout.flush()
@@ -76,6 +74,10 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     except BrokenPipeError:
         _discard_output()
         status = _PIPE_CLOSED
+    except OSError as error:  # inputs that cannot be read are results; this is the output
+        _discard_output()
+        click.echo(f"ptxkit: the output cannot be written: {error.strerror or error}", err=True)
+        status = ExitStatus.COULD_NOT_RUN
     sys.exit(status)
 
 
@@ -90,6 +92,16 @@ def _run(arguments: list[str]) -> int:
         error.show()
         return ExitStatus.COULD_NOT_RUN
     return ExitStatus.CLEAN
+
+
+def _prepare_output() -> None:
+    """Spell out what the output's encoding lacks. Where a stream is closed, what would go there is dropped."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115 (for as long as the process)
+        stream = getattr(sys, name)
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def _discard_output() -> None:

@@ -241,6 +241,27 @@ def test_a_closed_pipe_is_quiet(files: Path) -> None:
     assert done.stderr == b""
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+@pytest.mark.parametrize("form", ["full", "json"])
+def test_an_output_that_cannot_be_written_is_told_and_exits_with_2(files: Path, form: str) -> None:
+    with open("/dev/full", "wb") as full:
+        command = [sys.executable, "-m", "ptxkit", "lint", "--format", form, "clean.ptx"]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, check=False)
+    assert done.returncode == 2
+    assert done.stderr == b"ptxkit: the output cannot be written: No space left on device\n"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a shell")
+@pytest.mark.parametrize(
+    ("redirection", "status"), [("clean.ptx >&-", 0), ("inner/broken.ptx >&- 2>&-", 1), ("- <&-", 2)]
+)
+def test_closed_streams_change_no_verdict(files: Path, redirection: str, status: int) -> None:
+    done = subprocess.run(
+        f"'{sys.executable}' -m ptxkit lint {redirection}", shell=True, capture_output=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (status, b"")
+
+
 @pytest.mark.skipif(os.name != "posix", reason="needs signals")
 def test_an_interrupt_is_quiet() -> None:
     import signal
