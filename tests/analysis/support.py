@@ -1,0 +1,99 @@
+"""What the tests of the analyses share: kernels from a few lines of PTX, walked by one thread or explored."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ptxkit.analysis.actions import Code
+from ptxkit.analysis.explore import Explorer, code_of
+from ptxkit.analysis.kernel import Kernel
+from ptxkit.analysis.operations import Operations
+from ptxkit.analysis.pointers import pointer_parameters
+from ptxkit.analysis.program import Program, Step, flatten
+from ptxkit.analysis.scenario import Scenario, launch_of
+from ptxkit.analysis.space import SharedWindow
+from ptxkit.analysis.terms import Terms, Value
+from ptxkit.analysis.trace import Event, Opaque, Trace
+from ptxkit.analysis.walker import Walker, Warp
+from ptxkit.isa.effects import Effect
+from ptxkit.syntax import parse
+from ptxkit.syntax.tree import Module
+
+REGISTERS = ".reg .pred %p<10>; .reg .b16 %h<10>; .reg .b32 %r<40>; .reg .b64 %rd<40>; .reg .f32 %f<4>;"
+
+
+def module_of(body: str, *, bounds: str = "", parameters: str = "", before: str = "") -> Module:
+    """A module with one kernel `k` of that body. bounds: its directives. before: what stands in front of it."""
+    return parse(
+        f".version 9.0\n.target sm_90a\n.address_size 64\n{before}\n"
+        f".visible .entry k({parameters})\n{bounds}\n{{\n{REGISTERS}\n{body}\nret;\n}}\n"
+    )
+
+
+def program_of(module: Module) -> Program:
+    return flatten(module, module.function("k"))
+
+
+def explorer_of(module: Module) -> Explorer:
+    """The kernel of a module, explored."""
+    explorer = Explorer(module, program_of(module), {})
+    explorer.run()
+    return explorer
+
+
+def kernel_of(module: Module) -> Kernel:
+    return Kernel(explorer_of(module))
+
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """One thread's walk, with what it left in its registers."""
+
+    walker: Walker
+
+    @property
+    def trace(self) -> Trace:
+        return self.walker.trace
+
+    def __getitem__(self, register: str) -> Value | None:
+        return self.walker.registers.get(register)
+
+    def events(self, *kinds: type[Effect]) -> list[Event]:
+        """Its events, of some classes where any are given."""
+        found = [event for event in self.trace.events if isinstance(event, Event)]
+        return [event for event in found if not kinds or isinstance(event.effect, kinds)]
+
+    @property
+    def opaque(self) -> list[Opaque]:
+        return [event for event in self.trace.events if isinstance(event, Opaque)]
+
+
+def walk(module: Module, tid: int = 0, *, sample: int = 512, rank: int = 0, scenario: Scenario | None = None) -> Walk:
+    """Thread `tid` of the module's kernel, walked alone."""
+    program = program_of(module)
+    codes: dict[str, Code] = {}
+    code = Code(program, lambda name: code_of(module, name, codes))
+    taken = scenario or Scenario(launch_of(program), sample, rank)
+    walker = Walker(code, taken, tid, Terms(), Warp(), pointer_parameters(program))
+    walker.run()
+    return Walk(walker)
+
+
+def computed(line: str, **registers: Value) -> Value | None:
+    """What one instruction leaves in its destination, `%rd9`, `%r9` or `%p9`, given registers such as `r1=5`."""
+    program = program_of(module_of(line))
+    walker = Walker(
+        Code(program, lambda _: None), Scenario(launch_of(program), 0), 0, Terms(), Warp(), frozenset()
+    )
+    walker.registers.update({f"%{name}": value for name, value in registers.items()})
+    walker.run()
+    found = [walker.registers[name] for name in ("%rd9", "%r9", "%h9", "%p9") if name in walker.registers]
+    return found[0] if found else None
+
+
+def operations(terms: Terms | None = None, rank: int = 0) -> Operations:
+    return Operations(terms or Terms(), SharedWindow(rank))
+
+
+def opcodes(steps: set[Step] | list[Step] | tuple[Step, ...]) -> set[str]:
+    return {step.instruction.opcode for step in steps}
