@@ -89,8 +89,7 @@ def _forget(operands: Operands) -> Action:
     def forget(walker: Walker) -> None:
         walker.record_opaque()
         for name in names:
-            if name in walker.registers:
-                walker.registers[name] = walker.fresh(name)
+            walker.registers[name] = walker.fresh(name)
 
     return forget
 

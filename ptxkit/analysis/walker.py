@@ -106,21 +106,28 @@ class Walker:
         return self.trace
 
     def holds(self, register: str, negated: bool) -> bool:
-        """Whether a guard lets its instruction execute; an unknown is decided once for each condition."""
+        """Whether a guard lets its instruction execute; an unknown is decided once for each condition.
+
+        A register that nothing has written holds anything: either side of it is a path that is taken, not a guess.
+        """
         value = self.registers.get(register)
         if value is None:
-            value = self.terms.of(("undefined", register))
+            return self._side(self.terms.of(("undefined", register))) != negated
         if isinstance(value, Term):
             return self.decide(value) != negated
         return bool(value & 1) != negated
 
     def decide(self, condition: Term) -> bool:
-        """The side taken on an unknown condition: as before for the same one, else the side less often taken here."""
+        """The side guessed for an unknown condition."""
+        self.note_guess()
+        return self._side(condition)
+
+    def _side(self, condition: Term) -> bool:
+        """As before for the same condition, else the side less often taken here."""
         known = self.scenario.decisions.get(condition)
         if known is None:
             yes, no = self._taken.get((self.step, True), 0), self._taken.get((self.step, False), 0)
             known = self.scenario.decisions[condition] = yes < no or (yes == no and self._prefers_true())
-        self.note_guess()
         self._taken[(self.step, known)] = self._taken.get((self.step, known), 0) + 1
         return known
 
