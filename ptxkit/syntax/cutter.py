@@ -16,7 +16,8 @@ from operator import itemgetter
 from ptxkit.syntax.grammar import Grammar, grammar
 
 BLANK = r"[ \t\r\n]"
-COMMENT = r"//[^\n]*+|/\*(?:[^*]++|\*(?!/))*+\*/"
+# No lookahead within a possessive group: Python before 3.11.5 loses such a match.
+COMMENT = r"//[^\n]*+|/\*[^*]*+\*++(?:[^*/][^*]*+\*++)*/"
 TRIVIA = rf"{BLANK}*+(?:(?:{COMMENT}){BLANK}*+)*+"
 """Blanks and comments."""
 

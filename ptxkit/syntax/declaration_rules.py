@@ -1,0 +1,201 @@
+"""From the declaration rules of `grammars/ptx.lark` to nodes: variables, registers, parameters.
+
+Source: PTX ISA, "Variables", "Kernel Function Parameter Attributes".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from ptxkit.syntax.constants import MalformedError, integer
+from ptxkit.syntax.operand_rules import Children, constant
+from ptxkit.syntax.tree import (
+    Declaration,
+    Declarator,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Pointer:
+    words: tuple[str, ...]
+    alignment: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Alignment:
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Head:
+    """What stands in front of the declared names: space and specifiers."""
+
+    space: str
+    type: str
+    vector: str | None
+    alignment: int | None
+    attributes: tuple[str, ...]
+    pointer: _Pointer | None
+
+    def declare(self, declarators: tuple[Declarator, ...], linkage: tuple[str, ...] = ()) -> Declaration:
+        pointer = self.pointer
+        return Declaration(
+            space=self.space,
+            type=self.type,
+            declarators=declarators,
+            linkage=linkage,
+            alignment=self.alignment,
+            vector=self.vector,
+            attributes=self.attributes,
+            pointer=pointer.words if pointer else None,
+            pointer_alignment=pointer.alignment if pointer else None,
+        )
+
+
+class _Type(str):
+    """A type or vector word of a declaration, without its dot."""
+
+    __slots__ = ()
+
+
+class Attributes(tuple[str, ...]):
+    __slots__ = ()
+
+
+class Results(tuple[Declaration, ...]):
+    __slots__ = ()
+
+
+class Formals(tuple[Declaration, ...]):
+    __slots__ = ()
+
+
+class _Linkages(tuple[str, ...]):
+    __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Bound:
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Dimension:
+    length: int | None
+
+
+def without_dot(word: str) -> str:
+    return word[1:]
+
+
+def child_of(kind: type[Any], children: Children) -> Any:
+    """The first child of that class, or None."""
+    return next((child for child in children if isinstance(child, kind)), None)
+
+
+def _linkages(children: Children) -> _Linkages:
+    return _Linkages(children)
+
+
+def _word(children: Children) -> str:
+    return without_dot(children[0])
+
+
+def _type(children: Children) -> _Type:
+    return _Type(without_dot(children[0]))
+
+
+def _alignment(children: Children) -> _Alignment:
+    return _Alignment(integer(children[0]).value)
+
+
+def _pointer(children: Children) -> _Pointer:
+    if children and children[-1][0].isdigit():
+        return _Pointer(tuple(children[:-1]), integer(children[-1]).value)
+    return _Pointer(tuple(children), None)
+
+
+def _attribute(children: Children) -> str:
+    return children[0] if len(children) == 1 else f"{children[0]}({', '.join(children[1:])})"
+
+
+def _attributes(children: Children) -> Attributes:
+    return Attributes(children)
+
+
+def _parameter_head(children: Children) -> _Head:
+    types = [str(child) for child in children if isinstance(child, _Type)]
+    vector = next((word for word in types if word in _VECTORS), None)
+    scalars = [word for word in types if word not in _VECTORS]
+    if len(scalars) != 1:
+        raise MalformedError("a declaration needs one type" + (", here are several" if scalars else ""))
+    alignment = child_of(_Alignment, children)
+    return _Head(
+        space=children[0],
+        type=scalars[0],
+        vector=vector,
+        alignment=alignment.bytes if alignment else None,
+        attributes=tuple(child_of(Attributes, children) or ()),
+        pointer=child_of(_Pointer, children),
+    )
+
+
+_VECTORS = frozenset({"v2", "v4", "v8"})
+
+
+def _parameter(children: Children) -> Declaration:
+    head: _Head = children[0]
+    return head.declare((children[1],))
+
+
+def _variable(children: Children) -> Declaration:
+    linkages, *declarators = children
+    head: _Head = declarators.pop(0)
+    return head.declare(tuple(declarators), tuple(linkages))
+
+
+def _declarator(children: Children) -> Declarator:
+    rest = children[1:]
+    bound = child_of(_Bound, rest)
+    dimensions = tuple(child.length for child in rest if isinstance(child, _Dimension))
+    initialiser = next((child for child in rest if not isinstance(child, _Bound | _Dimension)), None)
+    return Declarator(children[0], bound.count if bound else None, dimensions, initialiser)
+
+
+def _bound(children: Children) -> _Bound:
+    return _Bound(integer(children[0]).value)
+
+
+def _dimension(children: Children) -> _Dimension:
+    return _Dimension(constant(children[0], "an array length") if children else None)
+
+
+def _results(children: Children) -> Results:
+    return Results(children[0])
+
+
+def _formals(children: Children) -> Formals:
+    return Formals(children)
+
+
+DECLARATION_RULES: dict[str, Callable[[Children], Any]] = {
+    "linkages": _linkages,
+    "linkage": _word,
+    "space": _word,
+    "type": _type,
+    "alignment": _alignment,
+    "pointer": _pointer,
+    "attribute": _attribute,
+    "attributes": _attributes,
+    "parameter_head": _parameter_head,
+    "parameter": _parameter,
+    "variable": _variable,
+    "declarator": _declarator,
+    "bound": _bound,
+    "dimension": _dimension,
+    "results": _results,
+    "formals": _formals,
+}
+"""The method of each rule of declarations and parameter lists."""

@@ -1,0 +1,166 @@
+"""From the operand rules of `grammars/ptx.lark` to nodes.
+
+Source: PTX ISA, "Instruction Operands", "Constant Expressions", "Initializers".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ptxkit.syntax.constants import MalformedError, bits_float, decimal_float, evaluate, integer
+from ptxkit.syntax.tree import (
+    Address,
+    Apply,
+    Arguments,
+    Binary,
+    Conditional,
+    Element,
+    Float,
+    Integer,
+    Name,
+    Not,
+    Operand,
+    Pair,
+    Unary,
+    Vector,
+)
+
+Children = Sequence[Any]
+"""Texts of terminals and results of rules; the grammar decides which."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Offset:
+    bytes: int
+
+
+def constant(expression: Operand, what: str) -> int:
+    value = evaluate(_value(expression))
+    if value is None:
+        raise MalformedError(f"{what} must be an integer constant")
+    return value
+
+
+def _name(children: Children) -> Name:
+    return Name("".join(children))
+
+
+def _integer(children: Children) -> Integer:
+    return integer(children[0])
+
+
+def _float(children: Children) -> Float:
+    return decimal_float(children[0])
+
+
+def _bits(children: Children) -> Float:
+    return bits_float(children[0])
+
+
+def _arguments(children: Children) -> Arguments:
+    return Arguments(tuple(children))
+
+
+def _value(operand: Operand) -> Operand:
+    """An operand inside an expression: a parenthesis there only groups."""
+    if not isinstance(operand, Arguments):
+        return operand
+    if len(operand.elements) != 1:
+        raise MalformedError("a list in parentheses cannot stand in an expression")
+    return _value(operand.elements[0])
+
+
+def _vector(children: Children) -> Vector:
+    return Vector(tuple(children))
+
+
+def _unary(operator: str) -> Callable[[Children], Operand]:
+    def build(children: Children) -> Operand:
+        return Unary(operator, _value(children[0]))
+
+    return build
+
+
+def _binary(operator: str) -> Callable[[Children], Operand]:
+    def build(children: Children) -> Operand:
+        return Binary(operator, _value(children[0]), _value(children[1]))
+
+    return build
+
+
+def _negation(children: Children) -> Operand:
+    return Not(children[0]) if isinstance(children[0], Name) else Unary("!", _value(children[0]))
+
+
+def _cast(children: Children) -> Operand:
+    word, operand = children
+    if word not in (".s64", ".u64"):
+        raise MalformedError(f"a constant can be cast to `.s64` or `.u64`, not to `{word}`")
+    return Unary(f"({word})", _value(operand))
+
+
+def _bar(children: Children) -> Operand:
+    first, second = children
+    if isinstance(first, Name) or isinstance(second, Name):
+        return Pair(first, second)
+    return Binary("|", _value(first), _value(second))
+
+
+def _conditional(children: Children) -> Operand:
+    test, then, otherwise = (_value(child) for child in children)
+    return Conditional(test, then, otherwise)
+
+
+def _element_of(children: Children) -> Operand:
+    return Element(children[0], children[1])
+
+
+def _apply(children: Children) -> Operand:
+    return Apply(children[0], children[1])
+
+
+def _field(children: Children) -> Operand:
+    return Binary("=", Name(children[0]), children[1])
+
+
+def _address(children: Children) -> Address:
+    base, *rest = children
+    if rest and isinstance(rest[0], _Offset):
+        return Address(base, rest[0].bytes, tuple(rest[1:]))
+    return Address(base, 0, tuple(rest))
+
+
+def _offset(children: Children) -> _Offset:
+    return _Offset(constant(children[0], "the offset of an address"))
+
+
+_OPERATORS = {
+    "or_else": "||", "and_then": "&&", "xor": "^", "and": "&", "eq": "==", "ne": "!=", "lt": "<", "le": "<=",
+    "gt": ">", "ge": ">=", "shl": "<<", "shr": ">>", "add": "+", "sub": "-", "mul": "*", "div": "/", "rem": "%",
+}  # fmt: skip
+
+OPERAND_RULES: dict[str, Callable[[Children], Any]] = {
+    "aggregate": _vector,
+    "vector": _vector,
+    "field": _field,
+    "address": _address,
+    "offset": _offset,
+    "conditional": _conditional,
+    "bar": _bar,
+    "minus": _unary("-"),
+    "plus": _unary("+"),
+    "complement": _unary("~"),
+    "negation": _negation,
+    "cast": _cast,
+    "float": _float,
+    "bits": _bits,
+    "element_of": _element_of,
+    "arguments": _arguments,
+    "apply": _apply,
+    "name": _name,
+    "integer": _integer,
+    **{f"binary_{name}": _binary(operator) for name, operator in _OPERATORS.items()},
+}
+"""The method of each rule of operands and initialisers."""
