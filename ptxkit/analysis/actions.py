@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from ptxkit.analysis.lanes import load, load_parts
+from ptxkit.analysis.lanes import IN_THREAD, load, load_parts
 from ptxkit.analysis.operands import Operands, Reader, constant
 from ptxkit.analysis.origins import space_checks
 from ptxkit.analysis.program import Program, Step
@@ -39,6 +39,7 @@ class Code:
     def __init__(self, program: Program, callee: Callable[[str], Code | None]) -> None:
         self.program = program
         self.callee = callee
+        self.parameters = frozenset(d.name for given in program.function.parameters for d in given.declarators)
         self._compiled: list[Compiled | None] = [None] * len(program.steps)
 
     def at(self, index: int) -> Compiled:
@@ -56,7 +57,7 @@ def _compile(step: Step) -> Compiled:
 
 
 def _actions(step: Step) -> list[Action]:
-    operands = Operands(step)
+    operands = Operands(step, IN_THREAD)
     if step.match is None:
         return [_forget(operands)]
     events: list[Action | None] = []

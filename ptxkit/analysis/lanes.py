@@ -13,9 +13,6 @@ from ptxkit.syntax.tree import Address, Name, Vector
 if TYPE_CHECKING:
     from ptxkit.analysis.walker import Walker
 
-#: Spaces whose cells the walk keeps under the space's own name; anything else is a parameter's name.
-_SPACES = ("generic", "global", "shared::cta", "shared::cluster", "local", "const", "tensor")
-
 
 def load_parts(operands: Operands, call: Call) -> tuple[str, Reader, int]:
     """Of `load(space, address, width)`: where the cells are kept, the address in there, the width in bits."""
@@ -37,7 +34,7 @@ def load(walker: Walker, space: str, place: Value, width: int, position: int = 0
     known = walker.memory.get((space, place))
     if known is not None:
         return known
-    if isinstance(place, int) and not walker.frames and space not in _SPACES and not space.startswith("param::"):
+    if isinstance(place, int) and not walker.frames and space in walker.code.parameters:
         return _parameter(walker, space, place, width)
     # Threads that load from one place at one time read the same, so that they take the same side of a branch on it.
     return walker.terms.of(("load", walker.step, walker.visit, space, place, position))

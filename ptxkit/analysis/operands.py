@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
 from ptxkit.analysis.program import Step
@@ -31,11 +31,15 @@ _VOLATILE = ("%clock", "%clock64", "%clock_hi", "%globaltimer", "%globaltimer_lo
 
 
 class Operands:
-    """The operands of one step, by role, as readers."""
+    """The operands of one step, by role, as readers.
 
-    def __init__(self, step: Step) -> None:
+    in_thread: makers of readers for the value operations that need the thread (`ptxkit.analysis.lanes`).
+    """
+
+    def __init__(self, step: Step, in_thread: Mapping[str, Callable[[Operands, Call], Reader]]) -> None:
         self.step = step
         self.scope = step.scope
+        self._in_thread = in_thread
 
     def role(self, name: str) -> Operand | None:
         """The operand that plays a role, or None."""
@@ -104,10 +108,8 @@ class Operands:
         return None if expression is None else self.call(expression)
 
     def call(self, call: Call) -> Reader:
-        """A value operation: one that needs the thread (`ptxkit.analysis.lanes`), or arithmetic."""
-        from ptxkit.analysis.lanes import IN_THREAD
-
-        handler = IN_THREAD.get(call.function)
+        """A value operation: one that needs the thread, or arithmetic."""
+        handler = self._in_thread.get(call.function)
         if handler is not None:
             return handler(self, call)
         name = call.function
