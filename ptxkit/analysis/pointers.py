@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from ptxkit.analysis.program import Program, Step
 from ptxkit.isa.effects import Access, Value
-from ptxkit.isa.expressions import Call, Role
-from ptxkit.syntax.tree import Address, Name
+from ptxkit.isa.expressions import Call, Const, Role
+from ptxkit.syntax.tree import Address, Name, Vector
 
 #: Value operations whose result is an address when an operand is.
 _KEEPS_ADDRESS = ("add", "sub", "copy", "to_generic", "from_generic", "select")
@@ -58,8 +58,13 @@ def _parameter_loads(step: Step) -> Iterator[tuple[str, tuple[str, int]]]:
         if isinstance(effect, Access) and effect.space.startswith("param") and effect.kind == "read" and step.match:
             source = step.match.operand(effect.address, step.instruction)
             target = step.instruction.operands[0]
-            if isinstance(source, Address) and isinstance(source.base, Name) and isinstance(target, Name):
-                yield step.scope.register(target.text), (source.base.text, source.offset)
+            targets = target.elements if isinstance(target, Vector) else (target,)
+            total = effect.size.value if isinstance(effect.size, Const) and isinstance(effect.size.value, int) else 0
+            if isinstance(source, Address) and isinstance(source.base, Name):
+                for position, element in enumerate(targets):
+                    if isinstance(element, Name):
+                        offset = source.offset + position * (total // len(targets))
+                        yield step.scope.register(element.text), (source.base.text, offset)
 
 
 def _register(step: Step, role: str) -> str | None:
