@@ -40,12 +40,12 @@ class Explorer:
         self._pointers = pointer_parameters(program)
         self._terms = Terms()
         self._left = MAX_TOTAL_STEPS
-        self._asynchronous = {step for step in program.steps if _matters(step)}
+        self._asynchronous = set(asynchronous_steps(program))
 
     @property
     def missed(self) -> list[Step]:
         """Steps with asynchronous effects that no walk reached."""
-        covered = self._covered()
+        covered = self.covered()
         return [step for step in self.program.steps if step in self._asynchronous and step not in covered]
 
     def run(self) -> None:
@@ -95,7 +95,7 @@ class Explorer:
         self.explorations.append(Exploration(scenario, traces))
 
     def _misses(self, traces: dict[int, Trace]) -> bool:
-        covered = self._covered().union(*(trace.covered for trace in traces.values()))
+        covered = self.covered().union(*(trace.covered for trace in traces.values()))
         return not self._asynchronous <= covered
 
     def _next_turn(self, turned: set[Term]) -> Scenario | None:
@@ -110,7 +110,8 @@ class Explorer:
                 kept[condition] = side
         return None
 
-    def _covered(self) -> set[Step]:
+    def covered(self) -> set[Step]:
+        """Every step that some walk executed, those of called functions included."""
         return set().union(*(trace.covered for e in self.explorations for trace in e.traces.values()))
 
 
@@ -127,8 +128,9 @@ def code_of(module: Module, name: str, codes: dict[str, Code]) -> Code | None:
     return codes[name]
 
 
-def _matters(step: Step) -> bool:
-    return step.match is not None and any(_is_asynchronous(effect) for effect in step.match.effects)
+def asynchronous_steps(program: Program) -> list[Step]:
+    """The instructions that are asynchronous, or that asynchronous ones are ordered by."""
+    return [s for s in program.steps if s.match is not None and any(_is_asynchronous(e) for e in s.match.effects)]
 
 
 def _is_asynchronous(effect: Effect) -> bool:

@@ -6,9 +6,9 @@ A rule reads facts of `ptxkit.analysis` and words findings; it computes no facts
 from __future__ import annotations
 
 from ptxkit.analysis.actions import Code
-from ptxkit.analysis.explore import Explorer
+from ptxkit.analysis.explore import Explorer, asynchronous_steps
 from ptxkit.analysis.kernel import Kernel
-from ptxkit.analysis.program import flatten
+from ptxkit.analysis.program import Step, flatten
 from ptxkit.diagnostics import Undecided, Verdict
 from ptxkit.rules import (
     ptx201_generic_in_space,
@@ -57,28 +57,34 @@ def analyse(module: Module, policy: str = "isa") -> Verdict:
     assert source is not None
     judge = Judge(source)
     codes: dict[str, Code] = {}
+    walked: set[Step] = set()
     for function in module.functions():
         if function.body is not None and function.kind == "entry" and function.body.statements:
-            _kernel(judge, Explorer(module, flatten(module, function), codes), policy)
+            walked |= _kernel(judge, Explorer(module, flatten(module, function), codes), policy)
+    for function in module.functions():
+        if function.body is not None and function.kind == "func":
+            program = codes[function.name].program if function.name in codes else flatten(module, function)
+            _unreached(judge, source, [step for step in asynchronous_steps(program) if step not in walked])
     return Verdict(tuple(judge.diagnostics), tuple(judge.undecided))
 
 
-def _kernel(judge: Judge, explorer: Explorer, policy: str) -> None:
+def _kernel(judge: Judge, explorer: Explorer, policy: str) -> set[Step]:
+    """Judges one kernel; the steps that its walks executed."""
     if not explorer.program.steps:
-        return
+        return set()
     explorer.run()
     kernel = Kernel(explorer, policy)
     for rule in RULES:
         judge.hear(rule, rule.check(kernel))
-    for step in explorer.missed:
-        reason = "no walk reaches this instruction"
-        judge.undecided.append(Undecided(UNREACHED, reason, _source(explorer), judge.span(step)))
-
-
-def _source(explorer: Explorer) -> SourceFile:
     source = explorer.program.module.source
     assert source is not None
-    return source
+    _unreached(judge, source, explorer.missed)
+    return explorer.covered()
+
+
+def _unreached(judge: Judge, source: SourceFile, steps: list[Step]) -> None:
+    reason = "no walk reaches this instruction"
+    judge.undecided.extend(Undecided(UNREACHED, reason, source, judge.span(step)) for step in steps)
 
 
 __all__ = ["RULES", "UNREACHED", "Rule", "analyse"]
