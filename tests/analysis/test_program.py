@@ -1,0 +1,94 @@
+"""Functions as lists of steps: which name means what where, and where the variables lie."""
+
+from __future__ import annotations
+
+import pytest
+
+from ptxkit.analysis.program import flatten
+from ptxkit.syntax import parse
+from tests.analysis.support import module_of, program_of, walk
+
+
+def test_a_register_of_a_nested_block_hides_the_outer_one_of_that_name() -> None:
+    walked = walk(module_of("mov.u32 %r9, 1; { .reg .b32 %r9; mov.u32 %r9, 2; mov.u32 %r8, %r9; }"))
+    assert (walked["%r9"], walked["%r8"]) == (1, 2)
+
+
+def test_without_a_declaration_of_its_own_a_block_writes_the_outer_register() -> None:
+    walked = walk(module_of("mov.u32 %r9, 1; { mov.u32 %r9, 2; }"))
+    assert walked["%r9"] == 2
+
+
+def test_a_family_of_registers_hides_only_the_numbers_it_has() -> None:
+    walked = walk(module_of("mov.u32 %r1, 1; mov.u32 %r9, 1; { .reg .b32 %r<4>; mov.u32 %r1, 2; mov.u32 %r9, 2; }"))
+    assert (walked["%r1"], walked["%r9"]) == (1, 2)
+
+
+def test_two_blocks_may_have_a_label_of_one_name() -> None:
+    block = "{ setp.eq.u32 %p1, %r1, 0; @%p1 bra out; mov.u32 %r9, 7; out: add.u32 %r8, %r8, 1; }"
+    walked = walk(module_of(f"mov.u32 %r1, 0; mov.u32 %r8, 0; {block} {block}"))
+    assert (walked["%r8"], walked["%r9"]) == (2, None)
+
+
+def test_a_branch_finds_the_label_of_its_own_block_before_an_outer_one() -> None:
+    body = (
+        "{ bra.uni out; mov.u32 %r9, 1; out: mov.u32 %r8, 1; } bra.uni end; out: mov.u32 %r9, 2; end: nanosleep.u32 0;"
+    )
+    walked = walk(module_of(body))
+    assert (walked["%r8"], walked["%r9"]) == (1, None)
+
+
+def test_a_branch_leaves_its_block_for_a_label_outside() -> None:
+    walked = walk(module_of("{ bra.uni out; mov.u32 %r9, 1; } mov.u32 %r9, 2; out: mov.u32 %r8, 1;"))
+    assert (walked["%r8"], walked["%r9"]) == (1, None)
+
+
+def test_a_label_stands_before_the_step_that_follows_it() -> None:
+    program = program_of(module_of("mov.u32 %r1, 0; here: mov.u32 %r2, 0; list: .branchtargets here, there; there:"))
+    assert program.scope.label("here") == 1
+    assert program.scope.label("there") == 2
+    assert program.scope.label("nowhere") is None
+    assert program.scope.branch_targets("nowhere") == ()
+
+
+def test_variables_keep_their_alignment_and_do_not_overlap() -> None:
+    declared = ".shared .align 4 .b8 a[6]; .shared .align 128 .b8 b[256]; .shared .b64 c; .shared .v4 .f32 d[2];"
+    program = program_of(module_of(declared))
+    a, b, c, d = (program.scope.variable(name) for name in "abcd")
+    assert a and b and c and d
+    assert [variable.size for variable in (a, b, c, d)] == [6, 256, 8, 32]
+    assert b.address % 128 == c.address % 8 == d.address % 16 == 0
+    ends = sorted((variable.address, variable.address + (variable.size or 0)) for variable in (a, b, c, d))
+    assert all(end <= start for (_, end), (start, _) in zip(ends, ends[1:], strict=False))
+
+
+def test_launch_sized_arrays_share_the_place_after_all_the_rest() -> None:
+    program = program_of(
+        module_of(".shared .b8 mine[100];", before=".extern .shared .align 16 .b8 one[]; .extern .shared .b8 two[];")
+    )
+    mine, one, two = (program.scope.variable(name) for name in ("mine", "one", "two"))
+    assert mine and one and two
+    assert one.size is None
+    assert one.address == two.address >= mine.address + 100
+
+
+def test_an_address_is_traced_back_to_the_variable_that_holds_it() -> None:
+    program = program_of(module_of(".shared .align 16 .b8 a[32]; .shared .align 16 .b8 b[32];"))
+    a, b = program.scope.variable("a"), program.scope.variable("b")
+    assert a and b
+    assert program.variable_at(a.address + 31) == a
+    assert program.variable_at(b.address) == b
+    assert program.variable_at(b.address + 32) is None
+
+
+def test_an_instruction_without_a_form_is_a_step_without_a_match() -> None:
+    steps = program_of(module_of("mov.u32 %r1, 0; frobnicate.u32 %r1, %r2;")).steps
+    assert [step.match is None for step in steps] == [False, True, False]
+
+
+def test_a_function_that_is_only_declared_has_no_steps_and_one_with_a_body_has() -> None:
+    text = ".version 9.0 .target sm_90 .address_size 64\n.extern .func there;\n.func here { ret; }"
+    module = parse(text)
+    assert len(flatten(module, module.function("here")).steps) == 1
+    with pytest.raises(ValueError, match="there"):
+        flatten(module, module.function("there"))
