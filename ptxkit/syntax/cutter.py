@@ -16,9 +16,10 @@ from operator import itemgetter
 from ptxkit.syntax.grammar import Grammar, grammar
 
 BLANK = r"[ \t\r\n]"
-# No lookahead within a possessive group: Python before 3.11.5 loses such a match.
+# Groups are repeated as `(?>(?:...)*)` and not as `(?:...)*+`, which means the same: Python before 3.11.5 loses matches
+# of the latter, where its last attempt fails half-way. tests/test_architecture.py sees to it.
 COMMENT = r"//[^\n]*+|/\*[^*]*+\*++(?:[^*/][^*]*+\*++)*/"
-TRIVIA = rf"{BLANK}*+(?:(?:{COMMENT}){BLANK}*+)*+"
+TRIVIA = rf"{BLANK}*+(?>(?:(?:{COMMENT}){BLANK}*+)*)"
 """Blanks and comments."""
 
 _LABELLED = r"\.(?:branchtargets|calltargets|callprototype)\b"
@@ -27,7 +28,7 @@ _LABELLED = r"\.(?:branchtargets|calltargets|callprototype)\b"
 def _up_to(stops: str, units: str) -> str:
     """Anything but `stops`, in which strings, comments and other `units` count as wholes."""
     plain = f"[^{stops}]*+"
-    return rf"{plain}(?:(?:{units}){plain})*+"
+    return rf"{plain}(?>(?:(?:{units}){plain})*)"
 
 
 def _pattern(terminals: dict[str, str]) -> str:
@@ -36,11 +37,11 @@ def _pattern(terminals: dict[str, str]) -> str:
     gap = f"(?=[ \t\r\n/]){TRIVIA}"
     number = f"(?:{integer})"
     comma = rf"{TRIVIA},{TRIVIA}"
-    strings = rf"{string}(?:{comma}{string})*+"
+    strings = rf"{string}(?>(?:{comma}{string})*)"
     instruction = rf"{_up_to(';/', comment)};"
     place = rf"{number}{gap}{number}{gap}{number}"
     label = rf"(?>{ident})(?:{TRIVIA}\+{TRIVIA}{number})?"
-    attributes = rf"(?:{comma}(?>{ident}){TRIVIA}(?:{place}|{label}))*+"
+    attributes = rf"(?>(?:{comma}(?>{ident}){TRIVIA}(?:{place}|{label}))*)"
     header_stops = ';{="/.'
     header_units = rf"\.pragma{TRIVIA}{strings}{TRIVIA};|\.|{string}|{comment}"
     words = [
@@ -50,9 +51,9 @@ def _pattern(terminals: dict[str, str]) -> str:
         rf"\.loc{gap}{place}{attributes}",
         rf"\.loc_intermediate{gap}{place}",
         rf"\.version{gap}(?:{terminals['FLOAT']})",
-        rf"\.target{gap}{ident}(?:{comma}{ident})*+",
+        rf"\.target{gap}{ident}(?>(?:{comma}{ident})*)",
         rf"\.address_size{gap}{number}",
-        rf"\.file{gap}{number}{TRIVIA}{string}(?:{comma}{number})*+",
+        rf"\.file{gap}{number}{TRIVIA}{string}(?>(?:{comma}{number})*)",
         rf"\.pragma{TRIVIA}{strings}{TRIVIA};",
         rf"\.section\b{_up_to('{;/', comment)}\{{{_up_to('}/', comment)}\}}",
         terminals["SOURCE_SECTION"],
@@ -64,7 +65,7 @@ def _pattern(terminals: dict[str, str]) -> str:
 
 # The instructions that hold no comment, with their parts as groups. The words are wider than the grammar's, to be
 # quick; `statements` looks at each distinct one again.
-_WORD = r"[A-Za-z0-9_$%][A-Za-z0-9_$.]*+(?:::[A-Za-z0-9_$.]++)*+"
+_WORD = r"[A-Za-z0-9_$%][A-Za-z0-9_$.]*+(?>(?:::[A-Za-z0-9_$.]++)*)"
 _INSTRUCTION = rf"(@{BLANK}*+!?{BLANK}*+[A-Za-z0-9_$%.]++{BLANK}*+)?({_WORD}){BLANK}*+(?!:)([^;/]*+);"
 
 

@@ -81,7 +81,7 @@ class Tokenizer:
         self._match = re.compile("|".join(f"({term.pattern.to_regexp()})" for term in scanned)).match
         skipped = "|".join(term.pattern.to_regexp() for term in scanned if term.name in ignored)
         words = "|".join(term.pattern.to_regexp() for term in scanned if term.name not in ignored)
-        self._words = re.compile(rf"(?:{skipped})*+({words}|\S|\Z)").findall
+        self._words = re.compile(rf"(?>(?:{skipped})*)({words}|\S|\Z)").findall
         self._kinds: dict[str, int] = {}
 
     def words(self, text: str) -> tuple[list[str], tuple[int, ...]] | None:

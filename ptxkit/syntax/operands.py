@@ -37,7 +37,7 @@ class OperandMemo(dict[str, Operand]):
             rf"\[{_BLANK}((?:{ident})){_BLANK}(?:\+{_BLANK}(-?){_BLANK}({number}){_BLANK})?\]"
         ).fullmatch
         self._parts = re.compile(
-            r"(?:[^,{}\[\]()]++|\{[^{}]*+\}|\[(?:[^\[\]{}]++|\{[^{}]*+\})*+\]|\([^()]*+\))++"
+            r"(?>(?:[^,{}\[\]()]++|\{[^{}]*+\}|\[(?>(?:[^\[\]{}]++|\{[^{}]*+\})*)\]|\([^()]*+\))+)"
         ).findall
         self._constants = ConstantMemo(grammar)
 
