@@ -101,6 +101,11 @@ def _cast(children: Children) -> Operand:
     return Unary(f"({word})", _value(operand))
 
 
+def _resident(children: Children) -> Pair:
+    vector, name = children
+    return Pair(vector, name)
+
+
 def _bar(children: Children) -> Operand:
     first, second = children
     if isinstance(first, Name) or isinstance(second, Name):
@@ -149,6 +154,7 @@ OPERAND_RULES: dict[str, Callable[[Children], Any]] = {
     "offset": _offset,
     "conditional": _conditional,
     "bar": _bar,
+    "resident": _resident,
     "minus": _unary("-"),
     "plus": _unary("+"),
     "complement": _unary("~"),

@@ -88,7 +88,7 @@ class OperandMemo(dict[str, Operand]):
 
     def _braced(self, text: str) -> Operand:
         if text.find("}") != len(text) - 1 or text.rfind("{") or "[" in text or "(" in text:
-            return self._parsed(text) if text[-1] == "}" else BROKEN
+            return self._parsed(text)
         elements = tuple(map(self.__getitem__, text[1:-1].replace(", ", ",").split(",")))
         if self.broken and any(node is BROKEN for node in elements):
             return BROKEN

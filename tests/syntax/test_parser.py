@@ -74,6 +74,7 @@ def item(text: str) -> object:
         ("!%p1", Not(Name("%p1"))),
         ("%rx|%px", Pair(Name("%rx"), Name("%px"))),
         ("_ | %p", Pair(Name("_"), Name("%p"))),
+        ("{%f1, %f2}|%p", Pair(Vector((Name("%f1"), Name("%f2"))), Name("%p"))),
         ("{%r1, _}", Vector(names("%r1", "_"))),
         ("{%r1,%r2,%r3,%r4}", Vector(names("%r1", "%r2", "%r3", "%r4"))),
         ("[%rd1]", Address(Name("%rd1"))),
