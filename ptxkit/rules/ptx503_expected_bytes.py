@@ -112,10 +112,11 @@ def _finding(round_: Round) -> Finding:
     if not expected and copies:
         amount = "" if started is None else f" {started}"
         plain = tuple((step, "the arrival announces no bytes") for step in expects[:1])
+        primary = expects[-1] if expects else copies[0]
         return Finding(
-            primary=expects[-1] if expects else copies[0],
+            primary=primary,
             message=f"the copy brings{amount} bytes to an mbarrier that is told to expect none",
-            labels=(*plain, *((step, "completes here") for step in copies)),
+            labels=(*plain, *((step, "completes here") for step in copies if step is not primary)),
             help=f"announce the{amount} bytes with `mbarrier.arrive.expect_tx` in place of the plain arrival",
             properties=properties,
         )
