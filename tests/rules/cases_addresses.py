@@ -1,0 +1,61 @@
+"""PTX201, PTX202: addresses of another kind than their instruction takes."""
+
+from __future__ import annotations
+
+from tests.rules.support import Case
+
+CASES = (
+    Case(
+        "a generic address moved by a thread's index is generic still",
+        """mov.u64 %rd5, tile; cvta.shared.u64 %rd6, %rd5; mul.wide.u32 %rd7, %r1, 4; add.u64 %rd8, %rd6, %rd7;
+ld.shared.u32 %r10, [%rd8]; //! PTX201""",
+    ),
+    Case(
+        "an offset moved by a thread's index is an offset still",
+        """mov.u64 %rd5, tile; mul.wide.u32 %rd7, %r1, 4; add.u64 %rd8, %rd5, %rd7; ld.shared.u32 %r10, [%rd8];""",
+    ),
+    Case(
+        "an offset moved by a thread's index is no generic address",
+        """mov.u64 %rd5, tile; mul.wide.u32 %rd7, %r1, 4; add.u64 %rd8, %rd5, %rd7;
+st.u32 [%rd8], %r1; //! PTX202""",
+    ),
+    Case(
+        "a generic address moved by a thread's index serves a store without a space",
+        """mov.u64 %rd5, tile; cvta.shared.u64 %rd6, %rd5; mul.wide.u32 %rd7, %r1, 4; add.u64 %rd8, %rd6, %rd7;
+st.u32 [%rd8], %r1;""",
+    ),
+    Case(
+        "an address that comes from a call may be of any kind",
+        """{ .param .b64 r; call.uni (r), elsewhere, (); ld.param.b64 %rd5, [r]; } ld.shared.u32 %r10, [%rd5];
+ld.u32 %r10, [%rd5];""",
+        before=".extern .func (.param .b64 result) elsewhere;",
+    ),
+    Case(
+        "an address that is loaded may be of any kind",
+        "ld.global.u64 %rd5, [%rd1]; ld.u32 %r10, [%rd5]; st.global.u32 [%rd5], %r10;",
+    ),
+    Case(
+        "an integer parameter used as an offset is the caller's affair",
+        "add.u32 %r10, %r2, %r6; ld.shared.u32 %r11, [%r10];",
+    ),
+    Case(
+        "a wrong address in a branch that no thread takes is none",
+        """mov.u64 %rd5, tile; setp.gt.u32 %p3, %r1, 5000; @!%p3 bra end; ld.u32 %r10, [%rd5];
+end:""",
+    ),
+    Case(
+        "a wrong address in a branch that one thread takes is one",
+        """mov.u64 %rd5, tile; @!%p2 bra end;
+ld.u32 %r10, [%rd5]; //! PTX202
+end:""",
+    ),
+    Case(
+        "a generic address cut to 32 bits in one thread is no offset",
+        """mov.u64 %rd5, tile; cvta.shared.u64 %rd6, %rd5; cvt.u32.u64 %r10, %rd6;
+@%p1 st.shared.u32 [%r10], %r1; //! PTX201""",
+    ),
+    Case(
+        "an offset cut to 32 bits in one thread is one still",
+        "mov.u64 %rd5, tile; cvt.u32.u64 %r10, %rd5;\n@%p1 st.shared.u32 [%r10], %r1;",
+    ),
+)

@@ -1,0 +1,240 @@
+"""PTX301, PTX302, PTX303: groups committed, waited for, and reused; each wrong kernel beside its correct twin."""
+
+from __future__ import annotations
+
+from tests.rules.support import Case
+
+CLOSE = "cp.async.commit_group; cp.async.wait_group 0;"
+
+NEVER_COMMITTED = (
+    Case(
+        "the copy of the last round alone is left out of every group",
+        """mov.u32 %r7, 0;
+next: cp.async.commit_group; //= commit
+cp.async.cg.shared.global [%r4], [%rd1], 16; //! PTX301 wait commit
+add.u32 %r7, %r7, 1; setp.lt.u32 %p3, %r7, 4; @%p3 bra next;
+cp.async.wait_group 0; //= wait
+bar.sync 0;""",
+    ),
+    Case(
+        "a commit at the end of each round takes the copy of that round in",
+        """mov.u32 %r7, 0;
+next: cp.async.cg.shared.global [%r4], [%rd1], 16; cp.async.commit_group;
+add.u32 %r7, %r7, 1; setp.lt.u32 %p3, %r7, 4; @%p3 bra next;
+cp.async.wait_group 0; bar.sync 0;""",
+    ),
+    Case(
+        "a commit of bulk groups closes no group of cp.async",
+        """cp.async.cg.shared.global [%r4], [%rd1], 16; //! PTX301 wait
+cp.async.bulk.commit_group;
+cp.async.wait_group 0; //= wait""",
+    ),
+    Case(
+        "a commit of cp.async groups closes a group of cp.async",
+        "cp.async.cg.shared.global [%r4], [%rd1], 16; cp.async.commit_group; cp.async.wait_group 0;",
+    ),
+    Case(
+        "a copy that nothing commits and nothing waits for is worth a warning",
+        "cp.async.cg.shared.global [%r4], [%rd1], 16; //? PTX301",
+    ),
+    Case(
+        "a bulk copy that nothing commits and nothing waits for is an error",
+        """@!%p1 bra end;
+cp.async.bulk.global.shared::cta.bulk_group [%rd2], [%r2], 512; //! PTX301
+end:""",
+    ),
+    Case(
+        "a commit in code that is not here may take the copy in",
+        """cp.async.cg.shared.global [%r4], [%rd1], 16;
+call.uni elsewhere;
+cp.async.wait_group 0;""",
+        before=".extern .func elsewhere;",
+    ),
+    Case(
+        "a commit in a function of this module takes the copy in",
+        "cp.async.cg.shared.global [%r4], [%rd1], 16; call.uni close; cp.async.wait_group 0;",
+        before=".func close { cp.async.commit_group; ret; }",
+    ),
+    Case(
+        "a function of this module that commits nothing takes nothing in",
+        """cp.async.cg.shared.global [%r4], [%rd1], 16; //! PTX301 wait
+call.uni close;
+cp.async.wait_group 0; //= wait""",
+        before=".func close { ret; }",
+    ),
+    Case(
+        "a commit that hangs on data is not taken for missing",
+        """cp.async.cg.shared.global [%r4], [%rd1], 16; ld.global.u32 %r10, [%rd1]; setp.eq.u32 %p3, %r10, 0;
+@%p3 bra skip; cp.async.commit_group; skip: cp.async.wait_group 0;""",
+    ),
+)
+
+READ_BEFORE_WAIT = (
+    Case(
+        "with three groups in flight a wait that leaves two covers the oldest only",
+        """cp.async.cg.shared.global [%r4], [%rd1], 16; cp.async.commit_group;
+cp.async.cg.shared.global [%r9], [%rd1], 16; //= copy
+cp.async.commit_group;
+cp.async.cg.shared.global [%r9+4096], [%rd1], 16; cp.async.commit_group;
+cp.async.wait_group 2; //= wait
+ld.shared.u32 %r10, [%r4];
+ld.shared.u32 %r11, [%r9]; //! PTX302 copy wait
+cp.async.wait_group 0;""",
+    ),
+    Case(
+        "with three groups in flight a wait that leaves one covers the two oldest",
+        """cp.async.cg.shared.global [%r4], [%rd1], 16; cp.async.commit_group;
+cp.async.cg.shared.global [%r9], [%rd1], 16; cp.async.commit_group;
+cp.async.cg.shared.global [%r9+4096], [%rd1], 16; cp.async.commit_group;
+cp.async.wait_group 1; ld.shared.u32 %r10, [%r4]; ld.shared.u32 %r11, [%r9]; cp.async.wait_group 0;""",
+    ),
+    Case(
+        "a read before the wait is no better for the wait after it",
+        """cp.async.cg.shared.global [%r4], [%rd1], 16; //= copy
+cp.async.commit_group;
+ld.shared.u32 %r10, [%r4]; //! PTX302 copy wait
+cp.async.wait_group 0; //= wait""",
+    ),
+    Case(
+        "a read after wait_all needs no group",
+        "cp.async.cg.shared.global [%r4], [%rd1], 16; cp.async.wait_all; ld.shared.u32 %r10, [%r4];",
+    ),
+    Case(
+        "a read of other bytes than the copy's may come at any time",
+        """cp.async.cg.shared.global [%r4], [%rd1], 16; cp.async.commit_group;
+ld.shared.u32 %r10, [%r9]; cp.async.wait_group 0;""",
+    ),
+    Case(
+        "a wait without a barrier says nothing of another warp's copy",
+        """cp.async.cg.shared.global [%r4], [%rd1], 16; //= copy
+cp.async.commit_group;
+cp.async.wait_group 0;
+xor.b32 %r10, %r3, 512; add.u32 %r10, %r10, %r2;
+ld.shared.u32 %r11, [%r10]; //! PTX302 copy""",
+    ),
+    Case(
+        "a wait and a barrier tell of another warp's copy",
+        """cp.async.cg.shared.global [%r4], [%rd1], 16; cp.async.commit_group; cp.async.wait_group 0; bar.sync 0;
+xor.b32 %r10, %r3, 512; add.u32 %r10, %r10, %r2; ld.shared.u32 %r11, [%r10];""",
+    ),
+    Case(
+        "a ring that waits with one group too many reads the slot that is still filled",
+        """cp.async.cg.shared.global [%r4], [%rd1], 16; //= copy
+cp.async.commit_group;
+mov.u32 %r7, 0;
+next: cp.async.cg.shared.global [%r9], [%rd1], 16; cp.async.commit_group;
+cp.async.wait_group 2; //= wait
+bar.sync 0;
+ld.shared.u32 %r10, [%r4]; //! PTX302 copy wait
+bar.sync 0; xor.b32 %r4, %r4, %r9; xor.b32 %r9, %r4, %r9; xor.b32 %r4, %r4, %r9;
+add.u32 %r7, %r7, 1; setp.lt.u32 %p3, %r7, 4; @%p3 bra next;
+cp.async.wait_group 0;""",
+    ),
+    Case(
+        "a ring that leaves the newest group in flight reads the slot that is full",
+        """cp.async.cg.shared.global [%r4], [%rd1], 16; cp.async.commit_group;
+mov.u32 %r7, 0;
+next: cp.async.cg.shared.global [%r9], [%rd1], 16; cp.async.commit_group;
+cp.async.wait_group 1; bar.sync 0; ld.shared.u32 %r10, [%r4];
+bar.sync 0; xor.b32 %r4, %r4, %r9; xor.b32 %r9, %r4, %r9; xor.b32 %r4, %r4, %r9;
+add.u32 %r7, %r7, 1; setp.lt.u32 %p3, %r7, 4; @%p3 bra next;
+cp.async.wait_group 0;""",
+    ),
+    Case(
+        "a wait for bulk groups says nothing of cp.async",
+        """cp.async.cg.shared.global [%r4], [%rd1], 16; //= copy
+cp.async.commit_group; cp.async.bulk.wait_group 0;
+ld.shared.u32 %r10, [%r4]; //! PTX302 copy wait
+cp.async.wait_group 0; //= wait""",
+    ),
+    Case(
+        "a wait in code that is not here may cover the copy",
+        """cp.async.cg.shared.global [%r4], [%rd1], 16; cp.async.commit_group; call.uni elsewhere;
+ld.shared.u32 %r10, [%r4];""",
+        before=".extern .func elsewhere;",
+    ),
+    Case(
+        "a wait in a function of this module covers the copy",
+        """cp.async.cg.shared.global [%r4], [%rd1], 16; cp.async.commit_group; call.uni settle;
+ld.shared.u32 %r10, [%r4];""",
+        before=".func settle { cp.async.wait_group 0; ret; }",
+    ),
+)
+
+REUSED = (
+    Case(
+        "a source may be written again in the round after its wait",
+        """mov.u32 %r7, 0;
+next: bar.sync 0; st.shared.u32 [%r4], %r7; fence.proxy.async.shared::cta; bar.sync 0; @!%p1 bra skip;
+cp.async.bulk.global.shared::cta.bulk_group [%rd2], [%r2], 2048;
+cp.async.bulk.commit_group; cp.async.bulk.wait_group.read 0;
+skip: add.u32 %r7, %r7, 1; setp.lt.u32 %p3, %r7, 4; @%p3 bra next;""",
+    ),
+    Case(
+        "a source may not be written again while one group is left pending",
+        """mov.u32 %r7, 0;
+next: bar.sync 0;
+st.shared.u32 [%r4], %r7; //! PTX303 copy wait
+fence.proxy.async.shared::cta; bar.sync 0; @!%p1 bra skip;
+cp.async.bulk.global.shared::cta.bulk_group [%rd2], [%r2], 2048; //= copy
+cp.async.bulk.commit_group;
+cp.async.bulk.wait_group.read 1; //= wait
+skip: add.u32 %r7, %r7, 1; setp.lt.u32 %p3, %r7, 4; @%p3 bra next;
+@%p1 cp.async.bulk.wait_group.read 0;""",
+    ),
+    Case(
+        "the last copies are left to the end of the kernel without a word under the isa policy",
+        """bar.sync 0; @!%p1 bra end;
+cp.async.bulk.global.shared::cta.bulk_group [%rd2], [%r2], 512; cp.async.bulk.commit_group;
+cp.async.bulk.wait_group.read 0;
+cp.async.bulk.global.shared::cta.bulk_group [%rd2], [%r8], 512; cp.async.bulk.commit_group;
+end:""",
+    ),
+    Case(
+        "the last copies are warned of under the strict policy",
+        """bar.sync 0; @!%p1 bra end;
+cp.async.bulk.global.shared::cta.bulk_group [%rd2], [%r2], 512; cp.async.bulk.commit_group;
+cp.async.bulk.wait_group.read 0;
+cp.async.bulk.global.shared::cta.bulk_group [%rd2], [%r8], 512; //? PTX303
+cp.async.bulk.commit_group;
+end:""",
+        policy="strict",
+    ),
+    Case(
+        "a thread that waits for none of its copies leaves them behind",
+        """bar.sync 0; @!%p1 bra end;
+cp.async.bulk.global.shared::cta.bulk_group [%rd2], [%r2], 512; //! PTX303
+cp.async.bulk.commit_group;
+end:""",
+    ),
+    Case(
+        "a refill with no barrier after the read takes the tile from under other threads",
+        """mov.u32 %r7, 0;
+next: cp.async.cg.shared.global [%r4], [%rd1], 16; //! PTX303 read
+cp.async.commit_group; cp.async.wait_group 0; bar.sync 0;
+xor.b32 %r10, %r3, 512; add.u32 %r10, %r10, %r2;
+ld.shared.u32 %r11, [%r10]; //= read
+add.u32 %r7, %r7, 1; setp.lt.u32 %p3, %r7, 4; @%p3 bra next;""",
+    ),
+    Case(
+        "a refill after a barrier waits for the other threads' reads",
+        """mov.u32 %r7, 0;
+next: cp.async.cg.shared.global [%r4], [%rd1], 16; cp.async.commit_group; cp.async.wait_group 0; bar.sync 0;
+xor.b32 %r10, %r3, 512; add.u32 %r10, %r10, %r2; ld.shared.u32 %r11, [%r10]; bar.sync 0;
+add.u32 %r7, %r7, 1; setp.lt.u32 %p3, %r7, 4; @%p3 bra next;""",
+    ),
+    Case(
+        "a store into the destination of a copy in flight races with it",
+        """cp.async.cg.shared.global [%r4], [%rd1], 16; //= copy
+cp.async.commit_group;
+st.shared.u32 [%r4], %r1; //! PTX303 copy
+cp.async.wait_group 0;""",
+    ),
+    Case(
+        "a store into the destination after the wait does not",
+        """cp.async.cg.shared.global [%r4], [%rd1], 16; cp.async.commit_group; cp.async.wait_group 0;
+st.shared.u32 [%r4], %r1;""",
+    ),
+)
+
+CASES = (*NEVER_COMMITTED, *READ_BEFORE_WAIT, *REUSED)

@@ -1,0 +1,180 @@
+"""PTX501, PTX502, PTX503: objects initialised, used, and told of bytes."""
+
+from __future__ import annotations
+
+from tests.rules.support import Case
+
+INIT = "@%p1 mbarrier.init.shared::cta.b64 [%r5], 1; bar.sync 0;"
+FILL = "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
+LOOP = "wait: mbarrier.try_wait.parity.shared::cta.b64 %p3, [%r5], 0; @!%p3 bra wait;"
+TWO_CTAS = ".reqntid 128, 1, 1 .explicitcluster .reqnctapercluster 2, 1, 1"
+
+USED_BEFORE_INIT = (
+    Case(
+        "an initialisation after the use by the same thread is too late",
+        """@!%p1 bra end;
+mbarrier.arrive.shared::cta.b64 %rd7, [%r5]; //! PTX501 init
+mbarrier.init.shared::cta.b64 [%r5], 1; //= init
+end:""",
+    ),
+    Case(
+        "an initialisation before the use by the same thread is in time",
+        "@!%p1 bra end; mbarrier.init.shared::cta.b64 [%r5], 1; mbarrier.arrive.shared::cta.b64 %rd7, [%r5]; end:",
+    ),
+    Case(
+        "a barrier with another number than the users' orders nothing",
+        """@%p1 mbarrier.init.shared::cta.b64 [%r5], 128; //= init
+setp.lt.u32 %p3, %r1, 32; @%p3 barrier.sync 1, 32;
+mbarrier.arrive.shared::cta.b64 %rd7, [%r5]; //! PTX501 init""",
+    ),
+    Case(
+        "a named barrier of all threads orders them",
+        """@%p1 mbarrier.init.shared::cta.b64 [%r5], 128; barrier.sync 1, 128;
+mbarrier.arrive.shared::cta.b64 %rd7, [%r5];""",
+    ),
+    Case(
+        "only one of two objects is initialised",
+        """@%p1 mbarrier.init.shared::cta.b64 [%r5], 128; bar.sync 0;
+mbarrier.arrive.shared::cta.b64 %rd7, [%r5];
+mbarrier.arrive.shared::cta.b64 %rd7, [%r5+8]; //! PTX501""",
+    ),
+    Case(
+        "each of four objects is initialised in a loop",
+        """@!%p1 bra ready; mov.u32 %r7, %r5; add.u32 %r11, %r5, 32;
+next: mbarrier.init.shared::cta.b64 [%r7], 128; add.u32 %r7, %r7, 8; setp.lt.u32 %p3, %r7, %r11; @%p3 bra next;
+ready: bar.sync 0; mbarrier.arrive.shared::cta.b64 %rd7, [%r5+24];""",
+    ),
+    Case(
+        "an initialisation in code that is not here may have been",
+        "call.uni elsewhere; bar.sync 0; mbarrier.arrive.shared::cta.b64 %rd7, [%r5];",
+        before=".extern .func elsewhere;",
+    ),
+    Case(
+        "an initialisation that hangs on data may have been",
+        """ld.global.u32 %r10, [%rd1]; setp.eq.u32 %p3, %r10, 0; @!%p3 bra end;
+mbarrier.init.shared::cta.b64 [%r5], 1;
+end: bar.sync 0; mbarrier.arrive.shared::cta.b64 %rd7, [%r5];""",
+        bounds=".reqntid 1, 1, 1",
+    ),
+)
+
+INITIALISED_TWICE = (
+    Case(
+        "two threads of one warp initialise one object",
+        """setp.lt.u32 %p3, %r1, 2;
+@%p3 mbarrier.init.shared::cta.b64 [%r5], 1; //! PTX502""",
+    ),
+    Case(
+        "two threads initialise an object each",
+        "setp.lt.u32 %p3, %r1, 2; shl.b32 %r10, %r1, 3; add.u32 %r10, %r10, %r5;\n"
+        "@%p3 mbarrier.init.shared::cta.b64 [%r10], 1;",
+    ),
+    Case(
+        "one thread initialises an object at two places",
+        """@%p1 mbarrier.init.shared::cta.b64 [%r5], 1; //= first
+bar.sync 0;
+@%p1 mbarrier.init.shared::cta.b64 [%r5], 2; //! PTX502 first""",
+    ),
+    Case(
+        "one thread initialises an object again after it ended its life",
+        """@%p1 mbarrier.init.shared::cta.b64 [%r5], 1; bar.sync 0; @%p1 mbarrier.inval.shared::cta.b64 [%r5]; bar.sync 0;
+@%p1 mbarrier.init.shared::cta.b64 [%r5], 2;""",
+    ),
+    Case(
+        "each CTA of a cluster initialises its own object",
+        "@%p1 mbarrier.init.shared::cta.b64 [%r5], 1;\nbarrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;",
+        bounds=TWO_CTAS,
+    ),
+)
+
+BYTES = (
+    Case(
+        "a second copy in a loop brings bytes that nobody announced",
+        f"""{INIT} @!%p1 bra end;
+mov.u32 %r7, 0;
+mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r5], 1024; //! PTX503 copy
+next: {FILL} [%r2], [%rd1], 1024, [%r5]; //= copy
+add.u32 %r7, %r7, 1; setp.lt.u32 %p3, %r7, 4; @%p3 bra next;
+end:
+{LOOP}""",
+    ),
+    Case(
+        "all copies of a loop are announced at once",
+        f"""{INIT} @!%p1 bra end;
+mov.u32 %r7, 0; mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r5], 4096;
+next: {FILL} [%r2], [%rd1], 1024, [%r5]; add.u32 %r2, %r2, 1024;
+add.u32 %r7, %r7, 1; setp.lt.u32 %p3, %r7, 4; @%p3 bra next;
+end:
+{LOOP}""",
+    ),
+    Case(
+        "bytes are announced on one object and brought to another",
+        f"""@%p1 mbarrier.init.shared::cta.b64 [%r5], 1;
+@%p1 mbarrier.init.shared::cta.b64 [%r5+8], 1;
+bar.sync 0; @!%p1 bra end;
+mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r5], 1024; //! PTX503
+{FILL} [%r2], [%rd1], 1024, [%r5+8]; //! PTX503
+end:""",
+    ),
+    Case(
+        "bytes are announced on the object that they are brought to",
+        f"""@%p1 mbarrier.init.shared::cta.b64 [%r5+8], 1; bar.sync 0; @!%p1 bra end;
+mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r5+8], 1024; {FILL} [%r2], [%rd1], 1024, [%r5+8];
+end:""",
+    ),
+    Case(
+        "bytes that follow an integer parameter agree on both sides",
+        f"""{INIT} @!%p1 bra end; shl.b32 %r10, %r6, 4;
+mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r5], %r10; {FILL} [%r2], [%rd1], %r10, [%r5];
+end:
+{LOOP}""",
+    ),
+    Case(
+        "bytes that follow an integer parameter are announced for half of the copy",
+        f"""{INIT} @!%p1 bra end; shl.b32 %r10, %r6, 4; shl.b32 %r11, %r6, 3;
+mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r5], %r11; //! PTX503 copy
+{FILL} [%r2], [%rd1], %r10, [%r5]; //= copy
+end:
+{LOOP}""",
+    ),
+    Case(
+        "the box of a tensor copy is not known",
+        f"""{INIT} @!%p1 bra end;
+mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r5], 1024;
+cp.async.bulk.tensor.1d.shared::cluster.global.mbarrier::complete_tx::bytes [%r2], [%rd1, {{%r1}}], [%r5];
+end:
+{LOOP}""",
+        undecided=("PTX503",),
+    ),
+    Case(
+        "a wait for a phase at which nobody arrives never ends",
+        f"""{INIT}
+wait: mbarrier.try_wait.parity.shared::cta.b64 %p3, [%r5], 0; //! PTX503
+@!%p3 bra wait;""",
+    ),
+    Case(
+        "a wait for the phase before the first one passes at once",
+        f"""{INIT}
+wait: mbarrier.try_wait.parity.shared::cta.b64 %p3, [%r5], 1; @!%p3 bra wait;""",
+    ),
+    Case(
+        "an arrival in code that is not here may end the phase",
+        f"{INIT} call.uni elsewhere;\n{LOOP}",
+        before=".extern .func elsewhere;",
+    ),
+    Case(
+        "a copy is read by a thread that nobody makes wait",
+        f"""{INIT}
+@%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r5], 2048;
+@%p1 {FILL} [%r2], [%rd1], 2048, [%r5]; //= copy
+ld.shared.u32 %r10, [%r4]; //! PTX302 copy""",
+    ),
+    Case(
+        "a copy is read by a thread that waits",
+        f"""{INIT}
+@%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r5], 2048; @%p1 {FILL} [%r2], [%rd1], 2048, [%r5];
+{LOOP} ld.shared.u32 %r10, [%r4];""",
+    ),
+)
+
+CASES = (*USED_BEFORE_INIT, *INITIALISED_TWICE, *BYTES)

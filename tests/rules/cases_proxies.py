@@ -1,0 +1,201 @@
+"""PTX401: generic writes read through the async proxy; the fence that is missing, misplaced or of another space."""
+
+from __future__ import annotations
+
+from tests.rules.support import Case
+
+COPY = "cp.async.bulk.global.shared::cta.bulk_group [%rd2], [%r2], 2048;"
+AFTER = "cp.async.bulk.commit_group; cp.async.bulk.wait_group.read 0;\nend:"
+
+CASES = (
+    Case(
+        "a store by the issuing thread itself needs the fence too",
+        f"""@!%p1 bra end;
+st.shared.u32 [%r2], %r1; //= write
+{COPY} //! PTX401 write
+{AFTER}""",
+    ),
+    Case(
+        "a fence between the store and the copy of one thread is enough",
+        f"@!%p1 bra end; st.shared.u32 [%r2], %r1; fence.proxy.async.shared::cta;\n{COPY}\n{AFTER}",
+    ),
+    Case(
+        "a fence after the copy comes too late",
+        f"""@!%p1 bra end;
+st.shared.u32 [%r2], %r1; //= write
+{COPY} //! PTX401 write
+fence.proxy.async.shared::cta;
+{AFTER}""",
+    ),
+    Case(
+        "a fence of generic accesses orders no proxies",
+        f"""@!%p1 bra end;
+st.shared.u32 [%r2], %r1; //= write
+fence.acq_rel.gpu; membar.cta;
+{COPY} //! PTX401 write
+{AFTER}""",
+    ),
+    Case(
+        "a fence for tensor maps is none for the async proxy",
+        f"""@!%p1 bra end;
+st.shared.u32 [%r2], %r1; //= write
+fence.proxy.tensormap::generic.release.gpu;
+{COPY} //! PTX401 write
+{AFTER}""",
+    ),
+    Case(
+        "a fence for global memory is none for shared memory",
+        f"""@!%p1 bra end;
+st.shared.u32 [%r2], %r1; //= write
+fence.proxy.async.global;
+{COPY} //! PTX401 write
+{AFTER}""",
+    ),
+    Case(
+        "an atomic is a generic write like another",
+        f"""@!%p1 bra end;
+atom.shared.add.u32 %r10, [%r2], 1; //= write
+{COPY} //! PTX401 write
+{AFTER}""",
+    ),
+    Case(
+        "a write by a vector into the last bytes of the source counts",
+        f"""@!%p1 bra end;
+st.shared.v4.u32 [%r2+2032], {{%r1, %r1, %r1, %r1}}; //= write
+{COPY} //! PTX401 write
+{AFTER}""",
+    ),
+    Case(
+        "a write just behind the source does not count",
+        f"@!%p1 bra end; st.shared.v4.u32 [%r2+2048], {{%r1, %r1, %r1, %r1}};\n{COPY}\n{AFTER}",
+    ),
+    Case(
+        "a read of the tile before the copy needs no fence",
+        f"@!%p1 bra end; ld.shared.u32 %r10, [%r2];\n{COPY}\n{AFTER}",
+    ),
+    Case(
+        "a store through a generic address is a generic write all the same",
+        f"""@!%p1 bra end; mov.u64 %rd5, tile; cvta.shared.u64 %rd6, %rd5;
+st.u32 [%rd6+16], %r1; //= write
+{COPY} //! PTX401 write
+{AFTER}""",
+    ),
+    Case(
+        "a barrier between two threads leaves the proxies apart",
+        f"""st.shared.u32 [%r4], %r1; //= write
+bar.sync 0; //= sync
+@!%p1 bra end;
+{COPY} //! PTX401 write sync
+{AFTER}""",
+    ),
+    Case(
+        "the writers' fence before the barrier brings the proxies together",
+        f"st.shared.u32 [%r4], %r1; fence.proxy.async.shared::cta; bar.sync 0; @!%p1 bra end;\n{COPY}\n{AFTER}",
+    ),
+    Case(
+        "a fence in one warp of the writers is none in the others",
+        f"""st.shared.u32 [%r4], %r1; //= write
+setp.lt.u32 %p3, %r1, 64; @%p3 fence.proxy.async.shared::cta;
+bar.sync 0; //= sync
+@!%p1 bra end;
+{COPY} //! PTX401 write sync
+{AFTER}""",
+    ),
+    Case(
+        "the issuer's fence after the barrier is accepted under the isa policy",
+        f"st.shared.u32 [%r4], %r1; bar.sync 0; @!%p1 bra end; fence.proxy.async.shared::cta;\n{COPY}\n{AFTER}",
+    ),
+    Case(
+        "the issuer's fence after the barrier is warned of under the strict policy",
+        f"""st.shared.u32 [%r4], %r1; //= write
+bar.sync 0; //= sync
+@!%p1 bra end;
+fence.proxy.async.shared::cta;
+{COPY} //? PTX401 write sync
+{AFTER}""",
+        policy="strict",
+    ),
+    Case(
+        "the writers' fence satisfies the strict policy",
+        f"st.shared.u32 [%r4], %r1; fence.proxy.async.shared::cta; bar.sync 0; @!%p1 bra end;\n{COPY}\n{AFTER}",
+        policy="strict",
+    ),
+    Case(
+        "a named barrier hands the tile over as barrier 0 does",
+        f"""st.shared.u32 [%r4], %r1; //= write
+barrier.sync 3; //= sync
+@!%p1 bra end;
+{COPY} //! PTX401 write sync
+{AFTER}""",
+    ),
+    Case(
+        "a fence before the named barrier mends it",
+        f"st.shared.u32 [%r4], %r1; fence.proxy.async; barrier.sync 3; @!%p1 bra end;\n{COPY}\n{AFTER}",
+    ),
+    Case(
+        "a cluster barrier hands the tile over and leaves the proxies apart",
+        f"""st.shared.u32 [%r4], %r1; //= write
+barrier.cluster.arrive.aligned;
+barrier.cluster.wait.aligned; //= sync
+@!%p1 bra end;
+{COPY} //! PTX401 write sync
+{AFTER}""",
+        bounds=".reqntid 128, 1, 1 .explicitcluster .reqnctapercluster 2, 1, 1",
+    ),
+    Case(
+        "a fence before the cluster barrier mends it",
+        f"""st.shared.u32 [%r4], %r1; fence.proxy.async.shared::cta;
+barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned; @!%p1 bra end;
+{COPY}
+{AFTER}""",
+        bounds=".reqntid 128, 1, 1 .explicitcluster .reqnctapercluster 2, 1, 1",
+    ),
+    Case(
+        "a fence in code that is not here may stand between",
+        f"st.shared.u32 [%r4], %r1; call.uni elsewhere; bar.sync 0; @!%p1 bra end;\n{COPY}\n{AFTER}",
+        before=".extern .func elsewhere;",
+    ),
+    Case(
+        "a fence in a function of this module stands between",
+        f"st.shared.u32 [%r4], %r1; call.uni close; bar.sync 0; @!%p1 bra end;\n{COPY}\n{AFTER}",
+        before=".func close { fence.proxy.async.shared::cta; ret; }",
+    ),
+    Case(
+        "a function of this module without a fence puts none between",
+        f"""st.shared.u32 [%r4], %r1; //= write
+call.uni close;
+bar.sync 0; //= sync
+@!%p1 bra end;
+{COPY} //! PTX401 write sync
+{AFTER}""",
+        before=".func close { ret; }",
+    ),
+    Case(
+        "a fence that hangs on an integer parameter is missing for some of its values",
+        f"""setp.gt.u32 %p3, %r6, 100;
+st.shared.u32 [%r4], %r1; //= write
+@%p3 fence.proxy.async.shared::cta;
+bar.sync 0; //= sync
+@!%p1 bra end;
+{COPY} //! PTX401 write sync
+{AFTER}""",
+    ),
+    Case(
+        "only the first of two copies is reported where both read one store without a fence",
+        f"""@!%p1 bra end;
+st.shared.u32 [%r2], %r1; //= write
+{COPY} //! PTX401 write
+{COPY} //! PTX401 write
+{AFTER}""",
+    ),
+    Case(
+        "a tile rewritten by a bulk copy that was waited for is no longer the generic write's",
+        f"""@%p1 mbarrier.init.shared::cta.b64 [%r5], 1; bar.sync 0; @!%p1 bra end;
+st.shared.u32 [%r2], %r1; fence.proxy.async.shared::cta;
+mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r5], 2048;
+cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r2], [%rd1], 2048, [%r5];
+wait: mbarrier.try_wait.parity.shared::cta.b64 %p3, [%r5], 0; @!%p3 bra wait;
+{COPY}
+{AFTER}""",
+    ),
+)

@@ -1,0 +1,39 @@
+"""The small kernels themselves: ptxas takes every one of them, and what they expect can be expected."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from ptxkit.rules import RULES
+from tests.corpus.support import ptxas
+from tests.rules import cases_addresses, cases_groups, cases_mbarriers, cases_proxies
+from tests.rules.support import Case, each, expected, told
+
+CASES = (*cases_addresses.CASES, *cases_groups.CASES, *cases_mbarriers.CASES, *cases_proxies.CASES)
+
+
+@each(CASES)
+def test_ptxas_takes_the_kernel(case: Case, tmp_path: Path) -> None:
+    path = tmp_path / "case.ptx"
+    path.write_text(case.text, encoding="utf-8")
+    command = [str(ptxas()), f"-arch={case.target.replace('sm_', 'compute_')}", str(path), "-o", "/dev/null"]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stdout + run.stderr
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)
+def test_each_rule_is_broken_by_some_cases_and_kept_by_more(rule) -> None:  # type: ignore[no-untyped-def]
+    broken = [case for case in CASES if any(code == rule.code for code, *_ in expected(case.text))]
+    assert len(broken) >= 2
+    assert len(broken) < len(CASES) / 2
+
+
+def test_expectations_name_codes_lines_and_labels() -> None:
+    case = Case("x", "mov.u32 %r10, 0; //= a\nmov.u32 %r11, 0; //! PTX401 a b\nmov.u32 %r12, 0; //= b")
+    ((code, severity, line, labels),) = expected(case.text)
+    assert (code, severity, labels) == ("PTX401", "error", (line - 1, line + 1))
+    assert case.text.splitlines()[line - 1].startswith("mov.u32 %r11")
+    assert expected(Case("y", "ret;").text) == told(()) == []

@@ -1,0 +1,79 @@
+"""Whole kernels of the corpus with one of their fences, waits or commits taken out, as a forgetful author would."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+
+from ptxkit import Severity, lint
+from ptxkit.diagnostics import Verdict
+from tests.corpus.support import CORPUS
+
+#: (kernel, what the removed line begins with, which one of those lines, the code that its absence gives).
+REMOVALS = (
+    ("bulk_add_one.sm_90", "mbarrier.init", 0, "PTX501"),
+    ("bulk_add_one.sm_90", "bar.sync", 0, "PTX501"),
+    ("bulk_add_one.sm_90", "mbarrier.arrive.expect_tx", 0, "PTX503"),
+    ("bulk_add_one.sm_90", "fence.proxy.async", 0, "PTX401"),
+    ("bulk_add_one.sm_90", "bar.sync", 1, "PTX401"),
+    ("bulk_add_one.sm_90", "cp.async.bulk.commit_group", 0, "PTX301"),
+    ("bulk_add_one.sm_90", "cp.async.bulk.wait_group", 0, "PTX303"),
+    ("bulk_add_one_issuer_fence.sm_90", "fence.proxy.async", 0, "PTX401"),
+    ("bulk_persistent.sm_90a", "cp.async.bulk.wait_group.read", 0, "PTX303"),
+    ("bulk_persistent.sm_90a", "bar.sync", 1, "PTX303"),
+    ("bulk_persistent.sm_90a", "fence.proxy.async", 0, "PTX401"),
+    ("bulk_reduce_add.sm_90", "cp.async.bulk.wait_group.read", 0, "PTX303"),
+    ("bulk_reduce_add.sm_90", "fence.proxy.async", 1, "PTX401"),
+    ("bulk_reduce_add.sm_90", "cp.async.bulk.commit_group", 0, "PTX303"),
+    ("bulk_rows.sm_90a", "mbarrier.arrive.expect_tx", 0, "PTX503"),
+    ("bulk_store_signal.sm_90", "cp.async.bulk.commit_group", 0, "PTX301"),
+    ("cluster_launch_control.sm_100a", "bar.sync", 0, "PTX501"),
+    ("cp_async_four_stages.sm_80", "cp.async.wait_group", 0, "PTX302"),
+    ("cp_async_mbarrier.sm_80", "cp.async.mbarrier.arrive", 0, "PTX302"),
+    ("cp_async_mbarrier_noinc.sm_80", "bar.sync", 1, "PTX303"),
+    ("cp_async_one_stage.sm_80", "cp.async.wait_group", 0, "PTX302"),
+    ("cp_async_one_stage.sm_80", "cp.async.commit_group", 4, "PTX301"),
+    ("cp_async_three_stages.sm_80", "bar.sync", 0, "PTX302"),
+    ("cp_async_two_stages.sm_80", "cp.async.wait_group", 0, "PTX302"),
+    ("ring_two_producers.sm_90a", "bar.sync", 0, "PTX501"),
+    ("st_async_exchange.sm_90", "barrier.cluster.wait", 0, "PTX501"),
+    ("stmatrix_tma_store.sm_90a", "fence.proxy.async", 0, "PTX401"),
+    ("stmatrix_tma_store.sm_90a", "cp.async.bulk.wait_group.read", 0, "PTX303"),
+    ("tcgen05_product.sm_100a", "mbarrier.arrive.expect_tx", 0, "PTX503"),
+    ("tensor_copies.sm_90a", "mbarrier.arrive.expect_tx", 0, "PTX503"),
+    ("wgmma_st_shared.sm_90a", "fence.proxy.async", 0, "PTX401"),
+    ("wgmma_st_shared.sm_90a", "wgmma.commit_group", 0, "PTX301"),
+)
+
+
+@cache
+def kernel(name: str) -> str:
+    return (CORPUS / "kernels" / f"{name}.ptx").read_text(encoding="utf-8")
+
+
+def without(text: str, opcode: str, which: int) -> str:
+    """The text with that line turned into a comment, so that the others keep their numbers."""
+    lines = text.splitlines()
+    numbers = [number for number, line in enumerate(lines) if line.split("//")[0].strip().startswith(opcode)]
+    lines[numbers[which]] = f"// {lines[numbers[which]]}"
+    return "\n".join(lines)
+
+
+def errors(verdict: Verdict) -> list[str]:
+    return [found.code for found in verdict.diagnostics if found.severity is Severity.ERROR]
+
+
+@pytest.mark.parametrize(("name", "opcode", "which", "code"), REMOVALS)
+def test_a_kernel_without_one_of_its_lines_is_refused(name: str, opcode: str, which: int, code: str) -> None:
+    assert code in errors(lint(without(kernel(name), opcode, which)))
+
+
+@pytest.mark.parametrize("name", sorted({name for name, *_ in REMOVALS}))
+def test_the_kernel_with_all_its_lines_is_clean(name: str) -> None:
+    verdict = lint(kernel(name))
+    assert [found for found in verdict.diagnostics if found.severity is not Severity.NOTE] == []
+
+
+def test_every_rule_about_order_is_met_by_some_removal() -> None:
+    assert {code for *_, code in REMOVALS} == {"PTX301", "PTX302", "PTX303", "PTX401", "PTX501", "PTX503"}
