@@ -20,6 +20,8 @@ class RangeIndex(Generic[T]):
 
     def add(self, low: int, high: int, item: T) -> None:
         """Adds an item; an empty range covers nothing."""
+        if low >= high:
+            return
         for bucket in range(low // _BUCKET, (high - 1) // _BUCKET + 1):
             self._buckets[bucket].append((low, high, item))
 
