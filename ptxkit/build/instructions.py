@@ -295,7 +295,7 @@ def _refusal(
         return f"{name} does not say which: one of {choices} is part of its name"
     if not hints.types:
         return f"no form of {name} has the modifiers {', '.join(keywords)}"
-    longer = ", ".join(f"{name.rstrip('_')}_{word}" for word in expected(name)[:8])
+    longer = ", ".join(f"{name.rstrip('_')}_{word}" for word in expected(name)[:12])
     types = " or ".join(f".{word}" for word in hints.types)
     return f"no form of {name} is for {types}" + (f"; there is {longer}" if longer else "")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from ptxkit.analysis.kernel import Kernel
@@ -14,6 +14,8 @@ from ptxkit.diagnostics import Severity
 class Finding:
     """A violation. labels: (step, words) of the other places.
 
+    cause: findings of one rule and one cause have one mend; they are reported together. None: nothing is shared.
+
     `{0}` in message and help stands for the line of `primary`, `{1}`, `{2}`... for those of the labels.
     """
 
@@ -23,6 +25,7 @@ class Finding:
     help: str | None = None
     severity: Severity = Severity.ERROR
     properties: Mapping[str, object] = field(default_factory=dict)
+    cause: Hashable = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,13 +7,16 @@ an input that takes them), or when several scenarios saw the pair and every one 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable, Sequence
 
 from ptxkit.analysis.program import Step
 from ptxkit.diagnostics import Diagnostic, Label, Undecided
 from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
 from ptxkit.source import SourceFile, Span
 from ptxkit.syntax import statement_spans
+
+#: Lines that a report of several findings names.
+MAX_LINES = 8
 
 
 class Judge:
@@ -33,13 +36,15 @@ class Judge:
                 doubts[(item.step, item.reason)] = None
             else:
                 pairs[item.key][item.world].append(item)
-        reported: set[Step] = set()
+        proven: dict[Step, Finding] = {}
         for by_world in pairs.values():
-            self._pair(rule, by_world, reported)
+            self._pair(rule, by_world, proven)
+        for findings in _by_cause(proven.values()):
+            self.diagnostics.append(self._diagnostic(rule, *findings))
         for step, reason in doubts:
             self.undecided.append(Undecided(rule.code, reason, self._source, self.span(step)))
 
-    def _pair(self, rule: Rule, by_world: dict[int, list[Observation]], reported: set[Step]) -> None:
+    def _pair(self, rule: Rule, by_world: dict[int, list[Observation]], findings: dict[Step, Finding]) -> None:
         broken = {world: [o for o in seen if o.finding is not None] for world, seen in by_world.items()}
         found = [o for seen in broken.values() for o in seen]
         if not found:
@@ -51,11 +56,11 @@ class Judge:
         if not proven:
             reason = "kept or broken depending on the launch or on data"
             self.undecided.append(Undecided(rule.code, reason, self._source, self.span(finding.primary)))
-        elif finding.primary not in reported:
-            reported.add(finding.primary)
-            self.diagnostics.append(self._diagnostic(rule, finding))
+        else:
+            findings.setdefault(finding.primary, finding)
 
-    def _diagnostic(self, rule: Rule, finding: Finding) -> Diagnostic:
+    def _diagnostic(self, rule: Rule, finding: Finding, *same: Finding) -> Diagnostic:
+        """One report of a finding and of those that the same mend settles."""
         places = [finding.primary, *(step for step, _ in finding.labels)]
         lines = [self._source.position(self.span(step).start)[0] for step in places]
         return Diagnostic(
@@ -65,11 +70,26 @@ class Judge:
             source=self._source,
             span=self.span(finding.primary),
             labels=tuple(Label(self.span(step), words) for step, words in finding.labels),
+            notes=(self._also(same),) if same else (),
             help=finding.help.format(*lines) if finding.help else None,
             isa=rule.isa,
             properties=finding.properties,
         )
 
+    def _also(self, same: Sequence[Finding]) -> str:
+        lines = [str(self._source.position(self.span(finding.primary).start)[0]) for finding in same]
+        more = f" and {len(lines) - MAX_LINES} more" if len(lines) > MAX_LINES else ""
+        return f"the same holds at line{'s' if len(lines) > 1 else ''} {', '.join(lines[:MAX_LINES])}{more}"
+
     def span(self, step: Step) -> Span:
         """The place of a whole statement."""
         return statement_spans(self._source, step.start).statement
+
+
+def _by_cause(findings: Iterable[Finding]) -> list[list[Finding]]:
+    """The findings in the order of the text, those of one cause together."""
+    groups: dict[Hashable, list[Finding]] = {}
+    for finding in sorted(findings, key=lambda found: found.primary.start):
+        alone = ("alone", finding.primary)
+        groups.setdefault(alone if finding.cause is None else ("cause", finding.cause), []).append(finding)
+    return list(groups.values())

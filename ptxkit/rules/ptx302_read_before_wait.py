@@ -198,6 +198,7 @@ def _finding(name: str, issuer: Thread, copy: Copy, reader: Thread, position: in
         labels=tuple(labels),
         help=mend,
         properties={"completion": copy.group},
+        cause=(what, copy.group, waits[0] if waits else None),
     )
 
 

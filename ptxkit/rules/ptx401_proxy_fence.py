@@ -147,7 +147,8 @@ class _Pair:
         return not any(own[0] < at < self.position for marks in self.reader.marks.acquires.values() for at in marks)
 
     def _finding(self, sync: Step | None) -> Finding:
-        return _finding(self.read.step, self.write.step, sync, self.world.name_of(self.read))
+        since = self.writer.trace.events[self.written].step
+        return _finding(self.read.step, self.write.step, sync, since, self.world.name_of(self.read))
 
     def _rewritten(self, thread: Thread, since: int, until: int) -> bool:
         return self.world.rewrites.between(thread, since, until, extent(self.read) or (0, 1))
@@ -160,6 +161,7 @@ def _unordered(read: Step, write: Step, name: str) -> Finding:
         labels=((write, "generic write, by every thread"),),
         help="add `fence.proxy.async.shared::cta;` and then `bar.sync 0;` after the write, before line {0}",
         properties={"space": "shared::cta"},
+        cause=write,
     )
 
 
@@ -167,7 +169,7 @@ def _fence_within(thread: Thread, low: int, high: int) -> bool:
     return any(isinstance(event, Opaque) or _covers(event) for event in thread.trace.events[low:high])
 
 
-def _finding(read: Step, write: Step, sync: Step | None, name: str) -> Finding:
+def _finding(read: Step, write: Step, sync: Step | None, since: Step, name: str) -> Finding:
     between = ((sync, "orders the threads, not the proxies"),) if sync is not None and sync is not read else ()
     place = "before the barrier at line {2}" if between else "before line {0}"
     return Finding(
@@ -176,6 +178,7 @@ def _finding(read: Step, write: Step, sync: Step | None, name: str) -> Finding:
         labels=((write, "generic write"), *between),
         help=f"add `fence.proxy.async.shared::cta;` after the write, in every thread that writes, {place}",
         properties={"space": "shared::cta"},
+        cause=between[0] if between else since,
     )
 
 
