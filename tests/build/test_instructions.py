@@ -181,8 +181,10 @@ def test_an_unknown_name_fails_at_the_callers_line_with_the_nearest(k: Kernel) -
 
 
 def test_a_name_that_stops_too_early_says_what_could_follow(k: Kernel) -> None:
-    with pytest.raises(BuildError, match="mul_hi, mul_lo, mul_wide"):
+    with pytest.raises(BuildError) as caught:
         k.mul(k.register(u32), k.register(u32))
+    for name in ("mul_hi", "mul_lo", "mul_wide"):
+        assert f" {name}" in str(caught.value)
 
 
 def test_a_type_that_nothing_tells_is_asked_for(k: Kernel) -> None:
