@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -108,7 +110,7 @@ def test_lop3_looks_each_bit_up_in_its_table(a: int, b: int, c: int, table: int)
     ("function", "table"),
     [(lambda a, b, c: a & b & c, 0x80), (lambda a, b, c: a | b | c, 0xFE), (lambda a, b, c: a ^ b ^ c, 0x96)],
 )
-def test_lop3_takes_the_tables_that_the_manual_computes(function, table: int) -> None:  # type: ignore[no-untyped-def]
+def test_lop3_takes_the_tables_that_the_manual_computes(function: Callable[[int, int, int], int], table: int) -> None:
     assert function(0xF0, 0xCC, 0xAA) == table
     a, b, c = 0x12345678, 0x0F0F1234, 0xFFFF0001
     assert operations().op_lop3(a, b, c, table) == function(a, b, c)

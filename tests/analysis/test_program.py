@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 
-from ptxkit.analysis.program import flatten
+from ptxkit.analysis.program import Program, Variable, flatten
 from ptxkit.syntax import parse
 from tests.analysis.support import module_of, program_of, walk
+
+
+def variable(program: Program, name: str) -> Variable:
+    found = program.scope.variable(name)
+    assert found is not None, name
+    return found
 
 
 def test_a_register_of_a_nested_block_hides_the_outer_one_of_that_name() -> None:
@@ -54,28 +62,25 @@ def test_a_label_stands_before_the_step_that_follows_it() -> None:
 def test_variables_keep_their_alignment_and_do_not_overlap() -> None:
     declared = ".shared .align 4 .b8 a[6]; .shared .align 128 .b8 b[256]; .shared .b64 c; .shared .v4 .f32 d[2];"
     program = program_of(module_of(declared))
-    a, b, c, d = (program.scope.variable(name) for name in "abcd")
-    assert a and b and c and d
+    a, b, c, d = (variable(program, name) for name in "abcd")
     assert [variable.size for variable in (a, b, c, d)] == [6, 256, 8, 32]
     assert b.address % 128 == c.address % 8 == d.address % 16 == 0
     ends = sorted((variable.address, variable.address + (variable.size or 0)) for variable in (a, b, c, d))
-    assert all(end <= start for (_, end), (start, _) in zip(ends, ends[1:], strict=False))
+    assert all(end <= start for (_, end), (start, _) in pairwise(ends))
 
 
 def test_launch_sized_arrays_share_the_place_after_all_the_rest() -> None:
     program = program_of(
         module_of(".shared .b8 mine[100];", before=".extern .shared .align 16 .b8 one[]; .extern .shared .b8 two[];")
     )
-    mine, one, two = (program.scope.variable(name) for name in ("mine", "one", "two"))
-    assert mine and one and two
+    mine, one, two = (variable(program, name) for name in ("mine", "one", "two"))
     assert one.size is None
     assert one.address == two.address >= mine.address + 100
 
 
 def test_an_address_is_traced_back_to_the_variable_that_holds_it() -> None:
     program = program_of(module_of(".shared .align 16 .b8 a[32]; .shared .align 16 .b8 b[32];"))
-    a, b = program.scope.variable("a"), program.scope.variable("b")
-    assert a and b
+    a, b = variable(program, "a"), variable(program, "b")
     assert program.variable_at(a.address + 31) == a
     assert program.variable_at(b.address) == b
     assert program.variable_at(b.address + 32) is None

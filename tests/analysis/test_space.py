@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -54,4 +56,4 @@ def test_each_rank_of_a_cluster_has_a_stretch_of_its_own(rank: int) -> None:
 def test_the_first_offsets_of_two_spaces_lie_far_apart() -> None:
     starts = sorted(FIRST_ADDRESS.values())
     assert starts[0] > 0
-    assert all(after - before >= 1 << 18 for before, after in zip(starts, starts[1:], strict=False))
+    assert all(after - before >= 1 << 18 for before, after in pairwise(starts))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from ptxkit.analysis import walker as limits
 from ptxkit.analysis.scenario import Scenario, launch_of
 from ptxkit.analysis.terms import Term
@@ -54,7 +56,8 @@ def test_an_indexed_branch_goes_where_its_number_says() -> None:
 
 
 def test_an_indexed_branch_on_data_is_a_guess() -> None:
-    body = "ld.param.u64 %rd1, [in]; ld.global.u32 %r1, [%rd1]; list: .branchtargets one; brx.idx %r1, list; one: bar.sync 0;"
+    body = """ld.param.u64 %rd1, [in]; ld.global.u32 %r1, [%rd1]; list: .branchtargets one; brx.idx %r1, list;
+    one: bar.sync 0;"""
     assert walk(module_of(body, parameters=POINTER)).trace.guessed is not None
 
 
@@ -78,7 +81,8 @@ def test_a_branch_on_an_integer_parameter_is_no_guess() -> None:
 
 
 def test_a_scenario_may_fix_the_side_of_a_guess() -> None:
-    body = "ld.param.u64 %rd1, [in]; ld.global.u32 %r1, [%rd1]; setp.eq.u32 %p1, %r1, 7; @%p1 bra end; bar.sync 0; end: nanosleep.u32 0;"
+    body = """ld.param.u64 %rd1, [in]; ld.global.u32 %r1, [%rd1]; setp.eq.u32 %p1, %r1, 7; @%p1 bra end; bar.sync 0;
+    end: nanosleep.u32 0;"""
     module = module_of(body, parameters=POINTER)
     first = Scenario(launch_of(program_of(module)), 512)
     before = len(walk(module, scenario=first).events(Barrier))
@@ -154,7 +158,8 @@ def test_what_lies_in_shared_memory_is_unknown_whoever_stored_it() -> None:
 
 def test_an_access_of_shared_memory_has_its_place_and_size() -> None:
     module = module_of(
-        f"{SHARED} mov.u32 %r1, %tid.x; shl.b32 %r3, %r1, 4; add.u32 %r4, %r2, %r3; st.shared.v4.u32 [%r4+16], {{%r1,%r1,%r1,%r1}};"
+        f"{SHARED} mov.u32 %r1, %tid.x; shl.b32 %r3, %r1, 4; add.u32 %r4, %r2, %r3;"
+        "st.shared.v4.u32 [%r4+16], {%r1, %r1, %r1, %r1};"
     )
     start = program_of(module).scope.variable("tile")
     assert start
@@ -220,7 +225,7 @@ def test_a_long_loop_that_comes_to_its_end_is_walked_to_it() -> None:
     assert (walked.trace.ended, walked["%r1"], len(walked.events(Barrier))) == ("exit", 400, 1)
 
 
-def test_a_walk_takes_no_more_than_its_steps(monkeypatch) -> None:  # type: ignore[no-untyped-def]
+def test_a_walk_takes_no_more_than_its_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "MAX_STEPS", 50)
     walked = walk(module_of("more: add.u32 %r1, %r1, 1; bra.uni more;"))
     assert walked.trace.ended == "budget"

@@ -77,7 +77,8 @@ bar.sync 0;
     ),
     Case(
         "one thread initialises an object again after it ended its life",
-        """@%p1 mbarrier.init.shared::cta.b64 [%r5], 1; bar.sync 0; @%p1 mbarrier.inval.shared::cta.b64 [%r5]; bar.sync 0;
+        """@%p1 mbarrier.init.shared::cta.b64 [%r5], 1; bar.sync 0;
+@%p1 mbarrier.inval.shared::cta.b64 [%r5]; bar.sync 0;
 @%p1 mbarrier.init.shared::cta.b64 [%r5], 2;""",
     ),
     Case(

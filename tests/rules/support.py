@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import Literal
 
 import pytest
 
@@ -47,7 +48,7 @@ class Case:
 
     name: str
     body: str
-    policy: str = "isa"
+    policy: Literal["isa", "strict"] = "isa"
     undecided: tuple[str, ...] = ()
     bounds: str = ".reqntid 128, 1, 1"
     target: str = "sm_90a"

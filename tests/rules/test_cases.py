@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ptxkit.rules import RULES
+from ptxkit.rules import RULES, Rule
 from tests.corpus.support import ptxas
 from tests.rules import cases_addresses, cases_groups, cases_mbarriers, cases_proxies
 from tests.rules.support import Case, each, expected, told
@@ -25,7 +25,7 @@ def test_ptxas_takes_the_kernel(case: Case, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)
-def test_each_rule_is_broken_by_some_cases_and_kept_by_more(rule) -> None:  # type: ignore[no-untyped-def]
+def test_each_rule_is_broken_by_some_cases_and_kept_by_more(rule: Rule) -> None:
     broken = [case for case in CASES if any(code == rule.code for code, *_ in expected(case.text))]
     assert len(broken) >= 2
     assert len(broken) < len(CASES) / 2

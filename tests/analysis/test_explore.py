@@ -1,0 +1,166 @@
+"""Exploration: which threads and sizes are tried, what is reached, and what stays missed."""
+
+from __future__ import annotations
+
+import pytest
+
+from ptxkit.analysis import explore
+from ptxkit.analysis.neighbours import MAX_NEIGHBOURS, neighbours
+from ptxkit.analysis.scenario import MORE_SAMPLES, SAMPLES
+from ptxkit.analysis.trace import Event
+from tests.analysis.support import explorer_of, kernel_of, module_of, opcodes
+
+PARAMETERS = ".param .u64 in, .param .u32 n"
+LOADED = "ld.param.u64 %rd1, [in]; ld.param.u32 %r6, [n]; ld.global.u32 %r7, [%rd1];"
+
+
+def samples(body: str) -> list[int]:
+    explorer = explorer_of(module_of(LOADED + body, parameters=PARAMETERS))
+    return [exploration.scenario.sample for exploration in explorer.explorations]
+
+
+def missed(body: str) -> set[str]:
+    return opcodes(explorer_of(module_of(LOADED + body, parameters=PARAMETERS)).missed)
+
+
+def test_two_sizes_are_enough_where_they_reach_everything() -> None:
+    assert samples("cp.async.wait_group 0;") == list(SAMPLES)
+
+
+def test_further_sizes_are_tried_for_code_that_the_first_did_not_reach() -> None:
+    body = f"setp.ne.u32 %p1, %r6, {MORE_SAMPLES[0]}; @%p1 bra end; cp.async.wait_group 0; end: nanosleep.u32 0;"
+    assert samples(body) == [*SAMPLES, MORE_SAMPLES[0]]
+    assert missed(body) == set()
+
+
+def test_sizes_that_reach_nothing_new_are_not_tried_on() -> None:
+    body = "setp.ne.u32 %p1, %r6, 77777; @%p1 bra end; cp.async.wait_group 0; end: nanosleep.u32 0;"
+    assert samples(body) == [*SAMPLES, MORE_SAMPLES[0]]
+    assert missed(body) == {"cp.async.wait_group"}
+
+
+BEHIND = "setp.eq.u32 %p1, %r7, 5; @%p1 bra there; bra.uni end; there: cp.async.wait_group 0; end: nanosleep.u32 0;"
+
+
+def test_a_guess_is_turned_round_for_the_code_behind_it() -> None:
+    assert missed(BEHIND) == set()
+    assert len(samples(BEHIND)) > len(samples(BEHIND.replace("@%p1", "")))
+
+
+def test_what_hangs_on_too_many_guesses_stays_missed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(explore, "MAX_TURNS", 0)
+    assert missed(BEHIND) == {"cp.async.wait_group"}
+
+
+def test_code_that_is_not_asynchronous_need_not_be_reached() -> None:
+    assert (
+        missed("setp.ne.u32 %p1, %r6, 77777; @%p1 bra end; st.global.u32 [%rd1], %r6; end: nanosleep.u32 0;") == set()
+    )
+
+
+def test_warps_that_the_first_threads_do_not_stand_for_are_walked_for_their_code() -> None:
+    body = """mov.u32 %r1, %tid.x; shr.u32 %r2, %r1, 5; setp.ne.u32 %p1, %r2, 6; @%p1 bra end; cp.async.wait_group 0;
+    end: nanosleep.u32 0;"""
+    explorer = explorer_of(module_of(body, bounds=".reqntid 384, 1, 1"))
+    assert explorer.missed == []
+    assert 192 in explorer.explorations[0].traces
+
+
+def test_two_ranks_of_a_cluster_are_explored() -> None:
+    bounds = ".reqntid 32 .explicitcluster .reqnctapercluster 2, 1, 1"
+    ranks = [e.scenario.rank for e in explorer_of(module_of("bar.sync 0;", bounds=bounds)).explorations]
+    assert set(ranks) == {0, 1}
+    assert {e.scenario.rank for e in explorer_of(module_of("bar.sync 0;")).explorations} == {0}
+
+
+def test_the_steps_of_all_walks_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(explore, "MAX_TOTAL_STEPS", 100)
+    body = "mov.u32 %r1, 0; more: add.u32 %r1, %r1, 1; setp.lt.u32 %p1, %r1, 200; @%p1 bra more; cp.async.wait_group 0;"
+    walked = [len(e.traces) for e in explorer_of(module_of(body)).explorations]
+    assert sum(walked) == 1
+
+
+def test_a_lane_reads_by_shuffle_what_lane_zero_had() -> None:
+    body = "mov.u32 %r1, %tid.x; add.u32 %r2, %r1, 100; shfl.sync.idx.b32 %r9, %r2, 0, 31, -1; bar.sync %r9;"
+    explorer = explorer_of(module_of(body.replace("bar.sync %r9", "and.b32 %r9, %r9, 15; barrier.sync %r9, 128")))
+    for exploration in explorer.explorations:
+        first = {tid: trace.events[0] for tid, trace in exploration.traces.items()}
+        amounts = {tid: event.amount for tid, event in first.items() if isinstance(event, Event)}
+        assert amounts[0] == amounts[1] == 100 & 15
+        assert amounts[32] == 132 & 15
+
+
+# ----------------------------------------------------------------------------------------------- neighbours
+
+COPY = """.shared .align 128 .b8 tile[4096]; mov.u32 %r2, tile; mov.u32 %r1, %tid.x; shl.b32 %r3, %r1, 4;
+add.u32 %r4, %r2, %r3; cp.async.cg.shared.global [%r4], [%rd1], 16; cp.async.commit_group; cp.async.wait_group 0;"""
+
+
+def test_the_thread_that_copied_what_another_reads_is_walked_too() -> None:
+    body = f"{COPY} bar.sync 0; ld.shared.u32 %r9, [%r2+80];"
+    explorer = explorer_of(module_of(LOADED + body, parameters=PARAMETERS))
+    assert all(5 in exploration.traces for exploration in explorer.explorations)
+
+
+def test_no_neighbours_are_needed_where_threads_read_what_they_copied() -> None:
+    body = f"{COPY} ld.shared.u32 %r9, [%r4];"
+    explorer = explorer_of(module_of(LOADED + body, parameters=PARAMETERS))
+    traces = explorer.explorations[0].traces
+    assert neighbours(traces, 128) == []
+    assert 5 not in traces
+
+
+def test_the_neighbours_of_a_scenario_are_few() -> None:
+    reads = " ".join(f"ld.shared.u32 %r9, [%r2+{16 * n}];" for n in range(2, 30))
+    explorer = explorer_of(module_of(f"{LOADED}{COPY} bar.sync 0; {reads}", parameters=PARAMETERS))
+    plain = explorer_of(module_of(f"{LOADED}{COPY}", parameters=PARAMETERS))
+    more = len(explorer.explorations[0].traces) - len(plain.explorations[0].traces)
+    assert 0 < more <= MAX_NEIGHBOURS
+
+
+# ------------------------------------------------------------------------------------------ kernel, rewrites
+
+BARS = """.shared .align 128 .b8 tile[4096]; .shared .align 8 .b64 bars[2]; mov.u32 %r2, tile; mov.u32 %r5, bars;
+mov.u32 %r1, %tid.x; setp.eq.u32 %p1, %r1, 0; ld.param.u64 %rd1, [in];"""
+FILL = "@%p1 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r2], [%rd1], 512, [%r5];"
+
+
+def test_all_threads_are_walked_on_demand_unless_that_is_too_much(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = module_of("bar.sync 0;", bounds=".reqntid 96, 1, 1")
+    everyone = kernel_of(module).worlds[0].everyone
+    assert everyone is not None
+    assert sorted(everyone) == list(range(96))
+    monkeypatch.setattr("ptxkit.analysis.kernel.MAX_EVERYONE", 10)
+    assert kernel_of(module).worlds[0].everyone is None
+
+
+def test_a_world_is_exact_where_nobody_guessed_and_opaque_where_somebody_called_away() -> None:
+    plain = kernel_of(module_of("bar.sync 0;")).worlds[0]
+    assert (plain.is_exact, plain.is_opaque) == (True, False)
+    guess = module_of(f"{LOADED} setp.eq.u32 %p1, %r7, 5; @%p1 bra end; end: bar.sync 0;", parameters=PARAMETERS)
+    assert not kernel_of(guess).worlds[0].is_exact
+    away = module_of("call.uni away;", before=".extern .func away;")
+    assert kernel_of(away).worlds[0].is_opaque
+
+
+def test_bytes_are_rewritten_by_a_copy_that_was_started_or_waited_for_in_between() -> None:
+    wait = "more: mbarrier.try_wait.parity.shared::cta.b64 %p3, [%r5], 0; @!%p3 bra more;"
+    module = module_of(f"{BARS} bar.sync 0; {FILL} {wait} bar.sync 0;", parameters=PARAMETERS)
+    world = kernel_of(module).worlds[0]
+    start = world.threads[0].async_writes[0][1].address
+    assert isinstance(start, int)
+    for tid in (0, 32):
+        thread = world.threads[tid]
+        end = len(thread.trace.events)
+        assert world.rewrites.between(thread, 0, end, (start, start + 4)), tid
+        assert not world.rewrites.between(thread, 0, end, (start + 512, start + 516)), tid
+        assert not world.rewrites.between(thread, end - 1, end, (start, start + 4)), tid
+
+
+def test_of_many_executions_the_first_and_the_last_are_looked_at() -> None:
+    body = """.shared .align 16 .b8 tile[64]; mov.u32 %r2, tile; mov.u32 %r7, 0; more: ld.shared.u32 %r9, [%r2];
+    add.u32 %r7, %r7, 1; setp.lt.u32 %p1, %r7, 100; @%p1 bra more;"""
+    visits = [event.visit for _, event in kernel_of(module_of(body)).worlds[0].threads[0].accesses]
+    assert visits[0] == 0
+    assert visits[-1] == 99
+    assert len(visits) < 30

@@ -1,0 +1,34 @@
+"""Ranges looked up by overlap, against looking at each of them."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ptxkit.analysis.ranges import RangeIndex
+
+ranges = st.tuples(st.integers(0, 2000), st.integers(1, 700)).map(lambda pair: (pair[0], pair[0] + pair[1]))
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.lists(ranges, max_size=12), ranges)
+def test_every_overlapping_item_is_found_and_no_other(held: list[tuple[int, int]], asked: tuple[int, int]) -> None:
+    index: RangeIndex[int] = RangeIndex()
+    for number, (low, high) in enumerate(held):
+        index.add(low, high, number)
+    expected = {number for number, (low, high) in enumerate(held) if low < asked[1] and asked[0] < high}
+    assert set(index.overlapping(*asked)) == expected
+    assert bool(index) == bool(held)
+
+
+def test_ranges_that_touch_do_not_overlap() -> None:
+    index: RangeIndex[str] = RangeIndex()
+    index.add(16, 32, "a")
+    assert list(index.overlapping(32, 48)) == list(index.overlapping(0, 16)) == []
+    assert list(index.overlapping(31, 33)) == ["a"]
+
+
+def test_an_empty_range_covers_nothing() -> None:
+    index: RangeIndex[str] = RangeIndex()
+    index.add(16, 16, "a")
+    assert list(index.overlapping(0, 64)) == []

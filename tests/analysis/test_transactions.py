@@ -1,0 +1,111 @@
+"""Bytes announced and brought, phase by phase, by both conventions."""
+
+from __future__ import annotations
+
+from ptxkit.analysis.transactions import Ledger, ledgers_of, odd_ones
+from ptxkit.rules.mbarriers import object_of
+from tests.analysis.support import module_of, walk
+
+HEAD = """.shared .align 128 .b8 tile[8192]; .shared .align 8 .b64 bars[2]; mov.u32 %r2, tile; mov.u32 %r5, bars;
+ld.param.u64 %rd1, [in]; ld.param.u64 %rd2, [map];"""
+FILL = "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r2], [%rd1], {}, [%r5{}];"
+BOX = "cp.async.bulk.tensor.1d.shared::cluster.global.mbarrier::complete_tx::bytes [%r2], [{}, {{%r1}}], [%r5];"
+ARRIVE = "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r5{}], {};"
+
+
+def fill(size: int, offset: int = 0) -> str:
+    return FILL.format(size, f"+{offset}")
+
+
+def arrive(size: int, offset: int = 0) -> str:
+    return ARRIVE.format(f"+{offset}", size)
+
+
+def ledgers(body: str) -> list[Ledger]:
+    """The ledgers of thread 0, by object."""
+    walked = walk(module_of(HEAD + body, parameters=".param .u64 in, .param .u64 map"))
+    found = ledgers_of(walked.trace, object_of)
+    return [found[address] for address in sorted(found)]
+
+
+def sums(body: str, copies_follow: bool) -> list[tuple[int | None, int | None]]:
+    """(announced, started) of each phase of the only object."""
+    (ledger,) = ledgers(body)
+    return [(round_.announced, round_.started) for round_ in ledger.rounds(copies_follow)]
+
+
+def test_copies_that_follow_their_arrival_belong_to_its_phase() -> None:
+    body = arrive(64) + fill(48) + fill(16) + arrive(32) + fill(32)
+    assert sums(body, copies_follow=True) == [(64, 64), (32, 32)]
+
+
+def test_copies_that_come_before_their_arrival_belong_to_its_phase() -> None:
+    body = fill(64) + arrive(64) + fill(32) + arrive(32)
+    assert sums(body, copies_follow=False) == [(64, 64), (32, 32)]
+
+
+def test_the_convention_decides_which_phases_are_even() -> None:
+    body = fill(64) + arrive(64) + fill(32) + arrive(32)
+    assert sums(body, copies_follow=True) != sums(body, copies_follow=False)
+
+
+def test_an_announcement_in_parts_is_added_up() -> None:
+    body = "mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%r5], 48;" + arrive(16) + fill(64)
+    assert sums(body, copies_follow=True) == [(64, 64)]
+
+
+def test_objects_have_ledgers_of_their_own() -> None:
+    first, second = ledgers(arrive(64) + arrive(32, 8) + fill(32, 8) + fill(64))
+    assert [round_.is_even for round_ in first.rounds(True) + second.rounds(True)] == [True, True]
+
+
+def test_an_object_that_is_only_arrived_at_has_no_ledger() -> None:
+    assert ledgers("mbarrier.arrive.shared::cta.b64 %rd3, [%r5];") == []
+    assert len(ledgers(arrive(16))) == 1
+
+
+def test_boxes_of_unknown_size_are_counted() -> None:
+    (ledger,) = ledgers(arrive(4096) + BOX.format("%rd2") + BOX.format("%rd2"))
+    (round_,) = ledger.rounds(True)
+    assert [count for _, count in round_.boxes] == [2]
+    assert (round_.started, round_.is_even) == (None, None)
+    assert round_.unit is not None
+    assert round_.unit[1] == 2048
+
+
+def test_a_box_that_nothing_announces_is_uneven_whatever_its_size() -> None:
+    (ledger,) = ledgers("mbarrier.arrive.shared::cta.b64 %rd3, [%r5];" + BOX.format("%rd2"))
+    assert [round_.is_even for round_ in ledger.rounds(True)] == [False]
+
+
+def test_boxes_of_two_maps_are_told_apart() -> None:
+    (ledger,) = ledgers(arrive(4096) + BOX.format("%rd2") + BOX.format("%rd1"))
+    (round_,) = ledger.rounds(True)
+    assert [count for _, count in round_.boxes] == [1, 1]
+
+
+def test_the_phase_that_announces_other_bytes_for_the_same_box_is_the_odd_one() -> None:
+    box = BOX.format("%rd2")
+    most, odd = arrive(2048) + box, arrive(1024) + box
+    ((round_, usual),) = odd_ones(ledgers(most + most + odd), copies_follow=True)
+    assert (round_.announced, usual) == (1024, 2048)
+    assert list(odd_ones(ledgers(most + most + most), copies_follow=True)) == []
+
+
+def test_one_against_one_says_nothing_of_which_is_odd() -> None:
+    box = BOX.format("%rd2")
+    assert list(odd_ones(ledgers(arrive(2048) + box + arrive(1024) + box), copies_follow=True)) == []
+
+
+def test_twice_the_boxes_may_be_twice_the_bytes() -> None:
+    box = BOX.format("%rd2")
+    body = arrive(2048) + box + arrive(2048) + box + arrive(4096) + box + box
+    assert list(odd_ones(ledgers(body), copies_follow=True)) == []
+
+
+def test_a_walk_that_was_cut_short_keeps_its_whole_phases_only() -> None:
+    body = f"more: {arrive(64)} {fill(64)} bra.uni more;"
+    (ledger,) = ledgers(body)
+    assert not ledger.complete
+    assert all(round_.is_even for round_ in ledger.rounds(True))
+    assert len(ledger.rounds(True)) > 10
