@@ -181,11 +181,25 @@ bar.sync 0; //= sync
 {AFTER}""",
     ),
     Case(
-        "only the first of two copies is reported where both read one store without a fence",
+        "two copies that one fence would mend are one report",
         f"""@!%p1 bra end;
 st.shared.u32 [%r2], %r1; //= write
 {COPY} //! PTX401 write
-{COPY} //! PTX401 write
+{COPY}
+{AFTER}""",
+    ),
+    Case(
+        "two copies that need a fence each are two reports",
+        f"""st.shared.u32 [%r4], %r1; //= first
+bar.sync 0; //= one
+@!%p1 bra next;
+{COPY} //! PTX401 first one
+cp.async.bulk.commit_group; cp.async.bulk.wait_group.read 0;
+next: bar.sync 0;
+st.shared.u32 [%r9], %r3; //= second
+bar.sync 0; //= two
+@!%p1 bra end;
+{COPY.replace("%r2]", "%r8]")} //! PTX401 second two
 {AFTER}""",
     ),
     Case(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from ptxkit.analysis.program import Step
 from ptxkit.diagnostics import Severity
@@ -84,6 +85,24 @@ def test_one_place_is_reported_once_and_two_places_twice() -> None:
     elsewhere = Observation((THIRD, FIRST), 0, True, broken(THIRD))
     assert outcome(one, again) == (1, 0)
     assert outcome(one, elsewhere) == (2, 0)
+
+
+def test_findings_of_one_cause_are_one_report_that_names_the_other_lines() -> None:
+    observed = [
+        Observation((step, FIRST), 0, True, replace(broken(step), cause="the missing fence"))
+        for step in (THIRD, SECOND)
+    ]
+    (found,) = judged(observed).diagnostics
+    line = found.source.position(found.span.start)[0]
+    assert found.source.text[found.span.start : found.span.end] == "mov.u32 %r2, 0;"
+    assert found.notes == (f"the same holds at line {line + 1}",)
+
+
+def test_findings_of_different_causes_are_reported_apart_in_the_order_of_the_text() -> None:
+    observed = [Observation((step, FIRST), 0, True, replace(broken(step), cause=step)) for step in (THIRD, SECOND)]
+    found = judged(observed).diagnostics
+    assert [diagnostic.notes for diagnostic in found] == [(), ()]
+    assert found[0].span.start < found[1].span.start
 
 
 def test_a_doubt_is_counted_once_for_each_place_and_reason() -> None:
