@@ -88,10 +88,8 @@ def test_one_place_is_reported_once_and_two_places_twice() -> None:
 
 
 def test_findings_of_one_cause_are_one_report_that_names_the_other_lines() -> None:
-    observed = [
-        Observation((step, FIRST), 0, True, replace(broken(step), cause="the missing fence"))
-        for step in (THIRD, SECOND)
-    ]
+    findings = [replace(broken(step), cause="the missing fence") for step in (THIRD, SECOND)]
+    observed = [Observation((finding.primary, FIRST), 0, True, finding) for finding in findings]
     (found,) = judged(observed).diagnostics
     line = found.source.position(found.span.start)[0]
     assert found.source.text[found.span.start : found.span.end] == "mov.u32 %r2, 0;"

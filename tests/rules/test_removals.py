@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 
 import pytest
@@ -9,6 +10,9 @@ import pytest
 from ptxkit import Severity, lint
 from ptxkit.diagnostics import Verdict
 from tests.corpus.support import CORPUS
+
+_WAIT = re.compile(r"mbarrier\.(try|test)_wait")
+_BRANCH = re.compile(r"\s*@!?%\w+\s+bra")
 
 #: (kernel, what the removed line begins with, which one of those lines, the code that its absence gives).
 REMOVALS = (
@@ -47,6 +51,31 @@ REMOVALS = (
 )
 
 
+#: (kernel, which of its waits on an mbarrier): each is asked in a loop, and its data are read after it.
+LOOPS = (
+    ("bulk_add_one.sm_90", 0),
+    ("bulk_persistent.sm_90a", 0),
+    ("bulk_rows.sm_90a", 0),
+    ("elected_leader.sm_90", 0),
+    ("hand_bulk_tile.sm_90", 0),
+    ("hand_generic_addresses.sm_90", 0),
+    ("ring_one_producer.sm_90a", 1),
+    ("ring_two_producers.sm_90a", 1),
+    ("wgmma_tma.sm_90a", 0),
+)
+
+#: (kernel, a wait, which one, the same wait that leaves one group more, the code that this gives).
+WEAKER = (
+    ("cp_async_four_stages.sm_80", "cp.async.wait_group 3;", 0, "cp.async.wait_group 4;", "PTX302"),
+    ("cp_async_three_stages.sm_80", "cp.async.wait_group 1;", 1, "cp.async.wait_group 2;", "PTX302"),
+    ("cp_async_two_stages.sm_80", "cp.async.wait_group 1;", 0, "cp.async.wait_group 2;", "PTX302"),
+    ("bulk_reduce_add.sm_90", "cp.async.bulk.wait_group.read 1;", 0, "cp.async.bulk.wait_group.read 2;", "PTX303"),
+    ("stmatrix_tma_store.sm_90a", "cp.async.bulk.wait_group.read 1;", 0, "cp.async.bulk.wait_group.read 2;", "PTX303"),
+    ("bulk_store_signal.sm_90", "fence.proxy.async.shared::cta;", 0, "fence.proxy.async.global;", "PTX401"),
+    ("wgmma_st_shared.sm_90a", "fence.proxy.async.shared::cta;", 0, "fence.acq_rel.cta;", "PTX401"),
+)
+
+
 @cache
 def kernel(name: str) -> str:
     return (CORPUS / "kernels" / f"{name}.ptx").read_text(encoding="utf-8")
@@ -60,6 +89,23 @@ def without(text: str, opcode: str, which: int) -> str:
     return "\n".join(lines)
 
 
+def asked_once(text: str, which: int) -> str:
+    """The text without the branch that asks a wait on an mbarrier again."""
+    lines = text.splitlines()
+    waits = [number for number, line in enumerate(lines) if _WAIT.search(line.split("//")[0])]
+    branch = next(number for number in range(waits[which], len(lines)) if _BRANCH.match(lines[number]))
+    lines[branch] = f"// {lines[branch]}"
+    return "\n".join(lines)
+
+
+def replaced(text: str, line: str, which: int, by: str) -> str:
+    """The text with that line in place of another."""
+    lines = text.splitlines()
+    numbers = [number for number, each in enumerate(lines) if each.strip().startswith(line)]
+    lines[numbers[which]] = by
+    return "\n".join(lines)
+
+
 def errors(verdict: Verdict) -> list[str]:
     return [found.code for found in verdict.diagnostics if found.severity is Severity.ERROR]
 
@@ -69,7 +115,17 @@ def test_a_kernel_without_one_of_its_lines_is_refused(name: str, opcode: str, wh
     assert code in errors(lint(without(kernel(name), opcode, which)))
 
 
-@pytest.mark.parametrize("name", sorted({name for name, *_ in REMOVALS}))
+@pytest.mark.parametrize(("name", "which"), LOOPS)
+def test_a_wait_that_is_asked_once_has_not_waited(name: str, which: int) -> None:
+    assert "PTX302" in errors(lint(asked_once(kernel(name), which)))
+
+
+@pytest.mark.parametrize(("name", "line", "which", "by", "code"), WEAKER)
+def test_a_weaker_wait_or_fence_is_refused(name: str, line: str, which: int, by: str, code: str) -> None:
+    assert code in errors(lint(replaced(kernel(name), line, which, by)))
+
+
+@pytest.mark.parametrize("name", sorted({name for name, *_ in (*REMOVALS, *LOOPS, *WEAKER)}))
 def test_the_kernel_with_all_its_lines_is_clean(name: str) -> None:
     verdict = lint(kernel(name))
     assert [found for found in verdict.diagnostics if found.severity is not Severity.NOTE] == []
