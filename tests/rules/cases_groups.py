@@ -67,6 +67,12 @@ cp.async.wait_group 0; //= wait""",
         """cp.async.cg.shared.global [%r4], [%rd1], 16; ld.global.u32 %r10, [%rd1]; setp.eq.u32 %p3, %r10, 0;
 @%p3 bra skip; cp.async.commit_group; skip: cp.async.wait_group 0;""",
     ),
+    Case(
+        "a commit behind a branch on data is taken by some paths and left out by others",
+        """ld.global.u32 %r10, [%rd1]; setp.eq.u32 %p3, %r10, 0; cp.async.cg.shared.global [%r4], [%rd1], 16;
+@%p3 bra there; bra.uni wait; there: cp.async.commit_group; wait: cp.async.wait_group 0;""",
+        undecided=("PTX301",),
+    ),
 )
 
 READ_BEFORE_WAIT = (
@@ -158,6 +164,25 @@ ld.shared.u32 %r10, [%r4];""",
         """cp.async.cg.shared.global [%r4], [%rd1], 16; cp.async.commit_group; call.uni settle;
 ld.shared.u32 %r10, [%r4];""",
         before=".func settle { cp.async.wait_group 0; ret; }",
+    ),
+    Case(
+        "a wait behind a branch on data leaves the read undecided",
+        """ld.global.u32 %r10, [%rd1]; setp.eq.u32 %p3, %r10, 0; cp.async.cg.shared.global [%r4], [%rd1], 16;
+cp.async.commit_group; @%p3 bra there; bra.uni read; there: cp.async.wait_group 0;
+read: ld.shared.u32 %r11, [%r4]; cp.async.wait_group 0;""",
+        undecided=("PTX302",),
+    ),
+    Case(
+        "a wait that hangs on an integer parameter is missing for some of its values",
+        """setp.gt.u32 %p3, %r6, 100; cp.async.cg.shared.global [%r4], [%rd1], 16; //= copy
+cp.async.commit_group; @%p3 cp.async.wait_group 0;
+ld.shared.u32 %r11, [%r4]; //! PTX302 copy wait
+cp.async.wait_group 0; //= wait""",
+    ),
+    Case(
+        "a wait that hangs on an integer parameter is there where the copy is",
+        """setp.gt.u32 %p3, %r6, 100; @%p3 cp.async.cg.shared.global [%r4], [%rd1], 16; cp.async.commit_group;
+@%p3 cp.async.wait_group 0; ld.shared.u32 %r11, [%r4]; cp.async.wait_group 0;""",
     ),
 )
 

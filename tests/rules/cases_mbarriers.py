@@ -45,6 +45,21 @@ next: mbarrier.init.shared::cta.b64 [%r7], 128; add.u32 %r7, %r7, 8; setp.lt.u32
 ready: bar.sync 0; mbarrier.arrive.shared::cta.b64 %rd7, [%r5+24];""",
     ),
     Case(
+        "a cluster barrier that was arrived at and not waited for orders nothing",
+        """@%p1 mbarrier.init.shared::cta.b64 [%r5], 128; //= init
+fence.mbarrier_init.release.cluster; barrier.cluster.arrive.aligned;
+mbarrier.arrive.shared::cta.b64 %rd7, [%r5]; //! PTX501 init
+barrier.cluster.wait.aligned;""",
+        bounds=TWO_CTAS,
+    ),
+    Case(
+        "a cluster barrier that was waited for orders the initialisation",
+        """@%p1 mbarrier.init.shared::cta.b64 [%r5], 128;
+fence.mbarrier_init.release.cluster; barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;
+mbarrier.arrive.shared::cta.b64 %rd7, [%r5];""",
+        bounds=TWO_CTAS,
+    ),
+    Case(
         "an initialisation in code that is not here may have been",
         "call.uni elsewhere; bar.sync 0; mbarrier.arrive.shared::cta.b64 %rd7, [%r5];",
         before=".extern .func elsewhere;",

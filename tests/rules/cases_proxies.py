@@ -102,6 +102,15 @@ bar.sync 0; //= sync
 {AFTER}""",
     ),
     Case(
+        "a fence in a thread that neither wrote all of it nor issues the copy is in the wrong place",
+        f"""st.shared.u32 [%r4], %r1; //= write
+@%p1 fence.proxy.async.shared::cta;
+bar.sync 0; //= sync
+@!%p2 bra end;
+{COPY} //! PTX401 write sync
+{AFTER}""",
+    ),
+    Case(
         "the issuer's fence after the barrier is accepted under the isa policy",
         f"st.shared.u32 [%r4], %r1; bar.sync 0; @!%p1 bra end; fence.proxy.async.shared::cta;\n{COPY}\n{AFTER}",
     ),
