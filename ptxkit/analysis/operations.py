@@ -42,6 +42,11 @@ def _read(value: int, width: int, is_signed: bool) -> int:
     return signed(value, width) if is_signed else value & mask(width)
 
 
+def _moved(term: Term, amount: int, width: int) -> Term:
+    """A term plus a constant; sums wrap at the width, so that a whole turn is no distance."""
+    return Term(term.identity, signed(term.offset + amount, width), term.pointer)
+
+
 def _truncated_quotient(a: int, b: int) -> int:
     quotient = abs(a) // abs(b)
     return quotient if (a < 0) == (b < 0) else -quotient
@@ -75,13 +80,13 @@ class Operations:
         if isinstance(a, int):
             if isinstance(b, int):
                 return (a + b) & mask(width)
-            return b.plus(signed(a, width))
+            return _moved(b, a, width)
         if isinstance(b, int):
-            return a.plus(signed(b, width))
+            return _moved(a, b, width)
         first, second = sorted((a, b), key=lambda term: term.identity)
         moved = first.offset + second.offset
         key = ("add", first.identity, second.identity)
-        return self._terms.of(key, pointer=a.pointer or b.pointer).plus(moved)
+        return self._terms.of(key, pointer=a.pointer or b.pointer).plus(signed(moved, width))
 
     def op_sub(self, width: int, a: Value, b: Value) -> Value:
         if isinstance(b, int):

@@ -266,6 +266,15 @@ def test_constants_added_to_an_unknown_gather_in_its_offset() -> None:
     assert ops.op_add(64, x, mask(64)) == x.plus(-1)
 
 
+def test_an_unknown_moved_by_a_whole_turn_is_the_same_unknown() -> None:
+    terms = Terms()
+    ops, x = operations(terms), terms.of("x")
+    half = ops.op_add(32, x, 1 << 31)
+    assert half != x
+    assert ops.op_add(32, half, 1 << 31) == x
+    assert ops.op_compare("ne", "u32", ops.op_sub(32, half, 1 << 31), x) == 0
+
+
 def test_equal_unknowns_cancel_and_different_ones_do_not() -> None:
     terms = Terms()
     ops, x, y = operations(terms), terms.of("x"), terms.of("y")
