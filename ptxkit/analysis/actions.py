@@ -25,11 +25,15 @@ Action: TypeAlias = "Callable[[Walker], int | None]"
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """A step made ready. An action answers None, or the index of the step to go on with."""
+    """A step made ready. An action answers None, or the index of the step to go on with.
+
+    orders: its effects order other instructions (a commit, a wait, a fence, a barrier, an arrival).
+    """
 
     step: Step
     guard: str | None
     negated: bool
+    orders: bool
     actions: tuple[Action, ...]
 
 
@@ -53,7 +57,9 @@ class Code:
 def _compile(step: Step) -> Compiled:
     guard = step.instruction.guard
     register = step.scope.register(guard.predicate) if guard else None
-    return Compiled(step, register, guard is not None and guard.negated, tuple(_actions(step)))
+    effects = step.match.effects if step.match is not None else ()
+    orders = any(not isinstance(effect, fx.Value | fx.Control | fx.Access) for effect in effects)
+    return Compiled(step, register, guard is not None and guard.negated, orders, tuple(_actions(step)))
 
 
 def _actions(step: Step) -> list[Action]:

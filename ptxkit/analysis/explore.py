@@ -49,7 +49,8 @@ class Explorer:
         return [step for step in self.program.steps if step in self._asynchronous and step not in covered]
 
     def run(self) -> None:
-        """Walks the scenarios: each sample, two CTAs of a cluster, then other sides of guesses.
+        """Walks the scenarios: each sample, two CTAs of a cluster, then other sides of guesses: those that may lead to
+        what was not reached, and those whose both sides deserve a look.
 
         A kernel that does nothing asynchronous is walked by two threads, for its address spaces.
         """
@@ -60,15 +61,13 @@ class Explorer:
         for sample in MORE_SAMPLES:
             missed = len(self.missed)
             if not missed:
-                return
+                break
             self._explore(Scenario(self.launch, sample))
             if len(self.missed) == missed:
                 break
         turned: set[Term] = set()
         for _ in range(MAX_TURNS):
-            if not self.missed:
-                return
-            turn = self._next_turn(turned)
+            turn = self._next_turn(turned) if self.missed else self._next_turn(turned, ordering=True)
             if turn is None:
                 return
             self._explore(turn)
@@ -98,12 +97,15 @@ class Explorer:
         covered = self.covered().union(*(trace.covered for trace in traces.values()))
         return not self._asynchronous <= covered
 
-    def _next_turn(self, turned: set[Term]) -> Scenario | None:
-        """The first scenario with a guess turned round that was not turned yet; what came before it stays."""
+    def _next_turn(self, turned: set[Term], *, ordering: bool = False) -> Scenario | None:
+        """The first scenario with a guess turned round that was not turned yet; what came before it stays.
+
+        ordering: only guesses whose both sides deserve a look.
+        """
         for exploration in self.explorations:
             kept: dict[Term, bool] = {}
             for condition, side in exploration.scenario.decisions.items():
-                if condition not in turned:
+                if condition not in turned and (not ordering or condition in exploration.scenario.ordering):
                     turned.add(condition)
                     base = exploration.scenario
                     return Scenario(base.launch, base.sample, base.rank, {**kept, condition: not side})

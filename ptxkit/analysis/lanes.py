@@ -77,12 +77,28 @@ def _shuffle(operands: Operands, call: Call) -> Reader:
 
 
 def _vote(operands: Operands, call: Call) -> Reader:
-    """The warp is taken to agree with this thread."""
+    """What the lanes walked so far decide; where they decide nothing, an unknown that is first taken to agree with this
+    thread, and then not to."""
+    mode = call.arguments[0]
+    kind = str(mode.value).lstrip(".") if isinstance(mode, Const) else ""
+    deciding = {"any": 1, "all": 0}.get(kind)
     source = operands.argument(call.arguments[-1])
 
     def vote(walker: Walker) -> Value:
-        value = source(walker)
-        return value if isinstance(value, int | Term) else walker.fresh("vote")
+        own = source(walker)
+        if not isinstance(own, int | Term):
+            return walker.fresh("vote")
+        key = (walker.step, walker.visit)
+        if own == deciding:
+            walker.warp.voted[key] = own
+        known = walker.warp.voted.get(key)
+        if known is not None:
+            return known
+        if isinstance(own, Term):
+            return own
+        guess = walker.terms.of(("vote", walker.tid // 32, *key))
+        walker.suppose(guess, kind == "uni" or own == 1)
+        return guess
 
     return vote
 

@@ -34,12 +34,17 @@ class Launch:
 
 @dataclass(slots=True)
 class Scenario:
-    """One exploration: `sample` for integer parameters, `rank` of the CTA in its cluster, decisions by condition."""
+    """One exploration: `sample` for integer parameters, `rank` of the CTA in its cluster, decisions by condition.
+
+    ordering: the unknown conditions whose both sides deserve a look, as they guarded a fence, a wait, a commit or an
+    arrival, or stand for what other lanes voted; a dict for its order.
+    """
 
     launch: Launch
     sample: int
     rank: int = 0
     decisions: dict[Term, bool] = field(default_factory=dict)
+    ordering: dict[Term, None] = field(default_factory=dict)
 
 
 def launch_of(program: Program) -> Launch:

@@ -44,9 +44,10 @@ class Frame:
 
 @dataclass(frozen=True, slots=True)
 class Warp:
-    """What lanes of one warp had at shuffles, by (step, visit): lane -> value."""
+    """What lanes of one warp did, by (step, visit): their values at shuffles by lane, the votes that they decided."""
 
     exchanged: dict[tuple[Step, int], dict[int, Value]] = field(default_factory=dict)
+    voted: dict[tuple[Step, int], int] = field(default_factory=dict)
 
 
 class Walker:
@@ -92,7 +93,7 @@ class Walker:
             step = self.step = compiled.step
             visits[step] = visits.get(step, 0) + 1
             index += 1
-            if compiled.guard is None or self.holds(compiled.guard, compiled.negated):
+            if compiled.guard is None or self.holds(compiled.guard, compiled.negated, compiled.orders):
                 if step not in covered:
                     covered.add(step)
                     newest = count
@@ -105,15 +106,18 @@ class Walker:
         self.trace.ended = "budget"
         return self.trace
 
-    def holds(self, register: str, negated: bool) -> bool:
+    def holds(self, register: str, negated: bool, orders: bool = False) -> bool:
         """Whether a guard lets its instruction execute; an unknown is decided once for each condition.
 
         A register that nothing has written holds anything: either side of it is a path that is taken, not a guess.
+        orders: the instruction orders others, so that both sides deserve a look.
         """
         value = self.registers.get(register)
         if value is None:
             return self._side(self.terms.of(("undefined", register))) != negated
         if isinstance(value, Term):
+            if orders:
+                self.scenario.ordering.setdefault(value)
             return self.decide(value) != negated
         return bool(value & 1) != negated
 
@@ -121,6 +125,11 @@ class Walker:
         """The side guessed for an unknown condition."""
         self.note_guess()
         return self._side(condition)
+
+    def suppose(self, condition: Term, side: bool) -> None:
+        """Says which side to try first; the other one deserves a look as well."""
+        self.scenario.decisions.setdefault(condition, side)
+        self.scenario.ordering.setdefault(condition)
 
     def _side(self, condition: Term) -> bool:
         """As before for the same condition, else the side less often taken here."""

@@ -74,7 +74,8 @@ def _world(number: int, world: World, strict: bool) -> Iterator[Observation]:
             if is_generic_write(event) and written is not None:
                 writes.add(*(extent(event) or (0, 0)), (written, event))
         for reader, position, event in readers:
-            for at, write in dict.fromkeys(writes.overlapping(*(extent(event) or (0, 1)))):
+            found = dict.fromkeys(writes.overlapping(*(extent(event) or (0, 1))))
+            for at, write in sorted(found, key=lambda item: item[0], reverse=True):  # the last write is named first
                 key = (writer.tid, reader.tid, write.step, event.step)
                 if (reader is not writer or at < position) and looks.allow(key):
                     pair = _Pair(world, writer, at, write, reader, position, event)

@@ -9,6 +9,43 @@ AFTER = "cp.async.bulk.commit_group; cp.async.bulk.wait_group.read 0;\nend:"
 
 CASES = (
     Case(
+        "a fence that data may skip leaves the read undecided",
+        f"""@!%p1 bra end; ld.global.u32 %r10, [%rd1]; setp.eq.u32 %p3, %r10, 0;
+st.shared.u32 [%r2], %r1; @%p3 fence.proxy.async.shared::cta;
+{COPY}
+{AFTER}""",
+        undecided=("PTX401",),
+    ),
+    Case(
+        "a fence that the warp votes for is not taken to be skipped",
+        f"""setp.eq.u32 %p3, %r1, 5; vote.sync.any.pred %p4, %p3, -1; st.shared.u32 [%r2], %r1;
+@%p4 fence.proxy.async.shared::cta;
+@!%p1 bra end;
+{COPY}
+{AFTER}""",
+        bounds=".reqntid 32, 1, 1",
+        undecided=("PTX401",),
+    ),
+    Case(
+        "a vote that this thread alone decides is known",
+        f"""setp.lt.u32 %p3, %r1, 5; vote.sync.any.pred %p4, %p3, -1; st.shared.u32 [%r2], %r1;
+@%p4 fence.proxy.async.shared::cta;
+bar.sync 0; @!%p1 bra end;
+{COPY}
+{AFTER}""",
+        bounds=".reqntid 32, 1, 1",
+    ),
+    Case(
+        "a fence that a known vote skips is missed",
+        f"""setp.ge.u32 %p3, %r1, 5; vote.sync.all.pred %p4, %p3, -1;
+st.shared.u32 [%r2], %r1; //= write
+@%p4 fence.proxy.async.shared::cta;
+@!%p1 bra end;
+{COPY} //! PTX401 write
+{AFTER}""",
+        bounds=".reqntid 32, 1, 1",
+    ),
+    Case(
         "a store by the issuing thread itself needs the fence too",
         f"""@!%p1 bra end;
 st.shared.u32 [%r2], %r1; //= write
