@@ -6,10 +6,10 @@ Nothing here formats text; `ptxkit.report` does that, one renderer for each outp
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
 
+from ptxkit.records import dataclass, field
 from ptxkit.source import SourceFile, Span
 
 _NO_PROPERTIES: Mapping[str, object] = MappingProxyType({})

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 
 from ptxkit.diagnostics import Diagnostic, Severity, Undecided, Verdict
+from ptxkit.records import dataclass
 
 NOT_CHECKED = "PTX100"
 """The code of the one diagnostic that says why a file could not be read or analysed."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from ptxkit.analysis.lanes import IN_THREAD, load, load_parts
@@ -15,6 +14,7 @@ from ptxkit.analysis.trace import Event
 from ptxkit.analysis.walker import END
 from ptxkit.isa import effects as fx
 from ptxkit.isa.expressions import Call, Const, Expression, Role
+from ptxkit.records import dataclass
 from ptxkit.syntax.tree import Address, Arguments, Name, Operand, Vector
 
 if TYPE_CHECKING:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ptxkit.analysis.actions import Code
 from ptxkit.analysis.neighbours import neighbours
 from ptxkit.analysis.pointers import pointer_parameters
@@ -13,6 +11,7 @@ from ptxkit.analysis.terms import Term, Terms
 from ptxkit.analysis.trace import Trace
 from ptxkit.analysis.walker import Walker, Warp
 from ptxkit.isa.effects import Access, CommitGroup, Control, Effect, MemoryFence, Value, WaitGroup
+from ptxkit.records import dataclass
 from ptxkit.syntax.tree import Module
 
 #: Scenarios that turn a guess round to reach code that the first ones did not, at most.

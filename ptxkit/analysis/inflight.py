@@ -7,10 +7,10 @@ Source: PTX ISA, "Completion Mechanisms for Asynchronous Copy Operations", "cp.a
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, field
 
 from ptxkit.analysis.trace import Event, Trace
 from ptxkit.isa.effects import Access, CommitGroup, MbarrierTrack, MbarrierWait, WaitGroup
+from ptxkit.records import dataclass, field
 
 #: The completion mechanisms that work by groups.
 GROUPED = ("cp.async", "bulk", "wgmma")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterator
-from dataclasses import dataclass
 from functools import cached_property
 
 from ptxkit.analysis.explore import Exploration, Explorer
@@ -16,6 +15,7 @@ from ptxkit.analysis.rewrites import Rewrites
 from ptxkit.analysis.scenario import Scenario
 from ptxkit.analysis.trace import Event, Trace
 from ptxkit.isa.effects import Access, MbarrierWait
+from ptxkit.records import dataclass
 
 #: Executions of one instruction that a rule looks at, the first and the last: the rounds between repeat themselves.
 FIRST_VISITS, LAST_VISITS = 12, 6

@@ -10,10 +10,10 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Hashable, Iterator
-from dataclasses import dataclass, field
 
 from ptxkit.analysis.trace import Event, Opaque, Trace
 from ptxkit.isa.effects import Barrier, MbarrierArrive, MbarrierTrack, MbarrierWait
+from ptxkit.records import dataclass, field
 
 
 @dataclass(slots=True)

@@ -6,11 +6,10 @@ labels), "Branching", "Kernel and Function Directives".
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 from ptxkit.analysis.space import FIRST_ADDRESS, SHARED_END
 from ptxkit.isa import table
 from ptxkit.isa.forms import Match
+from ptxkit.records import dataclass, field
 from ptxkit.syntax.tree import (
     Block,
     Body,

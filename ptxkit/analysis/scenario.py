@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 from ptxkit.analysis.program import Program
 from ptxkit.analysis.terms import Term
+from ptxkit.records import dataclass, field
 
 #: Threads of a block where the kernel declares none.
 DEFAULT_THREADS = 128

@@ -7,7 +7,7 @@ Source: PTX ISA, "Shared State Space", "Generic Addressing", "mapa".
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from ptxkit.records import dataclass
 
 #: Bits of an address inside one CTA's shared memory; the rank of another CTA of the cluster stands above them.
 CTA_BITS = 24

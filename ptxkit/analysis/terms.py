@@ -8,8 +8,9 @@ term, so two branches on one condition take the same side.
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from ptxkit.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 from ptxkit.analysis.program import Step
 from ptxkit.analysis.terms import Value
 from ptxkit.isa.effects import Effect
+from ptxkit.records import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
 from math import gcd
 from typing import TypeAlias
 
 from ptxkit.analysis.terms import Term, Value
 from ptxkit.analysis.trace import Event, Trace
 from ptxkit.isa.effects import MbarrierArrive, MbarrierComplete, MbarrierExpect
+from ptxkit.records import dataclass, field
 
 #: So many boxes of each tensor map.
 Boxes: TypeAlias = tuple[tuple[Term, int], ...]

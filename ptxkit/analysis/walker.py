@@ -6,7 +6,6 @@ Local memory, parameters and the parameter space of calls belong to the thread a
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ptxkit.analysis.operations import Operations
@@ -16,6 +15,7 @@ from ptxkit.analysis.space import SharedWindow
 from ptxkit.analysis.terms import Term, Terms, Value, mask
 from ptxkit.analysis.trace import Event, Opaque, Trace
 from ptxkit.isa.effects import Control
+from ptxkit.records import dataclass, field
 from ptxkit.syntax.tree import Name, Operand
 
 if TYPE_CHECKING:

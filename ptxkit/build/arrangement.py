@@ -7,7 +7,6 @@ Which places are results, the form's effects say.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from ptxkit.build.operands import Fitted, Misfit, constant, fit, type_word
@@ -16,6 +15,7 @@ from ptxkit.build.values import Register
 from ptxkit.isa.effects import MbarrierArrive, MbarrierWait, Value
 from ptxkit.isa.expressions import Const, Role
 from ptxkit.isa.forms import Match, OperandForm
+from ptxkit.records import dataclass, replace
 from ptxkit.syntax import tree
 
 

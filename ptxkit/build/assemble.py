@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ptxkit.build.errors import BuildError, Location
 from ptxkit.build.gates import lowest
 from ptxkit.build.recorder import Entry
 from ptxkit.build.types import memory_word
+from ptxkit.records import dataclass
 from ptxkit.syntax import tree
 
 if TYPE_CHECKING:

@@ -9,9 +9,10 @@ from __future__ import annotations
 import linecache
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from ptxkit.records import dataclass
 
 if TYPE_CHECKING:
     from ptxkit.diagnostics import Diagnostic

@@ -11,7 +11,6 @@ matched by the table like everything else.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, cast
 
@@ -26,6 +25,7 @@ from ptxkit.build.values import Register
 from ptxkit.isa import table
 from ptxkit.isa.forms import Form, Match
 from ptxkit.isa.table import Mismatch
+from ptxkit.records import dataclass
 from ptxkit.syntax import tree
 
 

@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args, get_origin, overload
 
 from ptxkit.build.addresses import Address, Const, Generic, Global, Mbarrier, Shared
@@ -30,6 +29,7 @@ from ptxkit.build.gates import known_target
 from ptxkit.build.recorder import InPrologue
 from ptxkit.build.types import Scalar, ScalarT, b64, memory_word, pred
 from ptxkit.build.values import Register
+from ptxkit.records import dataclass
 from ptxkit.syntax import tree
 
 if TYPE_CHECKING:

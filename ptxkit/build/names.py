@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
 
 from ptxkit.isa import table
 from ptxkit.isa.forms import Form, Modifier
 from ptxkit.isa.functions import as_bits, is_type
+from ptxkit.records import dataclass
 
 _SPACES = frozenset(
     ("shared", "shared::cta", "shared::cluster", "global", "local", "const", "param", "param::entry", "param::func")

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 import struct
-from dataclasses import dataclass
 from typing import Protocol, TypeAlias, cast, get_args
 
 from ptxkit.build.addresses import Address, Shared, SharedCluster
@@ -18,6 +17,7 @@ from ptxkit.build.types import SCALARS, Scalar
 from ptxkit.build.values import Register
 from ptxkit.isa.expressions import Const, Expression
 from ptxkit.isa.forms import OperandForm
+from ptxkit.records import dataclass
 from ptxkit.syntax import tree
 
 SAME, COMPATIBLE = 0, 1

@@ -8,11 +8,11 @@ holds what the user writes, in the order it is written.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ptxkit.build.errors import BuildError, Location, caller
 from ptxkit.build.types import Scalar, register_class, u32
+from ptxkit.records import dataclass
 from ptxkit.syntax import tree
 
 if TYPE_CHECKING:

@@ -8,7 +8,6 @@ Source: PTX ISA, "Special Registers".
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ptxkit.build.instructions import Instructions
@@ -16,6 +15,7 @@ from ptxkit.build.recorder import InPrologue
 from ptxkit.build.types import u32
 from ptxkit.build.values import Register
 from ptxkit.isa.forms import Gate, Requirement
+from ptxkit.records import dataclass
 from ptxkit.syntax import tree
 
 if TYPE_CHECKING:

@@ -6,7 +6,6 @@ import os
 import sys
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
 from difflib import unified_diff
 
 import click
@@ -14,6 +13,7 @@ import click
 from ptxkit.cli.inputs import STDIN, sources
 from ptxkit.cli.output import write_lines
 from ptxkit.diagnostics import Diagnostic
+from ptxkit.records import dataclass
 from ptxkit.report import diagnostic_lines
 from ptxkit.report.style import visible
 from ptxkit.results import ExitStatus, FileResult

@@ -7,13 +7,13 @@ are checked against the parameter, because a mistake here is not an error on the
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ptxkit.device.errors import ArgumentError
 from ptxkit.device.signature import Argument, Signature
+from ptxkit.records import dataclass
 
 _NUMPY: dict[str, str] = {
     **{f"{kind}{bits}": f"{code}{bits // 8}" for kind, code in (("u", "u"), ("s", "i")) for bits in (8, 16, 32, 64)},

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +18,7 @@ from ptxkit.build.verify import location_at, statement_starts
 from ptxkit.device.errors import CompileError, Complaint, DeviceError
 from ptxkit.device.libraries import nvjitlink
 from ptxkit.device.signature import Signature, of_kernel, of_module
+from ptxkit.records import dataclass, field
 from ptxkit.syntax import tree
 
 if TYPE_CHECKING:

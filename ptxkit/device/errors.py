@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from ptxkit.build import Location
+from ptxkit.records import dataclass
 
 
 class DeviceError(Exception):

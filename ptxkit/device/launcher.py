@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from ptxkit.build import Kernel
@@ -11,6 +10,7 @@ from ptxkit.device.compiler import Cubin, compile  # noqa: A004
 from ptxkit.device.errors import LaunchError
 from ptxkit.device.libraries import check_device, checked, core, driver
 from ptxkit.device.signature import Signature
+from ptxkit.records import dataclass
 
 Extents: TypeAlias = int | tuple[int, ...]
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ptxkit.build import Kernel, Parameter
+from ptxkit.records import dataclass
 from ptxkit.syntax import tree
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from ptxkit.isa.folding import Assignment, fold, truth
 from ptxkit.isa.forms import Form, Modifier, Rule
 from ptxkit.isa.functions import is_type
+from ptxkit.records import dataclass
 
 # Modifiers that ptxas takes twice without a word.
 _REPEATABLE = frozenset({"sync", "sat", "satfinite", "NaN", "approx", "uni", "cc"})

@@ -6,7 +6,6 @@ The product of a form's modifiers is never expanded; only opcodes that occur are
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import product
 from types import MappingProxyType
 
@@ -16,6 +15,7 @@ from ptxkit.isa.expressions import Call, Const, Expression, Role
 from ptxkit.isa.folding import Assignment, fold, truth
 from ptxkit.isa.forms import Form, Gate, Match, OperandForm, Rule
 from ptxkit.isa.functions import space
+from ptxkit.records import replace
 
 
 def bind(

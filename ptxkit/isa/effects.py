@@ -24,10 +24,10 @@ Value operations, the functions of a `Value` effect (integers are two's compleme
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from ptxkit.isa.expressions import Expression
+from ptxkit.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

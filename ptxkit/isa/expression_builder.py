@@ -7,13 +7,13 @@ binding replaces both. A name that belongs to another form of the section is an 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 
 from lark import Token
 
 from ptxkit.isa.expressions import Call, Const, Expression, Role
 from ptxkit.isa.functions import FUNCTIONS, VALUE_OPERATIONS
 from ptxkit.isa.notation import Node, NotationError
+from ptxkit.records import dataclass, field
 
 Fail = Callable[[str, "Node | Token"], NotationError]
 

@@ -6,8 +6,9 @@ an expression in a `Match` speaks only of operands, by their role, and of consta
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from ptxkit.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

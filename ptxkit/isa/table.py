@@ -7,7 +7,6 @@ Memos hold one entry for each distinct key of the programs seen, a few thousand 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from difflib import get_close_matches
 
 from ptxkit.isa.assignment import Misfit, assign
@@ -15,6 +14,7 @@ from ptxkit.isa.binding import bind
 from ptxkit.isa.forms import Form, Gate, Instructions, Match, SpecialRegister
 from ptxkit.isa.shapes import Shape, fit_all, fits, shape_of
 from ptxkit.isa.words import clip, operand_words
+from ptxkit.records import dataclass
 from ptxkit.syntax.tree import Instruction
 
 _COMPONENTS = frozenset({"x", "y", "z", "w", "r", "g", "b", "a"})

@@ -7,10 +7,10 @@ chip; `sm_100f` has features that the later chips of its family keep.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cache
 
 from ptxkit.isa.forms import Gate, Requirement
+from ptxkit.records import dataclass
 
 # Chips that share family-specific features, the first being the one the family is named after.
 # Source: PTX ISA, ".target"; sm_101 was renamed sm_110 in PTX 9.0.

@@ -6,7 +6,6 @@ Each run has fresh random bits, and a guard of other bits behind the target that
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -17,6 +16,7 @@ from ptxkit.device.memory import to_device, use_device
 from ptxkit.kernels.async_copy import TILE as COPY_TILE
 from ptxkit.kernels.async_copy import async_copy
 from ptxkit.kernels.bulk_add_one import bulk_add_one, ctas
+from ptxkit.records import dataclass
 
 _Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float32]]
 

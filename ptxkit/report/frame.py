@@ -11,9 +11,9 @@ long, so a window of it is cut out around the place before anything else is done
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 from ptxkit.diagnostics import Label
+from ptxkit.records import dataclass, field
 from ptxkit.report.style import Line, Role, visible
 from ptxkit.source import SourceFile, Span
 

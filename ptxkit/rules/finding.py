@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping
-from dataclasses import dataclass, field
 
 from ptxkit.analysis.kernel import Kernel
 from ptxkit.analysis.program import Step
 from ptxkit.diagnostics import Severity
+from ptxkit.records import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)

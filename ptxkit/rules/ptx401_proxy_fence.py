@@ -28,7 +28,6 @@ ISA section
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 
 from ptxkit.analysis.kernel import Kernel, Looks, Thread, World, extent, is_async_read, is_generic_write
 from ptxkit.analysis.program import Step
@@ -36,6 +35,7 @@ from ptxkit.analysis.ranges import RangeIndex
 from ptxkit.analysis.trace import Event, Opaque
 from ptxkit.diagnostics import Severity
 from ptxkit.isa.effects import Barrier, ProxyFence
+from ptxkit.records import dataclass, replace
 from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
 
 #: The manual does not say whether this placement counts; the mixed-proxy model accepts it (policy `strict` warns).

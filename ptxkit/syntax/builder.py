@@ -7,9 +7,9 @@ at anything but their children, so that the parser can run them again on other t
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
+from ptxkit.records import replace
 from ptxkit.syntax.declaration_rules import DECLARATION_RULES, Attributes, Formals, Results, child_of, without_dot
 from ptxkit.syntax.operand_rules import OPERAND_RULES, Children
 from ptxkit.syntax.tree import (

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
 from itertools import accumulate
 from operator import itemgetter
 
+from ptxkit.records import dataclass
 from ptxkit.syntax.grammar import Grammar, grammar
 
 BLANK = r"[ \t\r\n]"

@@ -6,9 +6,9 @@ Source: PTX ISA, "Variables", "Kernel Function Parameter Attributes".
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
+from ptxkit.records import dataclass
 from ptxkit.syntax.constants import MalformedError, integer
 from ptxkit.syntax.operand_rules import Children, constant
 from ptxkit.syntax.tree import (

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from functools import cache
 
 from lark import Token, UnexpectedInput
 from lark.parsers.lalr_interactive_parser import InteractiveParser
 
 from ptxkit.diagnostics import Edit, Fix
+from ptxkit.records import dataclass
 from ptxkit.source import Span
 from ptxkit.syntax.expectations import Words
 from ptxkit.syntax.grammar import Scanned, grammar

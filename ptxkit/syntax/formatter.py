@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
+from ptxkit.records import dataclass, field
 from ptxkit.source import SourceFile
 from ptxkit.syntax.cutter import COMMENT, cutter
 from ptxkit.syntax.grammar import grammar

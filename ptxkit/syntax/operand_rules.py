@@ -6,9 +6,9 @@ Source: PTX ISA, "Instruction Operands", "Constant Expressions", "Initializers".
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from ptxkit.records import dataclass
 from ptxkit.syntax.constants import MalformedError, bits_float, decimal_float, evaluate, integer
 from ptxkit.syntax.tree import (
     Address,

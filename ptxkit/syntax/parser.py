@@ -15,12 +15,12 @@ import gc
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from operator import itemgetter
 
 from lark import UnexpectedInput
 
 from ptxkit.limits import MAX_NESTING
+from ptxkit.records import replace
 from ptxkit.source import SourceFile
 from ptxkit.syntax.constants import MalformedError
 from ptxkit.syntax.cutter import BLANK, TRIVIA, UnfitError, cutter

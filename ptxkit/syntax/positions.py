@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ptxkit.records import dataclass
 from ptxkit.source import SourceFile, Span
 from ptxkit.syntax.cutter import cutter
 from ptxkit.syntax.grammar import grammar

@@ -7,12 +7,12 @@ by one up to the one that it refuses; then the walk goes on at the next place wh
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 
 from lark import UnexpectedInput
 
 from ptxkit.diagnostics import Diagnostic, Label, Severity
 from ptxkit.limits import MAX_NESTING, MAX_SYNTAX_ERRORS
+from ptxkit.records import dataclass, field
 from ptxkit.source import SourceFile, Span
 from ptxkit.syntax.builder import SOURCE_SECTION
 from ptxkit.syntax.constants import MalformedError

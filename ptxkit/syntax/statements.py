@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Any
 
+from ptxkit.records import replace
 from ptxkit.syntax.cutter import Row, UnfitError
 from ptxkit.syntax.grammar import Grammar
 from ptxkit.syntax.instructions import GuardMemo, OpcodeMemo, instructions, operand_lists

@@ -10,9 +10,9 @@ Source: PTX ISA, "Syntax", "State Spaces, Types, and Variables", "Instruction Op
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from ptxkit.records import dataclass, field
 from ptxkit.source import SourceFile
 
 # ---------------------------------------------------------------------------------------------- operands

@@ -1,0 +1,237 @@
+"""Dataclasses that are ready sooner: what a command loads at its start is mostly classes of plain data.
+
+`dataclass`, `field` and `replace` are those of the standard library as far as this project uses them, and a type
+checker sees those. The standard decorator compiles six functions for each class, which took a third of the time of
+`ptxkit lint`; here each is compiled when it is first called. `dataclasses.fields`, `replace` and `is_dataclass` work
+on these classes as on any other.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+__all__ = ["dataclass", "field", "replace"]
+
+
+class _Missing:
+    """No default; in a signature, where a factory makes it: written as `dataclasses` does."""
+
+    def __repr__(self) -> str:
+        return "<factory>"
+
+
+_MISSING: Any = _Missing()
+
+
+class _Field:
+    """What `field()` says; `type` is the annotation as written."""
+
+    __slots__ = ("compare", "default", "factory", "shown", "type")
+
+    def __init__(
+        self, default: object, factory: Callable[[], object], compare: bool = True, shown: bool = True
+    ) -> None:
+        self.default, self.factory, self.compare, self.shown = default, factory, compare, shown
+        self.type = ""
+
+
+def _field(
+    *,
+    default: object = _MISSING,
+    default_factory: Callable[[], object] = _MISSING,
+    compare: bool = True,
+    repr: bool = True,  # noqa: A002 (its name in `dataclasses.field`)
+) -> _Field:
+    return _Field(default, default_factory, compare, repr)
+
+
+def _dataclass(
+    *, frozen: bool = False, slots: bool = False, eq: bool = True, order: bool = False
+) -> Callable[[type], type]:
+    methods: dict[str, object] = {"__init__": _Constructor(frozen=frozen, slots=slots), **_COMMON}
+    if eq:
+        methods |= {"__eq__": _EQUAL, "__hash__": _HASH if frozen else None}
+    if order:
+        methods |= _ORDER
+    if frozen:
+        methods |= {"__setattr__": _refuse_to_set, "__delattr__": _refuse_to_delete}
+    return lambda cls: _rebuilt(cls, _fields(cls), methods, slots=slots)
+
+
+def _replace(record: Any, /, **changes: object) -> Any:
+    for name in record.__match_args__:
+        if name not in changes:
+            changes[name] = getattr(record, name)
+    return type(record)(**changes)
+
+
+def _fields(cls: type) -> dict[str, _Field]:
+    if any("__record_fields__" in vars(base) for base in cls.__mro__[1:]):
+        raise TypeError(f"{cls.__name__} cannot inherit the fields of a record; use dataclasses.dataclass")
+    fields = {}
+    members = vars(cls)
+    for name, annotation in members.get("__annotations__", {}).items():
+        if not annotation.startswith("ClassVar"):
+            value = members.get(name, _MISSING)
+            each = value if isinstance(value, _Field) else _Field(value, _MISSING)
+            each.type = annotation
+            fields[name] = each
+    return fields
+
+
+def _rebuilt(cls: type, fields: Mapping[str, _Field], methods: Mapping[str, object], *, slots: bool) -> type:
+    """The class with these methods, or its own; slots can only be given when a class is made."""
+    own = {name: value for name, value in vars(cls).items() if name not in ("__dict__", "__weakref__")}
+    if own.get("__hash__", _MISSING) is None:  # Python's own, because the class defines __eq__
+        del own["__hash__"]
+    for name, each in fields.items():
+        own.pop(name, None)
+        if not slots and each.default is not _MISSING:
+            own[name] = each.default
+    members = {**methods, **own, "__record_fields__": fields, "__match_args__": tuple(fields)}
+    if slots:
+        members["__slots__"] = tuple(fields)
+    made = type(cls)(cls.__name__, cls.__bases__, members)
+    made.__qualname__ = cls.__qualname__
+    return made
+
+
+class _Method:
+    """A method that is compiled when it is first looked up in a class, and then takes this object's place there."""
+
+    def __init__(self, name: str, body: Callable[[Any], str], parameters: str = "self") -> None:
+        self._name, self._body, self._parameters = name, body, parameters
+
+    def __get__(self, record: object, cls: Any) -> Any:
+        owner = next((each for each in cls.__mro__ if vars(each).get(self._name) is self), None)
+        if owner is not None:  # else another thread has been here
+            setattr(owner, self._name, self._made(owner))
+        made = getattr(cls, self._name)
+        return made if record is None else made.__get__(record, cls)
+
+    def _made(self, cls: Any) -> object:
+        return self._compiled(cls, self._parameters, self._body(cls), {})
+
+    def _compiled(self, cls: Any, parameters: str, body: str, known: Mapping[str, object]) -> Any:
+        text = f"def outer({', '.join(known)}):\n def {self._name}({parameters}):\n  {body}\n return {self._name}"
+        scope: dict[str, Any] = {}
+        exec(text, vars(sys.modules[cls.__module__]), scope)
+        made = scope["outer"](**known)
+        made.__qualname__ = f"{cls.__qualname__}.{self._name}"
+        return made
+
+
+class _Constructor(_Method):
+    """`__init__`. That of a frozen record fills its slots directly: `object.__setattr__` takes twice as long."""
+
+    def __init__(self, *, frozen: bool, slots: bool) -> None:
+        super().__init__("__init__", lambda _: "")
+        self._frozen, self._slots = frozen, slots
+
+    def _made(self, cls: Any) -> object:
+        known: dict[str, object] = {"missing_": _MISSING}
+        parameters, body = ["self"], ["pass"]
+        for name, each in cls.__record_fields__.items():
+            value = name
+            if each.default is not _MISSING:
+                known[f"default_{name}"] = each.default
+                parameters.append(f"{name}=default_{name}")
+            elif each.factory is not _MISSING:
+                known[f"make_{name}"] = each.factory
+                parameters.append(f"{name}=missing_")
+                value = f"make_{name}() if {name} is missing_ else {name}"
+            else:
+                parameters.append(name)
+            if not self._frozen:
+                body.append(f"self.{name} = {value}")
+            elif self._slots:
+                known[f"set_{name}"] = vars(cls)[name].__set__
+                body.append(f"set_{name}(self, {value})")
+            else:
+                body.append(f"self.__dict__[{name!r}] = {value}")
+        made = self._compiled(cls, ", ".join(parameters), "\n  ".join(body), known)
+        made.__annotations__ = {name: each.type for name, each in cls.__record_fields__.items()} | {"return": None}
+        return made
+
+
+class _StandardFields:
+    """`__dataclass_fields__`, by which `dataclasses` knows its classes; made when somebody looks."""
+
+    def __get__(self, record: object, cls: Any) -> object:
+        import dataclasses
+
+        described = []
+        for name, each in cls.__record_fields__.items():
+            given: dict[str, Any] = {"compare": each.compare, "repr": each.shown}
+            if each.default is not _MISSING:
+                given["default"] = each.default
+            elif each.factory is not _MISSING:
+                given["default_factory"] = each.factory
+            described.append((name, each.type, dataclasses.field(**given)))
+        made: Any = dataclasses.make_dataclass(cls.__name__, described)
+        cls.__dataclass_fields__ = made.__dataclass_fields__
+        return cls.__dataclass_fields__
+
+
+def _compared(cls: Any, record: str) -> str:
+    """`(self.a, self.b, )`: what tells one record from another."""
+    return f"({''.join(f'{record}.{name}, ' for name, each in cls.__record_fields__.items() if each.compare)})"
+
+
+def _comparison(name: str, sign: str) -> _Method:
+    def body(cls: Any) -> str:
+        both = f"{_compared(cls, 'self')} {sign} {_compared(cls, 'other')}"
+        return f"return {both} if other.__class__ is self.__class__ else NotImplemented"
+
+    return _Method(name, body, "self, other")
+
+
+def _hash_body(cls: Any) -> str:
+    return f"return hash({_compared(cls, 'self')})"
+
+
+def _repr_body(cls: Any) -> str:
+    shown = ", ".join(f"{name}={{self.{name}!r}}" for name, each in cls.__record_fields__.items() if each.shown)
+    return f'return f"{{self.__class__.__qualname__}}({shown})"'
+
+
+def _state(self: Any) -> list[object]:
+    return [getattr(self, name) for name in self.__match_args__]
+
+
+def _set_state(self: Any, state: Iterable[object]) -> None:
+    for name, value in zip(self.__match_args__, state, strict=True):
+        object.__setattr__(self, name, value)
+
+
+def _refuse_to_set(_: object, name: str, __: object) -> None:
+    from dataclasses import FrozenInstanceError
+
+    raise FrozenInstanceError(f"cannot assign to field {name!r}")
+
+
+def _refuse_to_delete(_: object, name: str) -> None:
+    from dataclasses import FrozenInstanceError
+
+    raise FrozenInstanceError(f"cannot delete field {name!r}")
+
+
+_EQUAL = _comparison("__eq__", "==")
+_HASH = _Method("__hash__", _hash_body)
+_ORDER = {
+    name: _comparison(name, sign)
+    for name, sign in (("__lt__", "<"), ("__le__", "<="), ("__gt__", ">"), ("__ge__", ">="))
+}
+_COMMON = {
+    "__repr__": _Method("__repr__", _repr_body),
+    "__dataclass_fields__": _StandardFields(),
+    "__getstate__": _state,
+    "__setstate__": _set_state,
+}
+
+if TYPE_CHECKING:
+    from dataclasses import dataclass, field, replace
+else:
+    dataclass, field, replace = _dataclass, _field, _replace
