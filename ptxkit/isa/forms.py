@@ -51,9 +51,9 @@ class OperandForm:
     space, alignment: of an address; `mbarrier` and `tensormap` objects say so in `object`.
     condition: the operand is present exactly when this holds (None: always). optional: may be left out.
     sink: `_` is allowed. negatable: `!p` is allowed. symbol: the address of a variable or function is allowed.
-    wider: the register may be wider than the type. elements: of a pair or of a vector whose elements have roles, and
-    what follows the comma in an address. group: the nested optional parts of the syntax that hold it; operands of one
-    part are present together.
+    wider: the register may be wider than the type. special: a special register is allowed. elements: of a pair or of
+    a vector whose elements have roles, and what follows the comma in an address. group: the nested optional parts of
+    the syntax that hold it; operands of one part are present together.
     """
 
     role: str
@@ -72,6 +72,7 @@ class OperandForm:
     symbol: bool = False
     wider: bool = False
     group: tuple[int, ...] = ()
+    special: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,13 +143,15 @@ class Form:
 class SpecialRegister:
     """A register that the machine sets: `%tid`, a vector with components `.x`..., or `%laneid`.
 
-    type: of the register or of each component. requirements: any one suffices; empty where every target has it.
+    type: of the register or of each component. types: all those it may be read as, the first being `type`.
+    requirements: any one suffices; empty where every target has it.
     """
 
     name: str
     type: str
     vector: bool = False
     requirements: tuple[Requirement, ...] = ()
+    types: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

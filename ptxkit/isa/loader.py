@@ -101,13 +101,15 @@ class _Chapter:
         for node in _nodes(self.tree):
             if node.data == "special":
                 *words, needs = node.children
-                types = [str(word)[1:] for word in words if word.type == "VALUE"]
+                values = [str(word)[1:] for word in words if word.type == "VALUE"]
+                is_vector = values[0].startswith("v")
+                types = tuple(values[is_vector:])
                 asked = needs.children[0].children if needs is not None else []
                 requirements = tuple(_requirement(self, each) for each in asked)
                 for word in words:
                     if word.type != "VALUE":
                         names = _series(str(word)) if "{" in word else [str(word)]
-                        found += [SpecialRegister(name, types[-1], len(types) > 1, requirements) for name in names]
+                        found += [SpecialRegister(name, types[0], is_vector, requirements, types) for name in names]
         return found
 
     def _sections(self) -> list[_Section]:

@@ -128,8 +128,10 @@ class OperandBuilder:
                 return replace(form, symbol=True)
             case "wider":
                 return replace(form, wider=True)
+            case "special":
+                return replace(form, special=True)
             case other:
-                raise self.fail(f"/{other} means nothing; known: /# /_ /! /& /wider", alternative)
+                raise self.fail(f"/{other} means nothing; known: /# /_ /! /& /wider /special", alternative)
 
 
 def _immediates(node: Node) -> Immediates:

@@ -112,7 +112,9 @@ def _fits_register(operand: OperandForm, shape: Shape) -> bool:
             return operand.sink
         case "not":
             return operand.negatable
-        case "symbolic" | "apply" | "element":
+        case "symbolic":  # to ptxas the address of a variable with an offset is a constant like any other
+            return operand.symbol or operand.immediates is not None
+        case "apply" | "element":
             return operand.symbol
         case _:
             return False
@@ -127,4 +129,6 @@ def _fits_vector(operand: OperandForm, shape: Shape) -> bool:
     if operand.elements:
         return fit_all(operand.elements, parts)
     assert isinstance(operand.count, Const)
-    return len(parts) == operand.count.value and all(_fits_register(operand, part) for part in parts)  # type: ignore[arg-type]
+    if len(parts) != operand.count.value or "symbolic" in parts:
+        return False
+    return all(_fits_register(operand, part) for part in parts)  # type: ignore[arg-type]

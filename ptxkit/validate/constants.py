@@ -6,7 +6,68 @@ from ptxkit.isa.expressions import Const
 from ptxkit.isa.folding import fold_constants
 from ptxkit.isa.forms import Immediates, Match
 from ptxkit.isa.words import immediate_words
-from ptxkit.syntax.tree import Arguments, Instruction, Integer, Operand, Unary
+from ptxkit.syntax.tree import (
+    Arguments,
+    Binary,
+    Conditional,
+    Float,
+    Instruction,
+    Integer,
+    Name,
+    Operand,
+    Unary,
+)
+
+# The kinds of a constant's value.
+INTEGER = "i"
+SINGLE = "f32"
+DOUBLE = "f64"
+INVALID = "invalid"
+
+_COMPARISONS = frozenset({"==", "!=", "<", "<=", ">", ">="})
+_OF_FLOATS = frozenset({"+", "-", "*", "/"})
+
+
+def kind_of(operand: Operand) -> str | None:
+    """The kind of a constant expression's value, `INVALID` where ptxas computes none; None for what is no constant.
+
+    `1.5` and `0d...` are double, `0f...` is single. Source: PTX ISA, "Constant Expressions", as far as ptxas goes:
+    of single ones it computes none, and it does not mix integers with others.
+    """
+    match operand:
+        case Integer() | Name("WARP_SZ"):
+            return INTEGER
+        case Float(width=width):
+            return SINGLE if width == 32 else DOUBLE
+        case Arguments((inner,)):
+            return kind_of(inner)
+        case Unary(operator, inner):
+            return _of_unary(operator, inner)
+        case Binary(operator, left, right):
+            return _of_binary(operator, kind_of(left), kind_of(right))
+        case Conditional(test, then, otherwise):
+            parts = (kind_of(test), kind_of(then), kind_of(otherwise))
+            return None if None in parts else INTEGER if parts == (INTEGER,) * 3 else INVALID
+    return None
+
+
+def _of_unary(operator: str, inner: Operand) -> str | None:
+    found = kind_of(inner)
+    if found in (None, INVALID, INTEGER):
+        return found
+    if operator not in ("-", "+") or (isinstance(inner, Float) and found == SINGLE):
+        return INVALID
+    return DOUBLE
+
+
+def _of_binary(operator: str, left: str | None, right: str | None) -> str | None:
+    if left is None or right is None:
+        return None
+    if (left, right) == (INTEGER, INTEGER):
+        return INTEGER
+    if (left, right) == (DOUBLE, DOUBLE):
+        return INTEGER if operator in _COMPARISONS else DOUBLE if operator in _OF_FLOATS else INVALID
+    return INVALID
 
 
 def value_of(operand: Operand | None) -> int | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from ptxkit.isa import table
 from ptxkit.isa.forms import Form, Gate, Match
 from ptxkit.isa.shapes import Shape, fit_all, shape_of
 from ptxkit.isa.table import Mismatch, Table
@@ -20,7 +21,6 @@ from ptxkit.syntax.tree import (
     Arguments,
     Binary,
     Element,
-    Float,
     Instruction,
     Name,
     Not,
@@ -29,7 +29,7 @@ from ptxkit.syntax.tree import (
     Unary,
     Vector,
 )
-from ptxkit.validate.constants import has_limits, illegal_constants
+from ptxkit.validate.constants import INTEGER, has_limits, illegal_constants, kind_of
 from ptxkit.validate.scopes import SPECIAL, UNKNOWN, Scope
 from ptxkit.validate.types import TypedShape, misfit
 
@@ -182,7 +182,9 @@ def _is_strange(shapes: tuple[TypedShape, ...]) -> bool:
     """Whether a name in these shapes is one that nothing declares, or a special register."""
     for shape in shapes:
         if isinstance(shape, tuple):
-            if shape[0] in ("r", "n"):
+            if shape[0] == "s":
+                return True
+            if shape[0] in ("r", "n", "c"):
                 if shape[1] in (SPECIAL, UNKNOWN):
                     return True
             elif _is_strange(shape[1:]):  # type: ignore[arg-type]
@@ -236,7 +238,7 @@ def _remember(operand: Operand, scope: Scope) -> TypedShape:
 def _typed(operand: Operand, scope: Scope) -> TypedShape:
     """The operand's shape with the types of its registers; constants keep no value."""
     if isinstance(operand, Name):
-        return ("r", scope.type_of(operand.text)) if operand.text != "_" else "_"
+        return _typed_name(operand.text, scope)
     if isinstance(operand, Not):
         return ("n", scope.type_of(operand.operand.text))
     if isinstance(operand, Address):
@@ -245,9 +247,21 @@ def _typed(operand: Operand, scope: Scope) -> TypedShape:
         return ("v", *[_typed(part, scope) for part in operand.elements])
     if isinstance(operand, Pair):
         return ("p", _typed(operand.first, scope), _typed(operand.second, scope))
-    if isinstance(operand, Float):
-        return "f"
-    if isinstance(operand, Arguments | Binary | Unary | Element | Apply):
-        strange = any(scope.type_of(name) in (SPECIAL, UNKNOWN) for name in names_in(operand))
-        return "strange" if strange else "other"
-    return "constant"
+    found = kind_of(operand)
+    if found is not None:
+        return ("c", found)
+    strange = any(scope.type_of(name) in (SPECIAL, UNKNOWN) for name in names_in(operand))
+    return "strange" if strange else ("c", INTEGER, "symbolic") if isinstance(operand, Binary) else "other"
+
+
+def _typed_name(name: str, scope: Scope) -> TypedShape:
+    if name == "_":
+        return "_"
+    if name == "WARP_SZ":
+        return ("c", INTEGER)
+    found = scope.type_of(name)
+    register = table().special(name) if found == SPECIAL else None
+    if register is None:
+        return ("r", found)
+    whole = "v4." if register.vector and "." not in name else ""
+    return ("s", *[f"{whole}{each}" for each in register.types])

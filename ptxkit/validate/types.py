@@ -12,54 +12,82 @@ from dataclasses import replace
 from ptxkit.isa.expressions import Const
 from ptxkit.isa.forms import OperandForm
 from ptxkit.isa.functions import bits, is_type, kind
+from ptxkit.validate.constants import INTEGER, INVALID
 from ptxkit.validate.scopes import SPECIAL, SYMBOL, UNKNOWN
 
 _EXAMPLES = {"f32": "1.0 or 0f3F800000", "f64": "1.0 or 0d3FF0000000000000"}
 
 # What stands in an operand's place, with the types of its registers: the key under which answers are kept.
-# `("r", "b32")` a name of that class, `("n", "pred")` a negated one, `("v", ...)` a vector, `("a", base, ...)` an
-# address, `("p", ...)` a pair; a plain word for anything else.
+# `("r", "b32")` a name of that class, `("n", "pred")` a negated one, `("s", "u32", ...)` a special register with the
+# types it may be read as, `("c", "i")` a constant with the kind of its value (`validate.constants`), `("v", ...)`
+# a vector, `("a", base, ...)` an address, `("p", ...)` a pair; a plain word for anything else.
 TypedShape = str | tuple[object, ...]
 
 
-def misfit(operand: OperandForm, shape: TypedShape) -> str | None:
-    """What is wrong with the registers in an operand, or None; its shape is known to fit."""
+def misfit(operand: OperandForm, shape: TypedShape, *, inside: bool = False) -> str | None:
+    """What is wrong with the registers in an operand, or None; its shape is known to fit.
+
+    inside: the operand is an element of a vector, where ptxas looks less closely.
+    """
     tag = shape[0] if isinstance(shape, tuple) else shape
     match tag:
         case "r" if operand.kind == "vector":
             return _wrong_vector(operand, str(shape[1]))
+        case "s" if operand.kind == "vector":
+            return _wrong_vector(operand, str(shape[1]))
         case "r" | "n":
-            return _wrong_name(operand, str(shape[1]))
+            return _wrong_name(operand, str(shape[1]), inside)
+        case "s":
+            return _wrong_special(operand, shape[1:], inside)
         case "v" if operand.kind == "register":
             return misfit(operand, shape[1])  # type: ignore[arg-type]
-        case "v" | "p" | "i":
-            return _first_misfit(operand, shape[1:])
-        case "constant" | "f":
-            return _wrong_constant(operand, is_float=tag == "f")
+        case "v" | "p":
+            return _first_misfit(operand, shape[1:], inside=tag == "v")
+        case "c":
+            return _wrong_constant(operand, str(shape[1]), inside)
         case "a":
             return _wrong_base(operand, shape[1]) or _first_misfit(operand, shape[2:])
         case _:
             return None
 
 
-def _first_misfit(operand: OperandForm, parts: Sequence[object]) -> str | None:
+def _first_misfit(operand: OperandForm, parts: Sequence[object], *, inside: bool = False) -> str | None:
     elements = operand.elements or (replace(operand, kind="register", count=None),) * len(parts)
     for element, part in zip(elements, parts, strict=True):
-        found = misfit(element, part)  # type: ignore[arg-type]
+        found = misfit(element, part, inside=inside)  # type: ignore[arg-type]
         if found is not None:
             return found
     return None
 
 
-def _wrong_name(operand: OperandForm, found: str) -> str | None:
-    if operand.kind not in ("register", "vector") or found in (SPECIAL, UNKNOWN):
-        return None
+def _wanted(operand: OperandForm) -> str | None:
+    """The type that an operand's form asks for, where it asks for a register of one."""
     wanted = operand.type.value if isinstance(operand.type, Const) else None
-    if not isinstance(wanted, str) or not is_type(wanted):
+    if operand.kind not in ("register", "vector") or not isinstance(wanted, str) or not is_type(wanted):
+        return None
+    return wanted
+
+
+def _wrong_name(operand: OperandForm, found: str, inside: bool = False) -> str | None:
+    wanted = _wanted(operand)
+    if wanted is None or found in (SPECIAL, UNKNOWN):
         return None
     if found == SYMBOL:
-        return None if operand.symbol else f"must be a .{wanted} register, and names an address"
-    return None if _agree(found, wanted, operand.wider) else f"must be a .{wanted} register, and is .{found}"
+        return None if operand.symbol and kind(wanted) != "f" else f"must be a .{wanted} register, and names an address"
+    agree = _agree(found, wanted, operand.wider, inside)
+    return None if agree else f"must be a .{wanted} register, and is .{found}"
+
+
+def _wrong_special(operand: OperandForm, types: Sequence[object], inside: bool) -> str | None:
+    """A special register is read by `mov` and `cvt` alone, elsewhere as part of a vector or an address."""
+    wanted = _wanted(operand)
+    if wanted is None:
+        return None
+    if not (operand.special or inside):
+        return "is a special register, which must be moved to another one first"
+    if any(is_type(str(found)) and _agree(str(found), wanted, operand.wider, inside) for found in types):
+        return None
+    return f"must be of type .{wanted}, and the special register is .{types[0]}"
 
 
 def _wrong_vector(operand: OperandForm, found: str) -> str | None:
@@ -73,28 +101,45 @@ def _wrong_vector(operand: OperandForm, found: str) -> str | None:
     return f"must be {count} registers in braces, and is {'an address' if found == SYMBOL else f'.{found}'}"
 
 
-def _agree(found: str, wanted: str, wider: bool) -> bool:
-    if not is_type(found):
+def _agree(found: str, wanted: str, wider: bool, inside: bool) -> bool:
+    """Whether a register of type `found` can stand for one of type `wanted`.
+
+    Untyped ones stand for all of their width, integers for each other, and a floating-point one for itself alone.
+    """
+    if not is_type(found) or found == wanted:
         return True
     if "pred" in (found, wanted):
-        return found == wanted
+        return False
     have, need = bits(found), bits(wanted)
     if have != need and not (wider and have > need):
         return False
-    kinds = {kind(found), kind(wanted)}
-    return "b" in kinds or kinds <= {"u", "s"} or found == wanted or (wider and kinds == {"f"})
+    held, asked = kind(found), kind(wanted)
+    if "b" in (held, asked):
+        return True
+    if asked in ("u", "s"):
+        return held in ("u", "s") or found == "f16x2"  # to ptxas a register of .f16x2 is an integer one
+    return inside and held in ("u", "s") and have == need
 
 
-def _wrong_constant(operand: OperandForm, *, is_float: bool) -> str | None:
-    """Integers do not become floating-point values by themselves, nor the other way round; untyped takes both."""
-    wanted = operand.type.value if isinstance(operand.type, Const) else None
-    if operand.kind not in ("register", "vector") or not isinstance(wanted, str):
+def _wrong_constant(operand: OperandForm, found: str, inside: bool) -> str | None:
+    """Integers do not become floating-point values by themselves, nor the other way round.
+
+    An untyped operand takes integers, and a floating-point constant of exactly its width; so does, inside a vector,
+    a double one.
+    """
+    wanted = _wanted(operand)
+    if wanted is None:
         return None
-    if wanted in ("f32", "f64") and not is_float:
-        return f"must be a .{wanted} constant such as {_EXAMPLES[wanted]}, and is an integer"
-    if is_type(wanted) and kind(wanted) in ("u", "s", "pred") and is_float:
-        return f"must be a .{wanted} constant, and is a floating-point one"
-    return None
+    if found == INVALID:
+        return "is an expression that no assembler computes"
+    asked = kind(wanted)
+    if asked == "f":
+        if found == INTEGER and not (inside and wanted == "f64"):
+            return f"must be a .{wanted} constant such as {_EXAMPLES.get(wanted, '1.0')}, and is an integer"
+        return None if wanted in _EXAMPLES else f"must be a .{wanted} register, and is a constant"
+    if found == INTEGER or (asked == "b" and found == f"f{bits(wanted)}"):
+        return None
+    return f"must be a .{wanted} constant, and is a floating-point one" + (" of another width" * (asked == "b"))
 
 
 def _wrong_base(operand: OperandForm, base: object) -> str | None:
