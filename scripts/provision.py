@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -24,3 +26,24 @@ def use_environment() -> None:
         sys.exit(made.returncode)
     python = ROOT / ".venv" / "bin" / "python"
     os.execv(python, [str(python), *sys.argv])
+
+
+def provide_ptxas(release: str) -> None:
+    """Put another release of ptxas beside the environment's own, once: an environment holds one of each package."""
+    folder = Path(sys.prefix) / "ptxas" / release
+    if folder.is_dir():
+        return
+    print(f"Fetching ptxas {release} (once) ...", file=sys.stderr)
+    package = f"nvidia-cuda-nvcc=={release}.*"
+    command = [sys.executable, "-m", "pip", "install", "-qq", "--disable-pip-version-check", "--no-deps"]
+    with tempfile.TemporaryDirectory(dir=_made(folder.parent)) as half:
+        made = subprocess.run([*command, "--target", half, package], check=False)
+        if made.returncode:
+            print(f"pip could not install {package}; that release is not asked", file=sys.stderr)
+            return
+        shutil.copytree(half, folder, dirs_exist_ok=True)
+
+
+def _made(folder: Path) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder

@@ -1,40 +1,34 @@
 """Instances of forms: instruction texts that the table calls legal, for asking an assembler whether they are.
 
-All are meant to stand in the one kernel that `scaffold` gives, which declares what they name.
+Each way to fill a form has its turn: every value of a modifier, every choice of optional operands, and every kind of
+thing that may stand for an operand (`ptxkit.isa.spellings`). One instance varies one operand; the others are plain, so
+that what an assembler refuses is easily seen.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from random import Random
+from typing import TypeVar
 
 from ptxkit.isa.binding import bind
 from ptxkit.isa.expressions import Const
 from ptxkit.isa.folding import fold, fold_constants, truth
-from ptxkit.isa.forms import Form, Gate, Immediates, Match, OperandForm
-from ptxkit.isa.functions import bits, kind
+from ptxkit.isa.forms import Form, Gate, Match
+from ptxkit.isa.scaffold import FIRST_LINE, scaffold
+from ptxkit.isa.spellings import spellings
+from ptxkit.records import dataclass
 
-_DECLARED = (
-    "pred",
-    "b8",
-    "u8",
-    "s8",
-    "b16",
-    "u16",
-    "s16",
-    "b32",
-    "u32",
-    "s32",
-    "b64",
-    "u64",
-    "s64",
-    "f32",
-    "f64",
-    "b128",
-)
-_REGISTERS = 260  # enough for the widest vector, that of wgmma and tcgen05
-_TRIES = 60
+__all__ = ["FIRST_LINE", "Instance", "instances", "scaffold", "spell"]
+
+_TRIES = 200
+"""Random choices of modifiers before a value counts as one that the form's rules shut out."""
+
+_FAILURES = 8
+"""Instances in a row that come to nothing before a form is given up."""
+
+_Key = TypeVar("_Key", bound=Hashable)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,133 +43,95 @@ def instances(
     form: Form, value_gates: Mapping[str, tuple[Gate, ...]], random: Random, count: int
 ) -> Iterator[Instance]:
     """Up to `count` instances of a form, with different modifiers and operands."""
-    made = 0
-    for _ in range(_TRIES * count):
-        modifiers = _choose(form, random)
-        if modifiers is None:
+    turns = _Turns(random)
+    made = failed = 0
+    while made < count and failed < _FAILURES:
+        modifiers = _choose(form, turns)
+        text = None
+        if modifiers is not None:
+            matches = bind(form, modifiers, value_gates)
+            match = matches[turns.next([("operands", index) for index in range(len(matches))])[1]]
+            text = _spell(match, turns)
+        if text is None:
+            failed += 1
             continue
-        match = random.choice(bind(form, modifiers, value_gates))
-        text = spell(match, random)
-        if text is not None:
-            yield Instance(text, match)
-            made += 1
-            if made == count:
-                return
-
-
-def _choose(form: Form, random: Random) -> dict[str, str | None] | None:
-    """Random values for the modifiers, or None where they break a rule of the form."""
-    chosen: dict[str, str | None] = {}
-    for slot in form.modifiers:
-        if slot.name not in chosen:
-            absent = slot.optional and random.random() < 0.5
-            chosen[slot.name] = None if absent else random.choice(slot.values)
-    if all(truth(fold(rule.condition, form, chosen)) for rule in form.rules):
-        return chosen
-    return None
+        failed = 0
+        made += 1
+        yield Instance(text, match)
 
 
 def spell(match: Match, random: Random) -> str | None:
     """An instruction of this match, or None where an operand has no stand-in in the scaffold."""
-    if match.form.name == "st" and any(o.space == Const("param") for o in match.operands):
-        return None  # legal only between the braces of a call
-    words = [_operand(operand, random) for operand in match.operands]
-    if any(word is None for word in words) or not _keeps_needs(match, words):
+    return _spell(match, _Turns(random))
+
+
+class _Turns:
+    """Gives everything its turn: what was used least comes first, chance decides among equals."""
+
+    def __init__(self, random: Random) -> None:
+        self.random = random
+        self._uses: Counter[Hashable] = Counter()
+
+    def next(self, keys: Sequence[_Key]) -> _Key:
+        """The key that was used least; it counts as used."""
+        chosen = min(keys, key=lambda key: (self._uses[key], self.random.random()))
+        self._uses[chosen] += 1
+        return chosen
+
+    def used(self, keys: Iterable[Hashable]) -> None:
+        self._uses.update(keys)
+
+
+def _choose(form: Form, turns: _Turns) -> dict[str, str | None] | None:
+    """Values for the modifiers, with one whose turn it is, or None where the form's rules never let that one in."""
+    slots = {slot.name: (None, *slot.values) if slot.optional else slot.values for slot in form.modifiers}
+    wanted = [("modifier", name, value) for name, values in slots.items() for value in values]
+    if not wanted:
+        return {}
+    _, name, value = turns.next(wanted)
+    for _ in range(_TRIES):
+        chosen = {each: _any_value(values, turns.random) for each, values in slots.items()}
+        chosen[name] = value
+        if all(truth(fold(rule.condition, form, chosen)) for rule in form.rules):
+            turns.used(("modifier", *pair) for pair in chosen.items() if pair != (name, value))
+            return chosen
+    return None
+
+
+def _any_value(values: tuple[str | None, ...], random: Random) -> str | None:
+    """Any value; an optional modifier is as often absent as present."""
+    if values[0] is None and random.random() < 0.5:
         return None
-    return f"{match.canonical} {', '.join(word for word in words if word is not None)};"
+    return random.choice(values)
 
 
-def _keeps_needs(match: Match, words: Sequence[str | None]) -> bool:
+def _spell(match: Match, turns: _Turns) -> str | None:
+    offered = [spellings(operand, turns.random) for operand in match.operands]
+    if not all(offered):
+        return None
+    words = [ways["plain"] for ways in offered]
+    varied = [(match.operands[place].role, way) for place, ways in enumerate(offered) for way in ways]
+    for _ in range(_FAILURES if varied else 0):
+        role, way = turns.next(varied)
+        place = next(place for place, operand in enumerate(match.operands) if operand.role == role)
+        candidate = [*words[:place], offered[place][way], *words[place + 1 :]]
+        if _keeps_needs(match, candidate):
+            words = candidate
+            break
+    if not _keeps_needs(match, words):
+        return None
+    return f"{match.canonical} {', '.join(words)}".rstrip() + ";"
+
+
+def _keeps_needs(match: Match, words: Sequence[str]) -> bool:
     """Whether the constants among the operands keep the rules between operands."""
     values = {role: _integer(words[index]) for role, index in match.roles.items()}
     results = [fold_constants(need.condition, values) for need in match.needs]
     return all(not isinstance(result, Const) or bool(result.value) for result in results)
 
 
-def _integer(word: str | None) -> int | None:
-    return int(word) if word is not None and word.lstrip("-").isdigit() else None
-
-
-def _operand(operand: OperandForm, random: Random) -> str | None:
-    match operand.kind:
-        case "register":
-            return _register_or_constant(operand, random)
-        case "immediate":
-            return _constant(operand.immediates or Immediates(), random)
-        case "vector":
-            return _vector(operand, random)
-        case "pair":
-            return "|".join(_register(element, random) for element in operand.elements)
-        case "address":
-            return _address(operand, random)
-        case "label":
-            return "target"
-        case "sink":
-            return "_"
-        case _:
-            return None
-
-
-def _type(operand: OperandForm) -> str:
-    """A declarable register type for an operand: narrow and packed types stand in untyped registers."""
-    wanted = operand.type.value if isinstance(operand.type, Const) else "b32"
-    if wanted in _DECLARED:
-        return str(wanted)
-    return f"b{max(bits(wanted), 8)}"
-
-
-def _register(operand: OperandForm, random: Random) -> str:
-    return f"%{_type(operand)}_{random.randrange(_REGISTERS)}"
-
-
-def _register_or_constant(operand: OperandForm, random: Random) -> str:
-    if operand.immediates is not None and random.random() < 0.3:
-        name = _type(operand)
-        if operand.immediates == Immediates() and kind(name) == "f":
-            return "0f3F800000" if name == "f32" else "0d3FF0000000000000"
-        if name not in ("pred", "b128"):
-            return _constant(operand.immediates, random)
-    text = _register(operand, random)
-    return f"!{text}" if operand.negatable and random.random() < 0.2 else text
-
-
-def _constant(immediates: Immediates, random: Random) -> str:
-    if immediates.members is not None:
-        return str(random.choice(immediates.members))
-    low = 0 if immediates.low is None else immediates.low
-    high = low + 4 * immediates.step if immediates.high is None else immediates.high
-    return str(random.choice(range(low, high + 1, immediates.step)))
-
-
-def _vector(operand: OperandForm, random: Random) -> str:
-    if operand.elements:
-        return "{" + ", ".join(_register(element, random) for element in operand.elements) + "}"
-    assert isinstance(operand.count, Const)
-    first = random.randrange(4)
-    name = _type(operand)
-    return "{" + ", ".join(f"%{name}_{first + index}" for index in range(int(operand.count.value or 0))) + "}"
-
-
-def _address(operand: OperandForm, random: Random) -> str | None:
-    place = operand.space.value if isinstance(operand.space, Const) else "generic"
-    if place == "param":
-        return "[parameter]"
-    base = "%b32_0" if place == "tensor" else f"%b64_{random.randrange(8)}"
-    rest = [_operand(element, random) for element in operand.elements]
-    if any(word is None for word in rest):
+def _integer(word: str) -> int | None:
+    try:
+        return int(word, 0)
+    except ValueError:
         return None
-    return f"[{', '.join([base, *[word for word in rest if word is not None]])}]"
-
-
-def scaffold(texts: Sequence[str], version: tuple[int, int], target: str) -> str:
-    """A module with one instruction a line, the first on line `FIRST_LINE`."""
-    known = [name for name in _DECLARED if name != "b128" or version >= (8, 3)]
-    registers = " ".join(f".reg .{name} %{name}_<{_REGISTERS}>;" for name in known)
-    head = [
-        f".version {version[0]}.{version[1]} .target {target} .address_size 64",
-        f".visible .entry kernel(.param .align 16 .b8 parameter[256]) {{ {registers}",
-    ]
-    return "\n".join([*head, *texts, "target: ret;", "}", ""])
-
-
-FIRST_LINE = 3

@@ -1,0 +1,95 @@
+"""A module around instructions that declares what they name, and nothing else.
+
+Names that a text may use: `%b32_0` to `%b32_259`, and so for every type that a register can have; `%v4b32_0` to
+`%v4b32_7`, vectors of registers; `global_`, `const_`, `shared_` and `local_`, variables of these state spaces;
+`parameter` of the kernel, `incoming` and `returned` of a function (the text then stands in one), `outgoing` for a
+call; `texture_`, `sampler_`, `surface_`; `callee`, `callee_in`, `callee_out`, `callee_in_out`, functions without and
+with a parameter and a result of 32 bits, `prototype` before each; the labels `target` and `targets_`, a list of it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+REGISTERS = 260
+"""Registers of each type: enough for the widest vector, that of wgmma and tcgen05."""
+
+VECTORS = 8
+"""Vector registers of each type and length."""
+
+FIRST_LINE = 3
+"""The line of the first instruction."""
+
+_REGISTER = re.compile(r"%(v[248])?((?:pred|[busf]\d+(?:x2)?))_\d")
+_NAME = re.compile(r"[a-z]\w*_\w*|target|callee|parameter|incoming|returned|outgoing")
+
+_OUTSIDE = {
+    "global_": ".global .align 1024 .b8 global_[4096];",
+    "const_": ".const .align 1024 .b8 const_[4096];",
+    "shared_": ".shared .align 1024 .b8 shared_[4096];",
+    "texture_": ".global .texref texture_;",
+    "sampler_": ".global .samplerref sampler_;",
+    "surface_": ".global .surfref surface_;",
+    "callee": ".extern .func callee;",
+    "callee_in": ".extern .func callee_in (.param .b32 a);",
+    "callee_out": ".extern .func (.param .b32 r) callee_out;",
+    "callee_in_out": ".extern .func (.param .b32 r) callee_in_out (.param .b32 a);",
+}
+_INSIDE = {
+    "local_": ".local .align 1024 .b8 local_[4096];",
+    "targets_": "targets_: .branchtargets target, target;",
+    "prototype_callee": "prototype_callee: .callprototype _ ();",
+    "prototype_callee_in": "prototype_callee_in: .callprototype _ (.param .b32 _);",
+    "prototype_callee_out": "prototype_callee_out: .callprototype (.param .b32 _) _ ();",
+    "prototype_callee_in_out": "prototype_callee_in_out: .callprototype (.param .b32 _) _ (.param .b32 _);",
+    "functions_callee": "functions_callee: .calltargets callee;",
+    "functions_callee_in": "functions_callee_in: .calltargets callee_in;",
+    "functions_callee_out": "functions_callee_out: .calltargets callee_out;",
+    "functions_callee_in_out": "functions_callee_in_out: .calltargets callee_in_out;",
+}
+_AROUND = {
+    "outgoing": ".param .align 16 .b8 outgoing[256];",
+    "argument_": ".param .b32 argument_;",
+    "result_": ".param .b32 result_;",
+}
+_OWN_FUNCTION = frozenset({"incoming", "returned"})
+
+
+def scaffold(texts: Sequence[str], version: tuple[int, int], target: str) -> str:
+    """A module with one instruction a line, the first on line `FIRST_LINE`."""
+    joined = "\n".join(texts)
+    names = {name: None for text in texts for name in _NAME.findall(text)}
+    names |= dict.fromkeys(name.partition("_")[2] for name in list(names) if name.startswith("functions_"))
+    mode = ", texmode_independent" if "sampler_" in names else ""
+    outside = [_OUTSIDE[name] for name in names if name in _OUTSIDE]
+    inside = [*_registers(joined), *(_INSIDE[name] for name in names if name in _INSIDE)]
+    head = (
+        ".func (.param .align 16 .b8 returned[256]) function(.param .align 16 .b8 incoming[256])"
+        if _OWN_FUNCTION & names.keys()
+        else ".entry kernel(.param .align 16 .b8 parameter[256])"
+    )
+    return "\n".join(
+        [
+            f".version {version[0]}.{version[1]} .target {target}{mode} .address_size 64 {' '.join(outside)}",
+            f"{head} {{ {' '.join(inside)}",
+            *map(_surrounded, texts),
+            "target: ret;",
+            "}",
+            "",
+        ]
+    )
+
+
+def _registers(text: str) -> list[str]:
+    found = dict.fromkeys(_REGISTER.findall(text))
+    return [
+        f".reg .{vector} .{kind} %{vector}{kind}_<{VECTORS}>;" if vector else f".reg .{kind} %{kind}_<{REGISTERS}>;"
+        for vector, kind in found
+    ]
+
+
+def _surrounded(text: str) -> str:
+    """The instruction in a block of its own where it names a parameter that is handed to a function."""
+    around = [declaration for name, declaration in _AROUND.items() if name in _NAME.findall(text)]
+    return f"{{ {' '.join(around)} {text} }}" if around else text

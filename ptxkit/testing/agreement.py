@@ -1,0 +1,168 @@
+"""The campaign: instances of forms and mutations of them, shown to ptxkit and to ptxas, and their verdicts compared.
+
+One module is one instruction, so that no error can hide another. A campaign is a number of shares, a part of the
+forms on one version and target each; shares are independent and seeded by what they are, so that any one can be run
+again alone, and in parallel.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from random import Random
+
+from ptxkit.diagnostics import Severity
+from ptxkit.isa import table
+from ptxkit.isa.forms import Form
+from ptxkit.isa.instances import instances
+from ptxkit.isa.scaffold import scaffold
+from ptxkit.records import dataclass, field
+from ptxkit.syntax import PTXSyntaxError, parse
+from ptxkit.testing.mutations import mutate
+from ptxkit.testing.ptxas import Ptxas, Version
+from ptxkit.validate import validate
+
+Pair = tuple[Version, str]
+
+PAIRS: tuple[Pair, ...] = (
+    ((6, 4), "sm_75"),
+    ((7, 1), "sm_80"),
+    ((7, 5), "sm_86"),
+    ((7, 8), "sm_89"),
+    ((8, 0), "sm_90"),
+    ((8, 3), "sm_90a"),
+    ((8, 6), "sm_100a"),
+    ((8, 7), "sm_120a"),
+    ((8, 8), "sm_103a"),
+    ((8, 8), "sm_120f"),
+    ((9, 0), "sm_110a"),
+    ((9, 0), "sm_100f"),
+    ((9, 2), "sm_90"),
+    ((9, 4), "sm_107a"),
+    ((9, 4), "sm_90a"),
+    ((9, 5), "sm_75"),
+    ((9, 5), "sm_100a"),
+    ((9, 5), "sm_121a"),
+)
+"""The versions and targets of a whole campaign, from the oldest that ptxas knows to the newest."""
+
+FORMS_IN_A_SHARE = 24
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """A part of a campaign. forms: their places in the table. each: instances of a form, and as many mutations."""
+
+    pair: Pair
+    forms: tuple[int, ...]
+    each: int
+    seed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """An instruction to be judged.
+
+    form: the name of the form it was made from (`name_of`). change: what a mutation did, None for none.
+    """
+
+    text: str
+    form: str
+    change: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A question that ptxkit and a ptxas answer differently. ours, theirs: why refused, None for accepted."""
+
+    question: Question
+    pair: Pair
+    release: str
+    ours: str | None
+    theirs: str | None
+
+
+@dataclass(slots=True)
+class Tally:
+    """What came of questions. counts: (form, mutated, release, accepted by ptxkit, by ptxas) -> how many.
+
+    without: the forms of which no instance could be made.
+    """
+
+    counts: Counter[tuple[str, bool, str, bool, bool]] = field(default_factory=Counter)
+    differences: list[Difference] = field(default_factory=list)
+    asked: int = 0
+    without: set[str] = field(default_factory=set)
+
+    def add(self, other: Tally) -> None:
+        self.counts.update(other.counts)
+        self.differences.extend(other.differences)
+        self.asked += other.asked
+        self.without |= other.without
+
+
+def all_forms() -> list[Form]:
+    """The forms of the table, in the order of instruction names."""
+    known = table()
+    return [form for name in known.names for form in known.forms(name)]
+
+
+def name_of(form: Form) -> str:
+    """`integer.isa:15 add{.sat}.<t> d:t, a:t, b:t`: where the form stands, and its syntax."""
+    return f"{form.file}:{form.line} {form.syntax.removeprefix('form ')}"
+
+
+def shares(chosen: Iterable[int], pairs: Sequence[Pair], each: int, seed: int) -> list[Share]:
+    """A campaign over these forms (places in `all_forms`), in parts that can be run apart."""
+    places = list(chosen)
+    parts = [tuple(places[start : start + FORMS_IN_A_SHARE]) for start in range(0, len(places), FORMS_IN_A_SHARE)]
+    return [Share(pair, part, each, seed) for part in parts for pair in pairs]
+
+
+def run(share: Share, oracles: Sequence[Ptxas]) -> Tally:
+    """Ask ptxkit and every ptxas that knows the share's version and target."""
+    tally = Tally()
+    questions = list(_questions(share, tally))
+    version, target = share.pair
+    texts = [scaffold([question.text], version, target) for question in questions]
+    ours = [why_refused(text) for text in texts]
+    for each in oracles:
+        if each.knows(version, target):
+            theirs = each.refusals(texts, target)
+            for index, (question, own) in enumerate(zip(questions, ours, strict=True)):
+                _compare(tally, question, share.pair, each.release, own, theirs.get(index))
+    tally.asked = len(questions)
+    return tally
+
+
+def _questions(share: Share, tally: Tally) -> Iterator[Question]:
+    known, forms = table(), all_forms()
+    for place in share.forms:
+        form = forms[place]
+        random = Random(f"{share.seed} {share.pair} {form.syntax}")
+        words = sorted({value for other in known.forms(form.name) for slot in other.modifiers for value in slot.values})
+        made = list(instances(form, known.value_gates, random, share.each))
+        if not made:
+            tally.without.add(name_of(form))
+        for instance in made:
+            yield Question(instance.text, name_of(form), None)
+            text, change = mutate(instance, words, random)
+            yield Question(text, name_of(form), change)
+
+
+def _compare(tally: Tally, question: Question, pair: Pair, release: str, ours: str | None, theirs: str | None) -> None:
+    tally.counts[question.form, question.change is not None, release, ours is None, theirs is None] += 1
+    if (ours is None) != (theirs is None):
+        tally.differences.append(Difference(question, pair, release, ours, theirs))
+
+
+def why_refused(text: str) -> str | None:
+    """The first error that ptxkit's parser and validator find in a module; None where they accept it."""
+    try:
+        verdict = validate(parse(text, "module.ptx"))
+    except PTXSyntaxError as error:
+        return f"syntax: {error.diagnostics[0].message}"
+    for found in verdict.diagnostics:
+        if found.severity is Severity.ERROR:
+            return f"{found.code} {found.message}"
+    return None

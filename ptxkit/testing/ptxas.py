@@ -1,0 +1,140 @@
+"""ptxas as the oracle: which texts it refuses, and why.
+
+`-arch=compute_XX` makes it parse and check and generate nothing, without a GPU. One process takes thousands of files
+and goes on to the next one after a fatal error, so that each text stands alone and costs about 0.1 ms. What is
+`.visible` is known to the later files of the same process: texts that share such names must be asked one by one.
+What is left of a statement that could not be parsed goes into the next one, be it in the next file: a file whose errors
+nobody reads stands between any two.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import subprocess
+import tempfile
+from collections.abc import Iterator, Sequence
+from functools import cache
+from pathlib import Path
+
+from ptxkit.records import dataclass
+
+_TEXTS_AT_ONCE = 2000
+"""Files of one process: their names must fit a command line."""
+
+_SECONDS = 120
+
+_SWEEPER = ".version 6.4 .target sm_75 .address_size 64 .entry sweeper() { trap; trap; ret; }\n"
+
+_FOUND = re.compile(r"^ptxas (\d+)\.ptx, line (\d+); (?:error|fatal)\s*:\s*(.*)$", re.MULTILINE)
+_ABORTED = re.compile(r"^ptxas fatal\s*:\s*Ptx assembly aborted due to errors$", re.MULTILINE)
+_STRANGE = re.compile(r"^ptxas (?:error|fatal|\d+\.ptx, (?:error|fatal)).*$", re.MULTILINE)
+
+Version = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Ptxas:
+    """One ptxas. release: such as `13.5`. newest: the last `.version` that it knows. targets: `sm_90a`, `sm_120`..."""
+
+    path: Path
+    release: str
+    newest: Version
+    targets: frozenset[str]
+
+    def knows(self, version: Version, target: str) -> bool:
+        """Whether it can be asked about modules of this version and target."""
+        return version <= self.newest and target in self.targets
+
+    def refusals(self, texts: Sequence[str], target: str) -> dict[int, str]:
+        """Index and first message of each text that it refuses; they share no `.visible` name."""
+        found: dict[int, str] = {}
+        for start in range(0, len(texts), _TEXTS_AT_ONCE):
+            part = texts[start : start + _TEXTS_AT_ONCE]
+            found |= {start + index: message for index, message in self._ask(part, target).items()}
+        return found
+
+    def refusal(self, text: str, target: str) -> str | None:
+        """Why it refuses the text, asked in a process of its own; None where it accepts."""
+        return self._ask([text], target).get(0)
+
+    def _ask(self, texts: Sequence[str], target: str) -> dict[int, str]:
+        with tempfile.TemporaryDirectory(dir=_memory(), prefix="ptxas-") as folder:
+            Path(folder, "sweeper").write_text(_SWEEPER)
+            for index, text in enumerate(texts):
+                Path(folder, f"{index}.ptx").write_text(text, encoding="utf-8", errors="surrogateescape")
+            arch = target.replace("sm_", "compute_")
+            files = [name for index in range(len(texts)) for name in (f"{index}.ptx", "sweeper")]
+            command = [str(self.path), "-w", f"-arch={arch}", *files]
+            try:
+                run = subprocess.run(
+                    [*command, "-o", os.devnull],
+                    cwd=folder,
+                    capture_output=True,
+                    timeout=_SECONDS,
+                    check=False,
+                )
+            except subprocess.TimeoutExpired:
+                return self._halves(texts, target, "ptxas does not come to an end")
+        said = (run.stdout + run.stderr).decode("utf-8", "replace")
+        found: dict[int, str] = {}
+        for index, _, message in _FOUND.findall(said):
+            found.setdefault(int(index), message)
+        unplaced = _STRANGE.findall(_ABORTED.sub("", said))
+        if run.returncode < 0 or unplaced or (run.returncode != 0 and not said.strip()):
+            return self._halves(texts, target, next(iter(unplaced), f"ptxas ends with status {run.returncode}"))
+        return found
+
+    def _halves(self, texts: Sequence[str], target: str, message: str) -> dict[int, str]:
+        """Asks each half apart, where no file is named for an error or ptxas itself breaks."""
+        if len(texts) == 1:
+            return {0: message}
+        middle = len(texts) // 2
+        second = self._ask(texts[middle:], target)
+        return self._ask(texts[:middle], target) | {middle + index: why for index, why in second.items()}
+
+
+def _memory() -> str | None:
+    """A folder in memory, where there is one: thousands of small files live there for a moment."""
+    return "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+
+
+def oracle(path: Path) -> Ptxas:
+    """The ptxas at a path, asked what it knows. Raises RuntimeError where it is none."""
+    release = re.search(r"release (\d+\.\d+)", _said(path, "--version"))
+    targets = re.findall(r"'compute_(\w+)'", _said(path, "--help"))
+    with tempfile.TemporaryDirectory() as folder:
+        probe = Path(folder, "probe.ptx")
+        probe.write_text(".version 99.0 .target sm_90 .address_size 64")
+        newest = re.search(r"current version is '(\d+)\.(\d+)'", _said(path, str(probe), "-o", os.devnull))
+    if release is None or newest is None:
+        raise RuntimeError(f"{path} is no ptxas that can be asked")
+    known = frozenset(f"sm_{target}" for target in targets)
+    return Ptxas(path, release[1], (int(newest[1]), int(newest[2])), known)
+
+
+def _said(path: Path, *arguments: str) -> str:
+    run = subprocess.run([str(path), *arguments], capture_output=True, text=True, timeout=_SECONDS, check=False)
+    return run.stdout + run.stderr
+
+
+@cache
+def installed() -> tuple[Ptxas, ...]:
+    """Every ptxas of the project's environment, the newest first: that of the dependencies and those beside them."""
+    found = {each.release: each for each in map(oracle, _paths())}
+    return tuple(sorted(found.values(), key=lambda each: each.newest, reverse=True))
+
+
+def _paths() -> Iterator[Path]:
+    spec = importlib.util.find_spec("nvidia")
+    for folder in (spec.submodule_search_locations or []) if spec else []:
+        yield from sorted(Path(folder).glob("cu*/bin/ptxas"))
+    yield from sorted(beside().glob("*/nvidia/cu*/bin/ptxas"))
+
+
+def beside() -> Path:
+    """Where other releases of ptxas are kept: one folder each, since an environment holds one of a package."""
+    import sys
+
+    return Path(sys.prefix) / "ptxas"

@@ -1,0 +1,120 @@
+"""What a campaign gave, in text and in JSON: the confusion table by form, and each kind of disagreement once."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+from ptxkit.records import dataclass
+from ptxkit.testing.agreement import Difference, Tally
+
+_PARTICULAR = re.compile(r"`[^`]*`|'[^']*'|\d+")
+_LONGEST = 90
+
+Cells = tuple[int, int, int, int]
+"""Accepted by both, refused by both, accepted by ptxkit alone, accepted by ptxas alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """Disagreements that look alike. example: the shortest. releases: of ptxas; pairs: on how many of them."""
+
+    example: Difference
+    count: int
+    releases: tuple[str, ...]
+    pairs: tuple[str, ...]
+
+
+def kinds(differences: Sequence[Difference]) -> list[Kind]:
+    """Each kind of disagreement once: those of one form where the same side gives the same reason."""
+    groups: dict[tuple[str, bool, str], list[Difference]] = defaultdict(list)
+    for each in differences:
+        reason = _PARTICULAR.sub("*", each.ours or each.theirs or "")
+        groups[each.question.form, each.ours is None, reason].append(each)
+    return [_kind(groups[key]) for key in sorted(groups)]
+
+
+def _kind(members: Sequence[Difference]) -> Kind:
+    example = min(members, key=lambda each: (each.question.change is not None, len(each.question.text)))
+    releases = tuple(sorted({each.release for each in members}))
+    pairs = tuple(sorted({_pair(each) for each in members}))
+    return Kind(example, len(members), releases, pairs)
+
+
+def _pair(found: Difference) -> str:
+    (major, minor), target = found.pair
+    return f"{major}.{minor}/{target}"
+
+
+def confusion(tally: Tally, *, only_wrong: bool = False) -> Iterator[str]:
+    """The table by form: instances and mutations, each with its four cells, all releases of ptxas together."""
+    cells: dict[str, dict[bool, list[int]]] = defaultdict(lambda: {False: [0] * 4, True: [0] * 4})
+    for (form, mutated, _, ours, theirs), count in tally.counts.items():
+        cells[form][mutated][_cell(ours, theirs)] += count
+    yield "instances: both accept, both refuse, ptxkit alone, ptxas alone | mutations: the same | form"
+    for form in sorted(cells):
+        made, changed = cells[form][False], cells[form][True]
+        if not only_wrong or any(made[2:]) or any(changed[2:]):
+            row = " ".join(f"{number:6}" for number in made) + " | " + " ".join(f"{number:6}" for number in changed)
+            yield f"{row} | {form[:_LONGEST]}"
+
+
+def _cell(ours: bool, theirs: bool) -> int:
+    if ours == theirs:
+        return 0 if ours else 1
+    return 2 if ours else 3
+
+
+def totals(tally: Tally) -> Iterator[str]:
+    """How many were asked, and the four cells for each release of ptxas."""
+    cells: dict[str, list[int]] = defaultdict(lambda: [0] * 4)
+    for (_, _, release, ours, theirs), count in tally.counts.items():
+        cells[release][_cell(ours, theirs)] += count
+    yield f"{tally.asked:,} instructions asked"
+    for release in sorted(cells, reverse=True):
+        both, neither, wrongly_open, wrongly_closed = cells[release]
+        answered = sum(cells[release])
+        yield (
+            f"ptxas {release}: {answered:,} answered; both accept {both:,}, both refuse {neither:,}, "
+            f"accepted by ptxkit alone {wrongly_open:,}, accepted by ptxas alone {wrongly_closed:,}"
+        )
+    for form in sorted(tally.without):
+        yield f"no instance could be made of {form}"
+
+
+def described(kind: Kind) -> Iterator[str]:
+    """A kind of disagreement in three lines: who accepts what, why the other does not, where."""
+    found = kind.example
+    change = f"   [{found.question.change}]" if found.question.change else ""
+    accepts, other, reason = (
+        ("ptxkit", f"ptxas {found.release}", found.theirs) if found.ours is None else ("ptxas", "ptxkit", found.ours)
+    )
+    yield f"only {accepts} accepts  {found.question.text}{change}"
+    yield f"    {other}: {reason}"
+    places = ", ".join(kind.pairs[:4]) + (f" and {len(kind.pairs) - 4} more" if len(kind.pairs) > 4 else "")
+    yield f"    {kind.count} times, ptxas {' '.join(kind.releases)}, on {places}; {found.question.form[:_LONGEST]}"
+
+
+def as_json(tally: Tally) -> dict[str, object]:
+    """Everything, for other programs: the counts, and every disagreement."""
+    return {
+        "asked": tally.asked,
+        "counts": [
+            {"form": form, "mutated": mutated, "ptxas": release, "ours": ours, "theirs": theirs, "count": count}
+            for (form, mutated, release, ours, theirs), count in sorted(tally.counts.items())
+        ],
+        "differences": [
+            {
+                "text": each.question.text,
+                "form": each.question.form,
+                "change": each.question.change,
+                "pair": _pair(each),
+                "ptxas": each.release,
+                "ours": each.ours,
+                "theirs": each.theirs,
+            }
+            for each in tally.differences
+        ],
+        "without": sorted(tally.without),
+    }
