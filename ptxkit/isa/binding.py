@@ -19,7 +19,7 @@ from ptxkit.records import replace
 
 
 def bind(
-    form: Form, modifiers: Assignment, value_gates: Mapping[str, tuple[Gate, ...]], *, tolerated: bool = False
+    form: Form, modifiers: Assignment, value_gates: Mapping[str, tuple[Gate, ...]], *, tolerated: str = ""
 ) -> tuple[Match, ...]:
     """The matches of a form: one for each choice of optional operands, most operands last."""
     shared = MappingProxyType(dict(modifiers))

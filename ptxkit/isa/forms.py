@@ -7,10 +7,11 @@ every modifier has its value, every `let` its result, every expression is folded
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
 from ptxkit.isa.effects import Effect
 from ptxkit.isa.expressions import Expression
+from ptxkit.isa.module_forms import ModuleForms
+from ptxkit.records import dataclass, field
 from ptxkit.syntax.tree import Address, Arguments, Instruction, Operand, Pair, Vector
 
 
@@ -122,7 +123,10 @@ class EffectForm:
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """One instruction form. syntax: the line as written. section: the manual's title. file, line: of the .isa."""
+    """One instruction form. syntax: the line as written. section: the manual's title. file, line: of the .isa.
+
+    tolerated: why an assembler takes it though the manual does not have it; empty for the manual's own forms.
+    """
 
     name: str
     syntax: str
@@ -137,6 +141,7 @@ class Form:
     summary: str = ""
     file: str = ""
     line: int = 0
+    tolerated: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,11 +161,15 @@ class SpecialRegister:
 
 @dataclass(frozen=True, slots=True)
 class Instructions:
-    """All forms by instruction name, in the order of the files, the gates of modifier values, the special registers."""
+    """All forms by instruction name, in the order of the files, the gates of modifier values, the special registers.
+
+    module: what a module is made of beside instructions.
+    """
 
     forms: Mapping[str, tuple[Form, ...]]
     value_gates: Mapping[str, tuple[Gate, ...]]
     specials: tuple[SpecialRegister, ...] = ()
+    module: ModuleForms = ModuleForms()
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +179,7 @@ class Match:
     Identity is meaningful: matches are memoised. canonical: the opcode in the manual's order. roles: the position of
     the operand that holds each role; paths: how to reach the role inside it (a pair's or vector's element, what follows
     the comma in an address). needs: rules between operands. results: roles of the registers it writes.
-    tolerated: the opcode's words stand in an order, or twice, as only ptxas allows.
+    tolerated: what of the opcode only some assemblers allow: a form that the manual lacks, words in an odd order or twice.
     """
 
     form: Form
@@ -183,7 +192,7 @@ class Match:
     paths: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     needs: tuple[Rule, ...] = ()
     results: tuple[str, ...] = ()
-    tolerated: bool = False
+    tolerated: str = ""
 
     def operand(self, role: str, instruction: Instruction) -> Operand | None:
         """The operand that plays `role` in this instruction, or None where it is left out."""

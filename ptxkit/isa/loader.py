@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from lark import Token, Tree
@@ -17,9 +16,12 @@ from lark import Token, Tree
 from ptxkit.isa.effect_forms import build_effect
 from ptxkit.isa.expression_builder import ExpressionBuilder, Names
 from ptxkit.isa.forms import EffectForm, Form, Gate, Instructions, Modifier, Requirement, Rule, SpecialRegister
+from ptxkit.isa.module_forms import ModuleForms
+from ptxkit.isa.module_loader import HEADS, ModuleBlock, build_module
 from ptxkit.isa.notation import Node, NotationError, parse_notation
 from ptxkit.isa.operand_forms import OperandBuilder, roles_of
 from ptxkit.isa.sources import isa_files
+from ptxkit.records import dataclass, field
 
 
 def load(files: Sequence[Path] | None = None) -> Instructions:
@@ -42,9 +44,10 @@ def load_texts(texts: Mapping[str, str]) -> Instructions:
         for form in chapter.forms(sets):
             forms.setdefault(form.name, []).append(form)
     return Instructions(
-        {name: tuple(found) for name, found in forms.items()},
+        {name: tuple(sorted(found, key=lambda form: form.tolerated != "")) for name, found in forms.items()},
         {name: tuple(found) for name, found in gates.items()},
         tuple(register for chapter in chapters for register in chapter.specials()),
+        _joined([chapter.module() for chapter in chapters]),
     )
 
 
@@ -112,9 +115,17 @@ class _Chapter:
                         found += [SpecialRegister(name, types[0], is_vector, requirements, types) for name in names]
         return found
 
+    def module(self) -> ModuleForms:
+        """What the chapter says of modules and their directives."""
+
+        def requirement(node: Node) -> Requirement:
+            return _requirement(self, node)
+
+        return build_module(_parted(self.tree)[1], requirement, self.fail)
+
     def _sections(self) -> list[_Section]:
         sections = [_Section()]
-        for node in _nodes(self.tree):
+        for node in _parted(self.tree)[0]:
             section = sections[-1]
             block = section.forms[-1] if section.forms else section.common
             match node.data:
@@ -188,6 +199,7 @@ class _SectionBuilder:
             summary=next((str(n.children[0])[1:-1] for n in reversed(statements) if n.data == "summary"), ""),
             file=Path(self.chapter.path).name,
             line=head.meta.line,
+            tolerated=next((str(n.children[0])[1:-1] for n in reversed(statements) if n.data == "tolerate"), ""),
         )
 
     def _rules(self, statements: Sequence[Node], keyword: str, builder: ExpressionBuilder) -> tuple[Rule, ...]:
@@ -235,6 +247,33 @@ class _SectionBuilder:
 
 def _nodes(tree: Node) -> list[Node]:
     return [child for child in tree.children if isinstance(child, Tree)]
+
+
+def _parted(tree: Node) -> tuple[list[Node], list[ModuleBlock]]:
+    """The lines that are about instructions, and those about modules, each with its heading line."""
+    instructions: list[Node] = []
+    blocks: list[ModuleBlock] = []
+    section, is_module = "", False
+    for node in _nodes(tree):
+        if node.data in HEADS:
+            is_module = True
+            blocks.append(ModuleBlock(node, section))
+            continue
+        if node.data in ("form", "section"):
+            is_module = False
+        if node.data == "section":
+            section = str(node.children[0])[1:-1]
+        if is_module:
+            blocks[-1].others.append(node)
+        else:
+            instructions.append(node)
+    return instructions, blocks
+
+
+def _joined(parts: Sequence[ModuleForms]) -> ModuleForms:
+    """What all chapters say of modules."""
+    fields = ModuleForms.__match_args__
+    return ModuleForms(*(tuple(each for part in parts for each in getattr(part, name)) for name in fields))
 
 
 def _operands(block: _Block) -> Node | None:

@@ -12,11 +12,13 @@ from difflib import get_close_matches
 from ptxkit.isa.assignment import Misfit, assign
 from ptxkit.isa.binding import bind
 from ptxkit.isa.forms import Form, Gate, Instructions, Match, SpecialRegister
+from ptxkit.isa.module_forms import ModuleForms
 from ptxkit.isa.shapes import Shape, fit_all, fits, shape_of
 from ptxkit.isa.words import clip, operand_words
 from ptxkit.records import dataclass
 from ptxkit.syntax.tree import Instruction
 
+_ODD_ORDER = "its modifiers stand in an order, or twice, as only some assemblers allow"
 _COMPONENTS = frozenset({"x", "y", "z", "w", "r", "g", "b", "a"})
 
 
@@ -53,6 +55,11 @@ class Table:
         """What modifier values need wherever they stand."""
         return self._instructions.value_gates
 
+    @property
+    def module(self) -> ModuleForms:
+        """What a module is made of beside instructions: versions, targets, directives, types of variables."""
+        return self._instructions.module
+
     def special(self, name: str) -> SpecialRegister | None:
         """The special register behind a name such as `%laneid` or `%tid.x`, or None."""
         base, _, component = name.partition(".")
@@ -88,7 +95,8 @@ class Table:
                 found = assign(form, words, lax=lax)
                 if not isinstance(found, Misfit):
                     matched = True
-                    yield from bind(form, found, self._instructions.value_gates, tolerated=lax)
+                    reason = _ODD_ORDER if lax else form.tolerated
+                    yield from bind(form, found, self._instructions.value_gates, tolerated=reason)
             if matched:
                 return
 
