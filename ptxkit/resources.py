@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+import os
 from functools import cache
-from pathlib import Path
+from typing import TYPE_CHECKING
 
-_PACKAGE = Path(__file__).resolve().parent
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PACKAGE = os.path.dirname(os.path.realpath(__file__))
+"""The folder of the package itself."""
 
 
 @cache
-def grammars() -> Path:
+def grammar_folder() -> str:
     """The folder that holds `ptx.lark`, `isa.lark` and `isa/*.isa`."""
-    for folder in (_PACKAGE / "_grammars", _PACKAGE.parent / "grammars"):
-        if (folder / "ptx.lark").is_file():
+    for folder in (os.path.join(PACKAGE, "_grammars"), os.path.join(os.path.dirname(PACKAGE), "grammars")):
+        if os.path.isfile(os.path.join(folder, "ptx.lark")):
             return folder
-    raise FileNotFoundError(f"ptxkit's grammars are missing beside {_PACKAGE}; install ptxkit again")
+    raise FileNotFoundError(f"ptxkit's grammars are missing beside {PACKAGE}; install ptxkit again")
+
+
+def grammars() -> Path:
+    """`grammar_folder`, as a path."""
+    from pathlib import Path  # which takes longer to load than a small file to parse
+
+    return Path(grammar_folder())

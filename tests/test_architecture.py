@@ -14,7 +14,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "ptxkit"
 
-BASE = {"source", "diagnostics", "records", "resources", "limits", "results"}
+BASE = {"cache", "source", "diagnostics", "records", "resources", "limits", "results"}
 """Plain data that every room may know."""
 
 MAY_KNOW = {

@@ -1,65 +1,54 @@
-"""The compiled table: used when sound, rebuilt when not, never in the way."""
+"""The compiled table is the table: what the loader makes comes back equal, and is read where it was kept."""
 
 from __future__ import annotations
 
+import marshal
 from pathlib import Path
 
 import pytest
 
+from ptxkit import cache
 from ptxkit.isa import compiled, loader
 from ptxkit.isa.forms import Instructions
 from ptxkit.isa.loader import load
-
-
-@pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    return tmp_path
+from ptxkit.records import replace
 
 
 def same(left: Instructions, right: Instructions) -> bool:
-    return dict(left.forms) == dict(right.forms) and dict(left.value_gates) == dict(right.value_gates)
+    def parts(table: Instructions) -> list[object]:
+        values = [getattr(table, name) for name in table.__match_args__]
+        return [value if isinstance(value, tuple) or not hasattr(value, "items") else dict(value) for value in values]
+
+    return parts(left) == parts(right)
 
 
-def files(home: Path) -> list[Path]:
-    return list((home / "ptxkit").glob("table-*.json"))
+def test_the_table_comes_back_as_it_was() -> None:
+    table = load()
+    stored = marshal.loads(marshal.dumps(compiled.encode(table)))
+    assert same(compiled.decode(stored), table)
 
 
-def test_the_second_load_reads_what_the_first_wrote(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_table_without_one_of_its_forms_is_another_one() -> None:
+    table = load()
+    less = replace(table, forms=dict(list(table.forms.items())[1:]))
+    assert not same(compiled.decode(compiled.encode(less)), table)
+
+
+def test_truth_and_numbers_are_kept_apart() -> None:
+    stored = compiled.encode(load())
+    assert len({repr(entry) for entry in stored[0]}) == len(stored[0])
+    assert {type(entry) for entry in stored[0] if entry in (0, 1)} == {int, bool}
+
+
+def test_the_second_load_reads_what_the_first_wrote(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     first = compiled.load_cached()
-    assert len(files(home)) == 1
+    assert list((tmp_path / "ptxkit").glob("table.*"))
     monkeypatch.setattr(loader, "load", lambda: pytest.fail("the cache was not used"))
     assert same(compiled.load_cached(), first)
 
 
-def test_a_damaged_copy_is_made_again(home: Path) -> None:
-    first = compiled.load_cached()
-    (path,) = files(home)
-    path.write_bytes(path.read_bytes()[:-7])
-    assert same(compiled.load_cached(), first)
-    path.write_bytes(b"")
-    assert same(compiled.load_cached(), first)
-
-
-def test_a_folder_that_others_can_write_is_not_trusted(home: Path) -> None:
-    folder = home / "ptxkit"
-    folder.mkdir()
-    folder.chmod(0o777)
-    assert same(compiled.load_cached(), load())
-    assert files(home) == []
-
-
-def test_a_folder_that_cannot_be_made_does_no_harm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    blocked = tmp_path / "file"
-    blocked.write_text("", encoding="utf-8")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(blocked))
-    assert compiled.load_cached().forms
-
-
-def test_old_copies_are_cleared_away(home: Path) -> None:
-    folder = home / "ptxkit"
-    folder.mkdir(mode=0o700)
-    for number in range(9):
-        (folder / f"table-{number}.json").write_text("", encoding="utf-8")
-    compiled.load_cached()
-    assert len(files(home)) == 4
+def test_the_copy_depends_on_every_chapter_and_on_the_code_that_reads_them() -> None:
+    named = {Path(path).name for path in compiled.sources()}
+    assert {"isa.lark", "gates.isa", "loader.py", "notation.py", "forms.py", "compiled.py", "cache.py"} <= named
+    assert {path.name for path in (Path(cache.grammar_files("isa")[0]).parent).glob("*.isa")} <= named

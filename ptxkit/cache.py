@@ -1,0 +1,142 @@
+"""Data compiled from files of the installation, kept so that the next command need not compile it again.
+
+A copy may stand in two places: beside the package, where a wheel brings one along, and in the user's cache folder,
+where it is put when there is no sound one. Each says what it was made from (name, size and checksum of every source),
+and is used only where that is what stands there now; so an edited, damaged or outdated copy is made again. Files are
+written whole and renamed into place, so that processes may race; where nothing can be written, all works as before.
+
+The data are plain: numbers, texts, None, and lists, tuples and dictionaries of them.
+"""
+
+from __future__ import annotations
+
+import marshal
+import os
+import stat
+import sys
+import zlib
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from typing import Any
+
+from ptxkit.resources import PACKAGE, grammar_folder
+
+PREBUILT = "_compiled"
+"""The folder in the package for the copies that a wheel brings along."""
+
+_FORMAT = b"ptxkit 1\n"
+_MARSHAL_VERSION = 4  # which every Python from 3.4 on reads
+_COPIES = 4  # of older versions, which another checkout may still use
+
+Key = tuple[tuple[str, int, int], ...]
+
+
+def compiled(name: str, sources: Sequence[str], make: Callable[[], Any]) -> Any:
+    """What `make` gives, from a copy where there is a sound one. `sources`: the files that it depends on, all of them.
+
+    Raises what `make` raises.
+    """
+    key = key_of(sources)
+    found = read(os.path.join(PACKAGE, PREBUILT, f"{name}.bin"), key)
+    if found is not None:
+        return found
+    folder = _folder()
+    if folder is None:
+        return make()
+    # Each Python has copies of its own: nothing is asked of another one's arithmetic.
+    path = os.path.join(folder, f"{name}.{sys.implementation.cache_tag}.{zlib.crc32(repr(key).encode()):08x}.bin")
+    found = read(path, key)
+    if found is None:
+        found = make()
+        # A full disk or a read-only folder costs the next command some time, and that is all.
+        with suppress(OSError):
+            write(path, key, found)
+            _clear(folder, name)
+    return found
+
+
+def key_of(sources: Iterable[str]) -> Key:
+    """Name, size and checksum of each file; a file that is missing counts as such."""
+    key = []
+    for path in sources:
+        try:
+            with open(path, "rb", buffering=0) as file:
+                data = file.read()
+        except OSError:
+            data = b""
+        key.append((os.path.basename(path), len(data), zlib.crc32(data)))
+    return tuple(key)
+
+
+def read(path: str, key: Key) -> Any:
+    """The data in a copy that was made from these sources; None where there is no sound one."""
+    try:
+        with open(path, "rb", buffering=0) as file:
+            stored = file.read()
+    except OSError:
+        return None
+    start = len(_FORMAT) + 4
+    if not stored.startswith(_FORMAT) or zlib.crc32(stored[start:]).to_bytes(4, "big") != stored[start - 4 : start]:
+        return None
+    try:
+        made_from, data = marshal.loads(stored[start:])
+    except (EOFError, ValueError, TypeError):
+        return None
+    return data if made_from == key else None
+
+
+def write(path: str, key: Key, data: Any) -> None:
+    """Put a copy at `path`, in one step. Raises OSError where that cannot be done."""
+    import tempfile
+
+    body = marshal.dumps((key, data), _MARSHAL_VERSION)
+    handle, temporary = tempfile.mkstemp(dir=os.path.dirname(path), prefix=".part-")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(_FORMAT + zlib.crc32(body).to_bytes(4, "big") + body)
+        os.replace(temporary, path)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(temporary)
+        raise
+
+
+def code_of(*folders: str) -> list[str]:
+    """The Python files of some folders of the package: what they compile depends on them."""
+    found = []
+    for folder in folders:
+        place = os.path.join(PACKAGE, folder)
+        found += [os.path.join(place, name) for name in sorted(os.listdir(place)) if name.endswith(".py")]
+    return found
+
+
+def grammar_files(*names: str) -> list[str]:
+    """Files of the grammar folder by name; a folder's name stands for all files in it."""
+    found = []
+    for name in names:
+        path = os.path.join(grammar_folder(), name)
+        found += [os.path.join(path, each) for each in sorted(os.listdir(path))] if os.path.isdir(path) else [path]
+    return found
+
+
+def _folder() -> str | None:
+    """The user's cache folder, made if need be; None where it is not ours alone."""
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    folder = os.path.join(base, "ptxkit")
+    try:
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+        status = os.stat(folder)
+    except OSError:
+        return None
+    if hasattr(os, "getuid") and (status.st_uid != os.getuid() or status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)):
+        return None
+    return folder
+
+
+def _clear(folder: str, name: str) -> None:
+    """Remove all but the newest copies."""
+    copies = [each for each in os.scandir(folder) if each.name.startswith(f"{name}.")]
+    copies.sort(key=lambda each: each.stat().st_mtime, reverse=True)
+    for stale in copies[_COPIES:]:
+        with suppress(OSError):
+            os.unlink(stale.path)
