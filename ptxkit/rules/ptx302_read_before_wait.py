@@ -118,7 +118,7 @@ def _handed_over(world: World, issuer: Thread, copy: Copy, reader: Thread, posit
         return any(_known_by(copy, way.released) for way in ways) or copy.tracked is not None
     own = [other for other in reader.copies if other.event.step is copy.event.step and other.position < position]
     same_round = [other for other in own if other.event.visit == copy.event.visit]
-    if not same_round or copy.tracked is not None or reader.tid // 32 == issuer.tid // 32:
+    if not same_round or copy.tracked is not None:
         return None
     # The reader issued its own part of this copy and met no barrier since: the other thread may be anywhere.
     since = same_round[-1].position
@@ -185,7 +185,8 @@ def _finding(name: str, issuer: Thread, copy: Copy, reader: Thread, position: in
         what, mend = "the wait leaves its group pending", "lower the count of the wait at line {2}"
         labels.append((waits[0], "may leave this copy's group unfinished"))
     elif copy.done is not None and copy.done < position:
-        what, mend = "only the issuing thread has waited for it", "add `bar.sync` between the wait and the read"
+        barrier = "bar.warp.sync" if issuer.tid // 32 == reader.tid // 32 else "bar.sync"
+        what, mend = "only the issuing thread has waited for it", f"add `{barrier}` between the wait and the read"
     elif waits:
         what, mend = "the wait comes too late, or leaves its group pending", "wait with a smaller count before the read"
         labels.append((waits[0], "the first wait after the copy"))

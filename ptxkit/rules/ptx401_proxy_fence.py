@@ -139,8 +139,6 @@ class _Pair:
 
     def _unordered_round(self) -> bool:
         """Whether the reader did its own part of this write and met no barrier since: the writer may be anywhere."""
-        if self.writer.tid // 32 == self.reader.tid // 32:
-            return False
         own = [at for at, event in self.reader.accesses if event.step is self.write.step]
         own = [at for at in own if self.reader.visit_at(at) == self.write.visit and at < self.position]
         if not own or self._rewritten(self.reader, own[0], self.position):

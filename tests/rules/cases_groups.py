@@ -77,6 +77,22 @@ cp.async.wait_group 0; //= wait""",
 
 READ_BEFORE_WAIT = (
     Case(
+        "a neighbour in the warp has not waited for this thread's copy",
+        """xor.b32 %r10, %r3, 16; add.u32 %r10, %r2, %r10;
+cp.async.cg.shared.global [%r4], [%rd1], 16; //= copy
+cp.async.wait_all;
+ld.shared.u32 %r11, [%r10]; //! PTX302 copy""",
+        bounds=".reqntid 32, 1, 1",
+    ),
+    Case(
+        "a barrier of the warp hands a copy to a neighbour in it",
+        """xor.b32 %r10, %r3, 16; add.u32 %r10, %r2, %r10;
+cp.async.cg.shared.global [%r4], [%rd1], 16;
+cp.async.wait_all; bar.warp.sync -1;
+ld.shared.u32 %r11, [%r10];""",
+        bounds=".reqntid 32, 1, 1",
+    ),
+    Case(
         "with three groups in flight a wait that leaves two covers the oldest only",
         """cp.async.cg.shared.global [%r4], [%rd1], 16; cp.async.commit_group;
 cp.async.cg.shared.global [%r9], [%rd1], 16; //= copy

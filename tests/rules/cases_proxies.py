@@ -9,6 +9,23 @@ AFTER = "cp.async.bulk.commit_group; cp.async.bulk.wait_group.read 0;\nend:"
 
 CASES = (
     Case(
+        "lanes of one warp need a barrier as other threads do",
+        f"""st.shared.u32 [%r4], %r1; //= write
+fence.proxy.async.shared::cta;
+@!%p1 bra end;
+{COPY} //! PTX401 write
+{AFTER}""",
+        bounds=".reqntid 32, 1, 1",
+    ),
+    Case(
+        "lanes of one warp need no more than the barrier of their warp",
+        f"""st.shared.u32 [%r4], %r1; fence.proxy.async.shared::cta; bar.warp.sync -1;
+@!%p1 bra end;
+{COPY}
+{AFTER}""",
+        bounds=".reqntid 32, 1, 1",
+    ),
+    Case(
         "a fence that data may skip leaves the read undecided",
         f"""@!%p1 bra end; ld.global.u32 %r10, [%rd1]; setp.eq.u32 %p3, %r10, 0;
 st.shared.u32 [%r2], %r1; @%p3 fence.proxy.async.shared::cta;
@@ -19,7 +36,7 @@ st.shared.u32 [%r2], %r1; @%p3 fence.proxy.async.shared::cta;
     Case(
         "a fence that the warp votes for is not taken to be skipped",
         f"""setp.eq.u32 %p3, %r1, 5; vote.sync.any.pred %p4, %p3, -1; st.shared.u32 [%r2], %r1;
-@%p4 fence.proxy.async.shared::cta;
+@%p4 fence.proxy.async.shared::cta; bar.warp.sync -1;
 @!%p1 bra end;
 {COPY}
 {AFTER}""",
