@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 
 from ptxkit.isa.folding import Assignment, fold, truth
 from ptxkit.isa.forms import Form, Modifier, Rule
@@ -11,6 +12,8 @@ from ptxkit.records import dataclass
 
 # Modifiers that ptxas takes twice without a word.
 _REPEATABLE = frozenset({"sync", "sat", "satfinite", "NaN", "approx", "uni", "cc"})
+# Words straight after the name that are no part of the instruction's name for ptxas: they may stand anywhere.
+_MOVABLE = frozenset({"sync", "aligned", "sp"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +30,12 @@ class Misfit:
 def assign(form: Form, words: Sequence[str], *, lax: bool = False) -> Assignment | Misfit:
     """The value of each modifier of `form` in an opcode with these words after its name, or why it does not fit.
 
-    lax: as ptxas does for many instructions, let the words of the stem stand anywhere, and `.sync` stand twice.
+    lax: as ptxas does, let `.sync` and the like of the stem stand anywhere, and twice.
     """
-    if lax:
-        return _assign(form, form.modifiers, (), _without_repeats(words))
     stem = [slot.name for slot in form.modifiers if slot.stem]
+    if lax:
+        stem = list(takewhile(lambda word: word not in _MOVABLE, stem))
+        words = [*words[: len(stem)], *_without_repeats(words[len(stem) :])]
     if list(words[: len(stem)]) != stem:
         fitting = sum(1 for _ in _common_prefix(words, stem))
         wrong = words[fitting] if fitting < len(words) else None
