@@ -94,13 +94,15 @@ def _bind_operand(operand: OperandForm, form: Form, modifiers: Assignment) -> Op
         return None if expression is None else fold(expression, form, modifiers)
 
     kind, count, place = operand.kind, known(operand.count), known(operand.space)
-    if kind == "vector_or_register":
-        kind = "register" if count == Const(1) else "vector"
+    sink = operand.sink
+    if kind == "vector_or_register":  # the sink stands for elements of a vector, not for all there is
+        kind, sink = ("register", False) if count == Const(1) else ("vector", sink)
     if kind == "address":
         place = Const(space(place.value if isinstance(place, Const) else None))
     return replace(
         operand,
         kind=kind,
+        sink=sink,
         type=known(operand.type),
         count=count,
         space=place,

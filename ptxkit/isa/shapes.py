@@ -129,6 +129,6 @@ def _fits_vector(operand: OperandForm, shape: Shape) -> bool:
     if operand.elements:
         return fit_all(operand.elements, parts)
     assert isinstance(operand.count, Const)
-    if len(parts) != operand.count.value or "symbolic" in parts:
+    if len(parts) != operand.count.value or "symbolic" in parts or set(parts) == {"sink"}:
         return False
     return all(_fits_register(operand, part) for part in parts)  # type: ignore[arg-type]

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from ptxkit.isa.expressions import Const
 from ptxkit.isa.forms import OperandForm
-from ptxkit.isa.functions import bits, is_type, kind
+from ptxkit.isa.functions import as_bits, bits, is_type, kind
 from ptxkit.validate.constants import INTEGER, INVALID
 from ptxkit.validate.scopes import SPECIAL, SYMBOL, UNKNOWN
 
@@ -52,12 +52,43 @@ def misfit(operand: OperandForm, shape: TypedShape, *, inside: bool = False) -> 
 
 
 def _first_misfit(operand: OperandForm, parts: Sequence[object], *, inside: bool = False) -> str | None:
-    elements = operand.elements or (replace(operand, kind="register", count=None),) * len(parts)
-    for element, part in zip(elements, parts, strict=True):
+    if inside and not operand.elements:
+        return _wrong_elements(replace(operand, kind="register", count=None), parts)
+    for element, part in zip(operand.elements, parts, strict=True):
         found = misfit(element, part, inside=inside)  # type: ignore[arg-type]
         if found is not None:
             return found
     return None
+
+
+def _wrong_elements(element: OperandForm, parts: Sequence[object]) -> str | None:
+    """A vector has one type, which its elements must agree on: untyped where one of them is, else theirs."""
+    tagged = [part for part in parts if isinstance(part, tuple) and part[0] in ("r", "s", "c")]
+    types = {_element_type(part) for part in tagged if part[0] != "c" and is_type(str(part[1]))}
+    constants = {"f" if str(part[1])[0] == "f" else "integer" for part in tagged if part[0] == "c"}
+    must = f"; each must be a .{_wanted(element)} register"
+    if "pred" not in types and len({bits(each) for each in types}) > 1:
+        return f"has elements of different widths, {_listed(types)}{must}"
+    untyped = next((each for each in sorted(types) if kind(each) == "b"), None)
+    if untyped is not None and "pred" not in types:
+        return _wrong_name(element, untyped, inside=True)
+    if len({_class(each) for each in types} | constants) > 1:
+        return f"has elements of different types, {_listed(types)}{' and constants' if constants else ''}{must}"
+    return next((found for part in parts if (found := misfit(element, part, inside=True))), None)  # type: ignore[arg-type]
+
+
+def _element_type(part: tuple[object, ...]) -> str:
+    """The type of a register; a special register is untyped inside a vector."""
+    return as_bits(str(part[1])) if part[0] == "s" else str(part[1])
+
+
+def _listed(types: set[str]) -> str:
+    return " and ".join(f".{each}" for each in sorted(types))
+
+
+def _class(word: str) -> str:
+    """What registers of a type are to ptxas: untyped, integer, pairs of halves, or floating point."""
+    return {"u": "integer", "s": "integer"}.get(kind(word), "halves" if word == "f16x2" else kind(word))
 
 
 def _wanted(operand: OperandForm) -> str | None:
