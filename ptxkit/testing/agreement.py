@@ -18,6 +18,7 @@ from ptxkit.isa.instances import instances
 from ptxkit.isa.scaffold import scaffold
 from ptxkit.records import dataclass, field
 from ptxkit.syntax import PTXSyntaxError, parse
+from ptxkit.testing.known import Known, known_differences
 from ptxkit.testing.mutations import mutate
 from ptxkit.testing.ptxas import Ptxas, Version
 from ptxkit.validate import validate
@@ -86,17 +87,21 @@ class Difference:
 class Tally:
     """What came of questions. counts: (form, mutated, release, accepted by ptxkit, by ptxas) -> how many.
 
+    differences: those that no entry of `tolerated.toml` covers; known: how many each entry covers.
+
     without: the forms of which no instance could be made.
     """
 
     counts: Counter[tuple[str, bool, str, bool, bool]] = field(default_factory=Counter)
     differences: list[Difference] = field(default_factory=list)
+    known: Counter[Known] = field(default_factory=Counter)
     asked: int = 0
     without: set[str] = field(default_factory=set)
 
     def add(self, other: Tally) -> None:
         self.counts.update(other.counts)
         self.differences.extend(other.differences)
+        self.known.update(other.known)
         self.asked += other.asked
         self.without |= other.without
 
@@ -151,8 +156,16 @@ def _questions(share: Share, tally: Tally) -> Iterator[Question]:
 
 
 def _compare(tally: Tally, question: Question, pair: Pair, release: str, ours: str | None, theirs: str | None) -> None:
+    differ = (ours is None) != (theirs is None)
+    accepts = "ptxkit" if ours is None else "ptxas"
+    opcode = question.text.partition(" ")[0].rstrip(";")
+    covers = (each for each in known_differences() if each.covers(opcode, release, accepts, ours or theirs or ""))
+    known = next(covers, None) if differ else None
+    if known is not None:
+        tally.known[known] += 1
+        return
     tally.counts[question.form, question.change is not None, release, ours is None, theirs is None] += 1
-    if (ours is None) != (theirs is None):
+    if differ:
         tally.differences.append(Difference(question, pair, release, ours, theirs))
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from ptxkit.records import dataclass
 from ptxkit.testing.agreement import Difference, Tally
+from ptxkit.testing.whole_files import Verdicts
 
 _PARTICULAR = re.compile(r"`[^`]*`|'[^']*'|\d+")
 _LONGEST = 90
@@ -79,6 +80,8 @@ def totals(tally: Tally) -> Iterator[str]:
             f"ptxas {release}: {answered:,} answered; both accept {both:,}, both refuse {neither:,}, "
             f"accepted by ptxkit alone {wrongly_open:,}, accepted by ptxas alone {wrongly_closed:,}"
         )
+    for known, count in tally.known.most_common():
+        yield f"known, {count:,} times, only {known.accepts} accepts {known.opcode}: {known.reason}"
     for form in sorted(tally.without):
         yield f"no instance could be made of {form}"
 
@@ -94,6 +97,31 @@ def described(kind: Kind) -> Iterator[str]:
     yield f"    {other}: {reason}"
     places = ", ".join(kind.pairs[:4]) + (f" and {len(kind.pairs) - 4} more" if len(kind.pairs) > 4 else "")
     yield f"    {kind.count} times, ptxas {' '.join(kind.releases)}, on {places}; {found.question.form[:_LONGEST]}"
+
+
+def file_lines(verdicts: Sequence[Verdicts]) -> Iterator[str]:
+    """What came of whole files: every disagreement, then how many agree."""
+    for each in verdicts:
+        found = each.differing()
+        if not found:
+            continue
+        releases = " ".join(release for release, _ in found)
+        yield f"{each.sample.origin.rpartition('/')[2]}: {each.sample.change or 'as it is'}"
+        if each.ours is None:
+            yield f"    only ptxkit accepts; ptxas {releases}: {found[0][1]}"
+        else:
+            yield f"    only ptxas {releases} accepts; ptxkit: {each.ours}"
+    for name, part in (
+        ("as they are", [each for each in verdicts if each.sample.change is None]),
+        ("changed", [each for each in verdicts if each.sample.change is not None]),
+    ):
+        if part:
+            agreeing = sum(not each.differing() for each in part)
+            accepted = sum(each.ours is None for each in part)
+            yield (
+                f"{len(part):,} files {name}: {agreeing:,} agree ({100 * agreeing / len(part):.2f} %), "
+                f"ptxkit accepts {accepted:,}"
+            )
 
 
 def as_json(tally: Tally) -> dict[str, object]:

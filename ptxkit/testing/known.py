@@ -1,0 +1,49 @@
+"""The differences that are known and have a reason: `grammars/isa/tolerated.toml`."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import cache
+
+from ptxkit.resources import grammars
+
+_SIDES = ("ptxas", "ptxkit")
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A difference between the two. accepts: `ptxas` or `ptxkit`. opcode: a pattern. says: part of the refusal."""
+
+    accepts: str
+    reason: str
+    ptxas: str = ""
+    opcode: str = "*"
+    says: str = ""
+
+    def covers(self, opcode: str, release: str, accepts: str, refusal: str) -> bool:
+        """Whether a difference is of this kind."""
+        return (
+            accepts == self.accepts
+            and self.ptxas in ("", release)
+            and fnmatchcase(opcode, self.opcode)
+            and self.says in refusal
+        )
+
+
+@cache
+def known_differences() -> tuple[Known, ...]:
+    """All of them; ValueError with file and entry where one is not as it must be."""
+    path = grammars() / "isa" / "tolerated.toml"
+    entries = tomllib.loads(path.read_text(encoding="utf-8")).get("difference", [])
+    found = []
+    for number, entry in enumerate(entries, 1):
+        try:
+            known = Known(**entry)
+        except TypeError as error:
+            raise ValueError(f"{path}: difference {number}: {error}") from None
+        if known.accepts not in _SIDES:
+            raise ValueError(f"{path}: difference {number}: accepts must be one of {', '.join(_SIDES)}")
+        found.append(known)
+    return tuple(found)
