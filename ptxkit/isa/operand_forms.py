@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from lark import Token, Tree
 
@@ -11,6 +10,7 @@ from ptxkit.isa.expression_builder import ExpressionBuilder, Fail
 from ptxkit.isa.expressions import Const, Expression
 from ptxkit.isa.forms import Immediates, OperandForm
 from ptxkit.isa.notation import Node
+from ptxkit.records import replace
 
 _KINDS = frozenset({"label", "function", "arguments", "symbol", "texture", "surface", "sampler", "any", "sink"})
 _OBJECTS = frozenset({"mbarrier", "tensormap"})
@@ -104,7 +104,7 @@ class OperandBuilder:
         counts = [part for part in rest if isinstance(part, Tree) and part.data == "count"]
         form = OperandForm(str(role), "register")
         if isinstance(kind, Tree) and kind.data.endswith(("_immediate", "_range", "_from", "_set")):
-            form = replace(form, kind="immediate", immediates=_immediates(kind))
+            form = replace(form, kind="immediate", immediates=immediates_of(kind))
         elif isinstance(kind, Tree) and kind.data == "name" and str(kind.children[0]) in _KINDS:
             form = replace(form, kind=str(kind.children[0]))
         else:
@@ -118,7 +118,7 @@ class OperandBuilder:
 
     def _allow(self, form: OperandForm, alternative: Node | Token) -> OperandForm:
         if isinstance(alternative, Tree):
-            return replace(form, immediates=_immediates(alternative))
+            return replace(form, immediates=immediates_of(alternative))
         match str(alternative):
             case "_":
                 return replace(form, sink=True)
@@ -134,7 +134,8 @@ class OperandBuilder:
                 raise self.fail(f"/{other} means nothing; known: /# /_ /! /& /wider /special", alternative)
 
 
-def _immediates(node: Node) -> Immediates:
+def immediates_of(node: Node) -> Immediates:
+    """The legal constants that `#...` stands for."""
     numbers = [None if child is None else int(child, 0) for child in node.children]
     match node.data:
         case "any_immediate":

@@ -1,0 +1,89 @@
+"""What a PTX module is made of beside instructions, as `grammars/isa/directives.isa` has it.
+
+Versions, targets, directives, the types of variables, and features of a declaration that came later than the rest.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ptxkit.records import dataclass
+
+if TYPE_CHECKING:
+    from ptxkit.isa.forms import Gate, Immediates
+
+
+@dataclass(frozen=True, slots=True)
+class DirectiveArgument:
+    """One constant after a directive. immediates: the legal ones. optional: it and what follows may be left out."""
+
+    role: str
+    immediates: Immediates
+    optional: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class DirectiveForm:
+    """A directive, a linkage, an attribute, or a pragma.
+
+    name: without its dot; of a pragma its first word. places: where it may stand, e.g. `entry`, `func`, `module`.
+    excludes: directives that cannot stand beside it. companions: those that must. idle_without: it means nothing where
+    none of these stands beside it. once: it cannot be repeated. first: it stands before all others that are once only.
+    gates: what it needs.
+    """
+
+    name: str
+    places: tuple[str, ...]
+    arguments: tuple[DirectiveArgument, ...] = ()
+    excludes: tuple[str, ...] = ()
+    companions: tuple[str, ...] = ()
+    idle_without: tuple[str, ...] = ()
+    once: bool = False
+    first: bool = False
+    gates: tuple[Gate, ...] = ()
+    section: str = ""
+    summary: str = ""
+    line: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class DataType:
+    """A type that variables can have.
+
+    spaces, arrays, vectors: the state spaces of single ones, of arrays, and of vectors, which also must fit in 128
+    bits. initial: the classes of initial values it takes: `integer`, `float`, `address`, `mask`, `fields`.
+    fields: of an opaque type. symbols: the words that stand for constants in them.
+    """
+
+    name: str
+    spaces: tuple[str, ...]
+    arrays: tuple[str, ...] = ()
+    vectors: tuple[str, ...] = ()
+    initial: tuple[str, ...] = ()
+    fields: tuple[str, ...] = ()
+    symbols: tuple[str, ...] = ()
+    gates: tuple[Gate, ...] = ()
+    section: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Feature:
+    """Something that is no directive of its own and came with a version. words: what it is, for messages."""
+
+    name: str
+    words: str
+    gates: tuple[Gate, ...] = ()
+    section: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleForms:
+    """All of the above. versions: those there are. targets: by name, without suffix rules, in the order of the file."""
+
+    versions: tuple[tuple[int, int], ...] = ()
+    targets: tuple[Feature, ...] = ()
+    options: tuple[DirectiveForm, ...] = ()
+    directives: tuple[DirectiveForm, ...] = ()
+    pragmas: tuple[DirectiveForm, ...] = ()
+    types: tuple[DataType, ...] = ()
+    features: tuple[Feature, ...] = ()
