@@ -99,15 +99,21 @@ def _bind_operand(operand: OperandForm, form: Form, modifiers: Assignment) -> Op
         kind, sink = ("register", False) if count == Const(1) else ("vector", sink)
     if kind == "address":
         place = Const(space(place.value if isinstance(place, Const) else None))
+    refused = [mark for mark, condition in operand.allowed_if if not truth(fold(condition, form, modifiers))]
     return replace(
         operand,
         kind=kind,
-        sink=sink,
+        sink=sink and "sink" not in refused,
+        wider=operand.wider and "wider" not in refused,
+        negatable=operand.negatable and "negatable" not in refused,
+        symbol=operand.symbol and "symbol" not in refused,
+        special=operand.special and "special" not in refused,
         type=known(operand.type),
         count=count,
         space=place,
         alignment=known(operand.alignment),
         condition=None,
+        allowed_if=(),
         elements=tuple(_bind_operand(element, form, modifiers) for element in _present(operand, form, modifiers)),
     )
 

@@ -54,7 +54,8 @@ class OperandForm:
     sink: `_` is allowed. negatable: `!p` is allowed. symbol: the address of a variable or function is allowed.
     wider: the register may be wider than the type. special: a special register is allowed. elements: of a pair or of
     a vector whose elements have roles, and what follows the comma in an address. group: the nested optional parts of
-    the syntax that hold it; operands of one part are present together.
+    the syntax that hold it; operands of one part are present together. allowed_if: for `sink`, `wider` and their like
+    the condition under which they hold.
     """
 
     role: str
@@ -74,6 +75,7 @@ class OperandForm:
     wider: bool = False
     group: tuple[int, ...] = ()
     special: bool = False
+    allowed_if: tuple[tuple[str, Expression], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

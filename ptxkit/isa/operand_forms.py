@@ -117,14 +117,18 @@ class OperandBuilder:
         return form
 
     def _allow(self, form: OperandForm, alternative: Node | Token) -> OperandForm:
+        if isinstance(alternative, Tree) and alternative.data == "allowed_if":
+            mark, condition = alternative.children
+            allowed = self._allow(form, mark)
+            return replace(allowed, allowed_if=(*form.allowed_if, (str(mark), self.expressions.build(condition))))
         if isinstance(alternative, Tree):
             return replace(form, immediates=immediates_of(alternative))
         match str(alternative):
-            case "_":
+            case "_" | "sink":
                 return replace(form, sink=True)
-            case "!":
+            case "!" | "negatable":
                 return replace(form, negatable=True)
-            case "&":
+            case "&" | "symbol":
                 return replace(form, symbol=True)
             case "wider":
                 return replace(form, wider=True)
