@@ -7,14 +7,14 @@ thousand; only constants with a range are looked at each time.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 
 from ptxkit.isa import table
-from ptxkit.isa.forms import Form, Gate, Match
+from ptxkit.isa.forms import Gate, Match
 from ptxkit.isa.shapes import Shape, fit_all, shape_of
 from ptxkit.isa.table import Mismatch, Table
 from ptxkit.isa.targets import Target, remedy, unmet
 from ptxkit.isa.words import clip, operand_words
+from ptxkit.records import dataclass, replace
 from ptxkit.syntax.tree import (
     Address,
     Apply,
@@ -29,26 +29,13 @@ from ptxkit.syntax.tree import (
     Unary,
     Vector,
 )
+from ptxkit.validate.addresses import ELEMENT, misplaced
+from ptxkit.validate.calls import call_problems, is_call
 from ptxkit.validate.constants import INTEGER, has_limits, illegal_constants, kind_of
-from ptxkit.validate.scopes import SPECIAL, UNKNOWN, Scope
+from ptxkit.validate.names import class_words, undeclared
+from ptxkit.validate.problems import Problem
+from ptxkit.validate.scopes import SPECIAL, UNKNOWN, Scope, is_symbol
 from ptxkit.validate.types import TypedShape, misfit
-
-
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """What is wrong with an instruction. operand: the index of the operand to point at, None for the opcode.
-
-    certain: an assembler refuses it; otherwise it is a warning. typed: the form is known, and a register or constant
-    of the wrong type stands in it.
-    """
-
-    code: str
-    message: str
-    operand: int | None = None
-    form: Form | None = None
-    help: str | None = None
-    certain: bool = True
-    typed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +43,17 @@ class _Answer:
     """What is known of all instructions with the same opcode and operand classes.
 
     limited: constants must be looked at. strange: some name is declared by nothing, or is a special register.
+    misplaced: the operand whose symbol cannot stand there, and what would be right. is_call: arguments
+    must be looked at. particular: any of these.
     """
 
     match: Match | None
     problems: tuple[Problem, ...]
     limited: bool = False
     strange: bool = False
+    misplaced: tuple[int, str] | None = None
+    is_call: bool = False
+    particular: bool = False
 
 
 class InstructionChecker:
@@ -81,25 +73,36 @@ class InstructionChecker:
         answer = self._answers.get(key)
         if answer is None:
             answer = self._answer(instruction, key[1:])
-            answer = self._answers[key] = replace(answer, strange=_is_strange(key[1:]))
+            strange = _is_strange(key[1:])
+            particular = strange or answer.limited or answer.is_call or answer.misplaced is not None
+            answer = self._answers[key] = replace(answer, strange=strange, particular=particular)
         guard = instruction.guard
-        if not (answer.strange or answer.limited or (guard is not None and scope.type_of(guard.predicate) != "pred")):
+        if not (answer.particular or (guard is not None and scope.type_of(guard.predicate) != "pred")):
             return answer.problems
         return (*answer.problems, *self._particulars(instruction, scope, answer))
 
     def _particulars(self, instruction: Instruction, scope: Scope, answer: _Answer) -> Iterator[Problem]:
         """What depends on more than the opcode and the operands' classes."""
         if instruction.guard is not None:
-            found = scope.type_of(instruction.guard.predicate)
-            if found == UNKNOWN:
-                yield Problem("PTX106", f"the guard `{clip(instruction.guard.predicate)}` is not declared")
-            elif found not in ("pred", SPECIAL):
-                yield Problem("PTX104", f"the guard `{clip(instruction.guard.predicate)}` is no predicate")
+            yield from self._guard(instruction.guard.predicate, scope)
         if answer.strange:
             yield from self._names(instruction, scope)
         if answer.limited and answer.match is not None:
             constants = illegal_constants(answer.match, instruction)
             yield from _constant_problems(answer.match, instruction, constants)
+        if answer.is_call and answer.match is not None:
+            yield from call_problems(answer.match, instruction, scope)
+        if answer.misplaced is not None and answer.match is not None:
+            yield _misplaced_problem(answer.match, answer.misplaced, instruction, scope)
+
+    def _guard(self, name: str, scope: Scope) -> Iterator[Problem]:
+        found = scope.type_of(name)
+        if found == UNKNOWN:
+            yield undeclared(name, scope, role="the guard ")
+        elif found != "pred":
+            register = self._table.special(name) if found == SPECIAL else None
+            if register is None or register.type != "pred":
+                yield Problem("PTX104", f"the guard `{clip(name)}` is no predicate, but {class_words(found)}")
 
     def _names(self, instruction: Instruction, scope: Scope) -> Iterator[Problem]:
         """Names that nothing declares, and special registers that the module's version or target lacks."""
@@ -107,7 +110,7 @@ class InstructionChecker:
             for name in names_in(operand):
                 found = scope.type_of(name)
                 if found == UNKNOWN:
-                    yield Problem("PTX106", f"`{clip(name)}` is not declared", index)
+                    yield undeclared(name, scope, index)
                 elif found == SPECIAL:
                     yield from self._special(name, index)
 
@@ -126,6 +129,7 @@ class InstructionChecker:
         shapes = tuple(shape_of(operand) for operand in instruction.operands)
         wrong: Problem | None = None
         locked: Problem | None = None
+        elsewhere: _Answer | None = None
         for match in candidates:
             if not fit_all(match.operands, shapes):
                 continue
@@ -133,11 +137,17 @@ class InstructionChecker:
             if found is not None:
                 wrong = wrong or found
                 continue
+            misplacement = misplaced(match, typed)
+            if misplacement is not None:
+                elsewhere = elsewhere or _Answer(match, (), misplaced=misplacement)
+                continue
             closed = unmet(match.gates, self._version, self._target)
             if not closed:
-                odd = (_odd_order(instruction, match),) if match.tolerated else ()
-                return _Answer(match, odd, has_limits(match))
+                odd = (_tolerated(instruction, match),) if match.tolerated else ()
+                return _Answer(match, odd, has_limits(match), is_call=is_call(match))
             locked = locked or _gate_problem(match, closed, self._version, self._target)
+        if elsewhere is not None and locked is None:
+            return elsewhere
         if locked is not None or wrong is not None:
             return _Answer(None, (locked or wrong,))  # type: ignore[arg-type]
         return _Answer(None, (self._mismatch(instruction, shapes),))
@@ -159,9 +169,26 @@ def _type_problem(match: Match, typed: tuple[TypedShape, ...]) -> Problem | None
     return None
 
 
-def _odd_order(instruction: Instruction, match: Match) -> Problem:
-    message = f"`{instruction.opcode}` has its modifiers in an order, or twice, as only some assemblers allow"
-    return Problem("PTX103", message, None, match.form, f"write `{match.canonical}`", certain=False)
+def _misplaced_problem(match: Match, wrong: tuple[int, str], instruction: Instruction, scope: Scope) -> Problem:
+    """The problem of a symbol in a place that its space or kind forbids, with its declaration."""
+    index, words = wrong
+    symbols = [name for name in names_in(instruction.operands[index]) if is_symbol(scope.type_of(name))]
+    shown = f": `{clip(symbols[0])}` is {class_words(scope.type_of(symbols[0]))}" if symbols else ""
+    named = scope.find(symbols[0]) if symbols else None
+    return Problem(
+        "PTX203",
+        f"operand {index + 1} of `{match.canonical}` {words}{shown}",
+        index,
+        match.form,
+        related=(named, "declared here") if named is not None else None,
+    )
+
+
+def _tolerated(instruction: Instruction, match: Match) -> Problem:
+    """A warning where assemblers take what the manual does not have."""
+    help_ = f"write `{match.canonical}`" if match.canonical != instruction.opcode else None
+    message = f"`{instruction.opcode}` is tolerated: {match.tolerated}"
+    return Problem("PTX103", message, None, match.form, help_, certain=False)
 
 
 def _gate_problem(match: Match, closed: list[Gate], version: tuple[int, int] | None, target: Target | None) -> Problem:
@@ -242,7 +269,7 @@ def _typed(operand: Operand, scope: Scope) -> TypedShape:
     if isinstance(operand, Not):
         return ("n", scope.type_of(operand.operand.text))
     if isinstance(operand, Address):
-        return ("a", _typed(operand.base, scope), *[_typed(part, scope) for part in operand.index])
+        return ("a", _typed_base(operand.base, scope), *[_typed(part, scope) for part in operand.index])
     if isinstance(operand, Vector):
         return ("v", *[_typed(part, scope) for part in operand.elements])
     if isinstance(operand, Pair):
@@ -250,8 +277,17 @@ def _typed(operand: Operand, scope: Scope) -> TypedShape:
     found = kind_of(operand)
     if found is not None:
         return ("c", found)
+    if isinstance(operand, Binary) and isinstance(operand.left, Name) and is_symbol(scope.type_of(operand.left.text)):
+        return ("sym", scope.type_of(operand.left.text))
     strange = any(scope.type_of(name) in (SPECIAL, UNKNOWN) for name in names_in(operand))
     return "strange" if strange else ("c", INTEGER, "symbolic") if isinstance(operand, Binary) else "other"
+
+
+def _typed_base(operand: Operand, scope: Scope) -> TypedShape:
+    """The base of an address, which is a whole name: an element of a vector cannot be one."""
+    if isinstance(operand, Name) and "." in operand.text and scope.type_of(operand.text) != UNKNOWN:
+        return ("r", ELEMENT)
+    return _typed(operand, scope)
 
 
 def _typed_name(name: str, scope: Scope) -> TypedShape:

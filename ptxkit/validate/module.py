@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-from ptxkit.diagnostics import Diagnostic, Severity, Verdict
+from ptxkit.diagnostics import Diagnostic, Label, Severity, Verdict
 from ptxkit.isa import table
 from ptxkit.isa.targets import parse_target
 from ptxkit.source import SourceFile, Span
 from ptxkit.syntax import statement_spans
-from ptxkit.syntax.tree import Block, Body, Instruction, Module
-from ptxkit.validate.instructions import InstructionChecker, Problem
-from ptxkit.validate.scopes import Scope, function_scope, module_scope
+from ptxkit.syntax.tree import Block, Body, Function, Instruction, Module
+from ptxkit.validate.instructions import InstructionChecker
+from ptxkit.validate.labels import list_problems
+from ptxkit.validate.names import declared_twice
+from ptxkit.validate.problems import Problem
+from ptxkit.validate.redeclarations import ModuleScope
+from ptxkit.validate.scopes import Scope, enter_parameters
 
 # The newest version whose instructions the table describes: beyond it, what has no form may be new.
-NEWEST_VERSION = (9, 4)
+NEWEST_VERSION = (9, 5)
 
 
 def validate(module: Module) -> Verdict:
@@ -38,23 +42,35 @@ class _Validation:
         self.first_unknown: dict[str, tuple[Problem, int]] = {}
 
     def diagnostics(self) -> Iterator[Diagnostic]:
-        outer = module_scope(self.module)
-        for function in self.module.functions():
-            if function.body is not None:
-                yield from self._body(function.body, function_scope(function, outer))
+        scope = ModuleScope()
+        for item, start in self.module.located():
+            for problem in scope.enter_item(item, start):
+                yield self._problem(problem, start)
+            if isinstance(item, Function) and item.body is not None:
+                yield from self._function(item, Scope(scope), start)
         for name, (problem, start) in self.first_unknown.items():
             yield self._unknown(name, problem, start)
 
+    def _function(self, function: Function, scope: Scope, start: int) -> Iterator[Diagnostic]:
+        for clash in enter_parameters(function, scope, start):
+            yield self._problem(declared_twice(clash), start)
+        if function.body is not None:
+            yield from self._body(function.body, scope)
+
     def _body(self, body: Body, scope: Scope) -> Iterator[Diagnostic]:
         check = self.checker.problems
+        scope.enter_labels(body)
         for statement, start in body.located():
             if isinstance(statement, Instruction):
                 for problem in check(statement, scope):
                     yield from self._report(statement, problem, start)
             elif isinstance(statement, Block):
-                inner = Scope(scope)
-                inner.enter(statement.body)
-                yield from self._body(statement.body, inner)
+                yield from self._body(statement.body, Scope(scope))
+            else:
+                for clash in scope.enter(statement, start):
+                    yield self._problem(declared_twice(clash), start)
+        for problem, start in list_problems(body, scope):
+            yield self._problem(problem, start)
 
     def _report(self, instruction: Instruction, problem: Problem, start: int) -> Iterator[Diagnostic]:
         if problem.code == "PTX102":
@@ -63,22 +79,41 @@ class _Validation:
             return
         may_be_new = self.is_newer and problem.code in ("PTX103", "PTX104") and not problem.typed
         uncertain = may_be_new or not problem.certain
+        properties = {"opcode": instruction.opcode}
+        yield self._problem(problem, start, Severity.WARNING if uncertain else Severity.ERROR, properties)
+
+    def _problem(
+        self,
+        problem: Problem,
+        start: int,
+        severity: Severity = Severity.ERROR,
+        properties: Mapping[str, object] | None = None,
+    ) -> Diagnostic:
+        """The diagnostic of a problem of the statement or item that begins at `start`."""
         spans = statement_spans(self.source, start) if self.source.text else None
         span = Span(start, start)
         if spans is not None:
             span = spans.opcode or spans.statement
             if problem.operand is not None and problem.operand < len(spans.operands):
                 span = spans.operands[problem.operand]
-        yield Diagnostic(
+        section = problem.section or (problem.form.section if problem.form is not None else None)
+        return Diagnostic(
             problem.code,
-            Severity.WARNING if uncertain else Severity.ERROR,
+            severity,
             problem.message,
             self.source,
             span,
+            labels=self._labels(problem),
             help=problem.help,
-            isa=(problem.form.section,) if problem.form is not None and problem.form.section else (),
-            properties={"opcode": instruction.opcode},
+            isa=(section,) if section else (),
+            properties=properties or {},
         )
+
+    def _labels(self, problem: Problem) -> tuple[Label, ...]:
+        if problem.related is None or not self.source.text:
+            return ()
+        named, words = problem.related
+        return (Label(statement_spans(self.source, named.start).statement, words),)
 
     def _unknown(self, name: str, problem: Problem, start: int) -> Diagnostic:
         count = self.unknown[name]
@@ -87,8 +122,8 @@ class _Validation:
         span = (spans.opcode or spans.statement) if spans else Span(start, start)
         return Diagnostic(
             "PTX102",
-            Severity.NOTE,
-            f"{problem.message}{times}; it is not checked",
+            Severity.NOTE if self.is_newer else Severity.ERROR,
+            f"{problem.message}{times}" + ("; it is not checked" if self.is_newer else ""),
             self.source,
             span,
             properties={"opcode": name, "count": count},

@@ -1,117 +1,289 @@
-"""What the names in a function stand for: registers with their types, and everything else that has an address.
+"""What the names in a function stand for, and from where on: registers with their types, and what has an address.
 
-Names are looked up from the inside out; `%r<9>` declares `%r0` to `%r8`, `%v.x` is an element of the vector `%v`.
+Names are looked up from the inside out; what is declared counts from its declaration on, labels in the whole block.
+`%r<9>` declares `%r0` to `%r8`, `%v.x` is an element of the vector `%v`.
+
+Source: PTX ISA, "Identifiers", "Parameterized Variable Names", "Labels and Function Names as Operands"; where names
+clash and which of two counts is as ptxas has it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from ptxkit.isa import table
-from ptxkit.syntax.tree import Body, Declaration, Directive, Function, LabelStatement, Module, Prototype
+from ptxkit.records import dataclass
+from ptxkit.syntax.tree import (
+    Body,
+    Declaration,
+    Directive,
+    Function,
+    LabelStatement,
+    Module,
+    Prototype,
+    Statement,
+)
 
-_NUMBERED = re.compile(r"(.*?[^0-9])([0-9]{1,9})")
+_NUMBERED = re.compile(r"(.*?[^0-9])([0-9]{1,10})")
 _COMPONENTS = frozenset("xyzwrgba")
 _PARTS = re.compile(r"b[0-7]{1,4}|h[0-3]{1,2}")  # of a register in a video instruction
 _ALWAYS_KNOWN = frozenset({"WARP_SZ", "_"})
+_OPAQUE = frozenset({"texref", "samplerref", "surfref"})
 
-# Classes of names that are no registers.
-SYMBOL = "symbol"
+# Classes of names that are no registers. What has an address or a place in the code begins with `&`.
 SPECIAL = "special"
 UNKNOWN = "unknown"
+LABEL = "&label"
+FUNCTION = "&function"
+ENTRY = "&entry"
+BRANCH_TARGETS = "&branchtargets"
+CALL_TARGETS = "&calltargets"
+PROTOTYPE = "&callprototype"
+KERNEL_PARAMETER = "&param"
+INPUT = "&input"
+OUTPUT = "&output"
+ARGUMENT = "&argument"
+PARAMETERS = frozenset({KERNEL_PARAMETER, INPUT, OUTPUT, ARGUMENT})
+CODE = frozenset({LABEL, FUNCTION, ENTRY, BRANCH_TARGETS, CALL_TARGETS, PROTOTYPE})
+
+
+def is_symbol(kind: str) -> bool:
+    """Whether a class of names is that of something with an address: no register, and not unknown."""
+    return kind[0] == "&"
+
+
+def is_code(kind: str) -> bool:
+    """Whether the name is that of a function, a label, or a list or prototype with a label."""
+    return kind in CODE
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """What a name stands for. kind: its class. node: what declares it. start: the offset of that statement or item."""
+
+    kind: str
+    node: Statement | Function
+    start: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Clash:
+    """A name that is declared twice in one scope. shown: as its declaration has it, `%r<9>` for numbered ones."""
+
+    shown: str
+    earlier: Named
 
 
 class Scope:
-    """The names of one body. `type_of` gives a register's type word (`b32`), `symbol`, `special`, or `unknown`.
+    """The names of one body. `type_of` gives a register's type word (`b32`), the class of a symbol (`&shared`,
+    `&label`, ...), `special`, or `unknown`.
 
-    `unknown` is a name that nothing declares. A special register has no type here: it is read at several widths.
+    `unknown` is a name that nothing declares so far. A special register has no type here: it is read at several
+    widths.
     """
 
     def __init__(self, outer: Scope | None = None) -> None:
-        self._outer = outer
-        self._names: dict[str, str] = {}
-        self._numbered: dict[str, tuple[int, str]] = {}
+        self.outer = outer
+        self.names: dict[str, Named] = {}
+        self.numbered: dict[str, tuple[int, Named]] = {}
+        self.labels: dict[str, Named] = {}
         self._memo: dict[str, str] = {}
         # The checker's notes on operands in this scope, by identity: the parser shares equal operands, and the module
         # that is checked keeps them alive.
         self.shapes: dict[int, str | tuple[object, ...]] = {}
 
-    def declare(self, declaration: Declaration) -> None:
-        """Enter the names of a declaration."""
-        is_register = declaration.space == "reg"
+    # ------------------------------------------------------------------------------------------ declaring
+
+    def declare(self, declaration: Declaration, start: int = 0, parameter: str | None = None) -> Iterator[Clash]:
+        """Enter the names of a declaration; those that clash with earlier ones come back, and are not entered.
+
+        parameter: the class of a `.param` variable where it is not one of a body.
+        """
+        named = Named(_class_of(declaration, parameter), declaration, start)
         for declarator in declaration.declarators:
-            if not is_register:
-                self._names[declarator.name] = SYMBOL
-                continue
-            kind = declaration.type if declaration.vector is None else f"{declaration.vector}.{declaration.type}"
             if declarator.count is None:
-                self._names[declarator.name] = kind
+                yield from self.define(declarator.name, named)
+                continue
+            shown = f"{declarator.name}<{declarator.count}>"
+            earlier = self._numbered_clash(declarator.name, declarator.count)
+            if earlier is not None:
+                yield Clash(shown, earlier)
             else:
-                self._numbered[declarator.name] = (declarator.count, kind)
+                self.numbered[declarator.name] = (declarator.count, named)
+                self._forget()
 
-    def enter(self, body: Body) -> None:
-        """Enter the declarations and labels that stand in a body, those of inner blocks left out."""
-        for statement in body.statements:
-            if isinstance(statement, Declaration):
-                self.declare(statement)
-            elif isinstance(statement, LabelStatement):
-                self._names[statement.name] = SYMBOL
-            elif isinstance(statement, Prototype | Directive) and statement.label is not None:
-                self._names[statement.label] = SYMBOL
+    def define(self, name: str, named: Named) -> Iterator[Clash]:
+        """Enter one name; the clash with an earlier one comes back."""
+        earlier = self.names.get(name) or self._find_numbered(name)
+        if earlier is not None:
+            yield Clash(name, earlier)
+            return
+        self.names[name] = named
+        if self._memo.get(name, named.kind) != named.kind:
+            self._forget()
 
-    def name(self, symbols: Iterable[str]) -> None:
-        """Enter names that have an address: functions."""
-        self._names.update(dict.fromkeys(symbols, SYMBOL))
+    def enter(self, statement: Statement, start: int = 0) -> Iterator[Clash]:
+        """Enter what a statement declares, if it does; clashes come back."""
+        if isinstance(statement, Declaration):
+            yield from self.declare(statement, start)
+        elif isinstance(statement, LabelStatement):
+            yield from self.define(statement.name, Named(LABEL, statement, start))
+        elif isinstance(statement, Prototype):
+            yield from self.define(statement.label, Named(PROTOTYPE, statement, start))
+        elif isinstance(statement, Directive) and statement.label is not None:
+            yield from self.define(statement.label, Named(f"&{statement.name}", statement, start))
+
+    def enter_labels(self, body: Body) -> None:
+        """Enter the labels of a body, which count in front of their place too; those of inner blocks are left out."""
+        for statement, start in body.located():
+            if isinstance(statement, LabelStatement):
+                self.labels.setdefault(statement.name, Named(LABEL, statement, start))
+
+    def _numbered_clash(self, prefix: str, count: int) -> Named | None:
+        if prefix in self.numbered:
+            return self.numbered[prefix][1]
+        length = len(prefix)
+        for name, named in self.names.items():
+            rest = name[length:]
+            if name.startswith(prefix) and rest.isdecimal() and str(int(rest)) == rest and int(rest) < count:
+                return named
+        return None
+
+    def _forget(self) -> None:
+        """A name may stand for something else from here on."""
+        if self._memo:
+            self._memo.clear()
+            self.shapes.clear()
+
+    # ---------------------------------------------------------------------------------------- looking up
 
     def type_of(self, name: str) -> str:
-        """What the name is: a type word, `v2.u32` of a vector register, `symbol`, `special` or `unknown`."""
+        """What the name is: a type word, `v2.u32` of a vector register, a symbol's class, `special` or `unknown`."""
         found = self._memo.get(name)
         if found is None:
-            found = self._memo[name] = self._find(name) or UNKNOWN
+            found = self._memo[name] = self._type_of(name)
         return found
 
-    def _find_numbered(self, name: str) -> str | None:
-        match = _NUMBERED.fullmatch(name)
-        if match is None or match[1] not in self._numbered:
-            return None
-        count, kind = self._numbered[match[1]]
-        return kind if int(match[2]) < count else None
+    def find(self, name: str) -> Named | None:
+        """What declares a register or symbol; None for special registers, elements and unknown names."""
+        return self._declared(name) or self._forward(name)
 
-    def _find(self, name: str) -> str | None:
-        found = self._names.get(name) or self._find_numbered(name)
-        if found is None and "." in name:
-            base, _, component = name.rpartition(".")
-            whole = self._names.get(base) or self._find_numbered(base)
-            if whole is not None and whole.startswith("v") and component in _COMPONENTS:
-                found = whole.partition(".")[2]
-            elif whole is not None and _PARTS.fullmatch(component):
-                found = whole
-        if found is not None:
-            return found
-        if self._outer is not None:
-            return self._outer.type_of(name)
-        return SPECIAL if name in _ALWAYS_KNOWN or table().special(name) is not None else None
+    def _type_of(self, name: str) -> str:
+        named = self._declared(name)
+        if named is not None:
+            return named.kind
+        part = self._part(name) if "." in name else None
+        if part is not None:
+            return part
+        if name in _ALWAYS_KNOWN or table().special(name) is not None:
+            return SPECIAL
+        return LABEL if self._forward(name) is not None else UNKNOWN
+
+    def _declared(self, name: str) -> Named | None:
+        scope: Scope | None = self
+        while scope is not None:
+            found = scope.names.get(name) or scope._find_numbered(name)
+            if found is not None:
+                return found
+            scope = scope.outer
+        return None
+
+    def _forward(self, name: str) -> Named | None:
+        scope: Scope | None = self
+        while scope is not None:
+            if name in scope.labels:
+                return scope.labels[name]
+            scope = scope.outer
+        return None
+
+    def _find_numbered(self, name: str) -> Named | None:
+        if not self.numbered:
+            return None
+        match = _NUMBERED.fullmatch(name)
+        if match is None or match[1] not in self.numbered:
+            return None
+        count, named = self.numbered[match[1]]
+        return named if int(match[2]) < count else None
+
+    def _part(self, name: str) -> str | None:
+        base, _, component = name.rpartition(".")
+        whole = self._declared(base)
+        if whole is None or is_symbol(whole.kind):
+            return None
+        if whole.kind.startswith("v") and component in _COMPONENTS:
+            return whole.kind.partition(".")[2]
+        return whole.kind if _PARTS.fullmatch(component) else None
+
+    def numbered_for(self, prefix: str) -> tuple[int, Named] | None:
+        """How many registers with that prefix are declared, and by what: of the innermost such declaration."""
+        scope: Scope | None = self
+        while scope is not None:
+            if prefix in scope.numbered:
+                return scope.numbered[prefix]
+            scope = scope.outer
+        return None
+
+    def visible(self) -> Iterator[str]:
+        """Every name that can be used here, inner ones first; `%r0` and `%r8` stand for the registers of `%r<9>`."""
+        scope: Scope | None = self
+        while scope is not None:
+            yield from scope.names
+            yield from scope.labels
+            for prefix, (count, _) in scope.numbered.items():
+                if count:
+                    yield f"{prefix}0"
+                    yield f"{prefix}{count - 1}"
+            scope = scope.outer
+
+
+def _class_of(declaration: Declaration, parameter: str | None) -> str:
+    if declaration.space == "reg":
+        return declaration.type if declaration.vector is None else f"{declaration.vector}.{declaration.type}"
+    if declaration.type in _OPAQUE:
+        return f"&{declaration.type}"
+    if declaration.space == "param":
+        return parameter or ARGUMENT
+    return f"&{declaration.space}"
 
 
 def module_scope(module: Module) -> Scope:
-    """The names that all functions of a module see."""
+    """The names that the module has at its end: the functions and variables outside of them."""
     scope = Scope()
-    for item in module.items:
+    for item, start in module.located():
         if isinstance(item, Declaration):
-            scope.declare(item)
+            exhaust(scope.declare(item, start))
         elif isinstance(item, Function):
-            scope.name([item.name])
-        elif isinstance(item, Prototype):
-            scope.name([item.label])
+            exhaust(scope.define(item.name, function_named(item, start)))
     return scope
+
+
+def function_named(function: Function, start: int = 0) -> Named:
+    """What a function's name stands for."""
+    return Named(ENTRY if function.kind == "entry" else FUNCTION, function, start)
+
+
+def enter_parameters(function: Function, scope: Scope, start: int = 0) -> Iterator[Clash]:
+    """Enter the names of a function's parameters; clashes come back."""
+    taken = KERNEL_PARAMETER if function.kind == "entry" else INPUT
+    for declaration in function.results:
+        yield from scope.declare(declaration, start, OUTPUT)
+    for declaration in function.parameters:
+        yield from scope.declare(declaration, start, taken)
 
 
 def function_scope(function: Function, outer: Scope) -> Scope:
-    """The names of a function's parameters, and of its body where it has one."""
+    """The names that a function has at the end of its body, its parameters included."""
     scope = Scope(outer)
-    for declaration in (*function.parameters, *function.results):
-        scope.declare(declaration)
+    exhaust(enter_parameters(function, scope))
     if function.body is not None:
-        scope.enter(function.body)
+        scope.enter_labels(function.body)
+        for statement, start in function.body.located():
+            exhaust(scope.enter(statement, start))
     return scope
+
+
+def exhaust(clashes: Iterable[Clash]) -> None:
+    """Let names be entered where nobody asks for the clashes."""
+    for _ in clashes:
+        pass

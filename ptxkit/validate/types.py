@@ -7,13 +7,13 @@ test. Where ptxas is laxer than the text, ptxas decides: a type is wrong only wh
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from ptxkit.isa.expressions import Const
 from ptxkit.isa.forms import OperandForm
 from ptxkit.isa.functions import as_bits, bits, is_type, kind
+from ptxkit.records import replace
 from ptxkit.validate.constants import INTEGER, INVALID
-from ptxkit.validate.scopes import SPECIAL, SYMBOL, UNKNOWN
+from ptxkit.validate.scopes import SPECIAL, UNKNOWN, is_symbol
 
 _EXAMPLES = {"f32": "1.0 or 0f3F800000", "f64": "1.0 or 0d3FF0000000000000"}
 
@@ -103,7 +103,7 @@ def _wrong_name(operand: OperandForm, found: str, inside: bool = False) -> str |
     wanted = _wanted(operand)
     if wanted is None or found in (SPECIAL, UNKNOWN):
         return None
-    if found == SYMBOL:
+    if is_symbol(found):
         return None if operand.symbol and kind(wanted) != "f" else f"must be a .{wanted} register, and names an address"
     agree = _agree(found, wanted, operand.wider, inside)
     return None if agree else f"must be a .{wanted} register, and is .{found}"
@@ -127,9 +127,9 @@ def _wrong_vector(operand: OperandForm, found: str) -> str | None:
         return None
     count = operand.count.value if isinstance(operand.count, Const) else None
     vector, _, element = found.partition(".")
-    if found != SYMBOL and element and vector == f"v{count}":
+    if not is_symbol(found) and element and vector == f"v{count}":
         return _wrong_name(replace(operand, kind="register"), element)
-    return f"must be {count} registers in braces, and is {'an address' if found == SYMBOL else f'.{found}'}"
+    return f"must be {count} registers in braces, and is {'an address' if is_symbol(found) else f'.{found}'}"
 
 
 def _agree(found: str, wanted: str, wider: bool, inside: bool) -> bool:
@@ -177,7 +177,7 @@ def _wrong_base(operand: OperandForm, base: object) -> str | None:
     if operand.kind != "address" or not isinstance(base, tuple) or base[0] != "r":
         return None
     found = str(base[1])
-    if found in (SPECIAL, UNKNOWN, SYMBOL) or not is_type(found):
+    if found in (SPECIAL, UNKNOWN) or is_symbol(found) or not is_type(found):
         return None
     if kind(found) in ("f", "pred") or bits(found) > 64:
         return f"is an address, and a .{found} register cannot hold one"

@@ -6,7 +6,17 @@ import pytest
 
 from ptxkit.syntax import parse
 from ptxkit.syntax.tree import Block
-from ptxkit.validate.scopes import SPECIAL, SYMBOL, UNKNOWN, Scope, function_scope, module_scope
+from ptxkit.validate.scopes import (
+    FUNCTION,
+    KERNEL_PARAMETER,
+    LABEL,
+    SPECIAL,
+    UNKNOWN,
+    Scope,
+    exhaust,
+    function_scope,
+    module_scope,
+)
 
 TEXT = """\
 .version 9.0 .target sm_90 .address_size 64
@@ -28,7 +38,9 @@ def kernel() -> tuple[Scope, Scope]:
     assert function.body is not None
     block = next(statement for statement in function.body.statements if isinstance(statement, Block))
     inner = Scope(scope)
-    inner.enter(block.body)
+    inner.enter_labels(block.body)
+    for statement in block.body.statements:
+        exhaust(inner.enter(statement))
     return scope, inner
 
 
@@ -45,10 +57,10 @@ def kernel() -> tuple[Scope, Scope]:
         ("%r1.b3210", "b32"),
         ("%r1.x", UNKNOWN),
         ("done", "pred"),
-        ("tile", SYMBOL),
-        ("p", SYMBOL),
-        ("top", SYMBOL),
-        ("helper", SYMBOL),
+        ("tile", "&shared"),
+        ("p", KERNEL_PARAMETER),
+        ("top", LABEL),
+        ("helper", FUNCTION),
         ("%tid.x", SPECIAL),
         ("%tid.q", UNKNOWN),
         ("WARP_SZ", SPECIAL),
@@ -59,7 +71,7 @@ def test_a_name_in_a_kernel(kernel: tuple[Scope, Scope], name: str, found: str) 
     assert kernel[0].type_of(name) == found
 
 
-@pytest.mark.parametrize(("name", "found"), [("%r1", "f64"), ("%r2", "b32"), ("h", "b16"), ("tile", SYMBOL)])
+@pytest.mark.parametrize(("name", "found"), [("%r1", "f64"), ("%r2", "b32"), ("h", "b16"), ("tile", "&shared")])
 def test_an_inner_block_hides_outer_names(kernel: tuple[Scope, Scope], name: str, found: str) -> None:
     assert kernel[1].type_of(name) == found
 

@@ -1,0 +1,139 @@
+"""Whether a symbol can stand where it does: its state space against the form's, and what is no address at all.
+
+ptxas holds the space of a *symbol* to that of the instruction, and nothing else: offsets may be of any size, sign and
+alignment, and an access may pass the symbol's end. Registers of 16, 32 and 64 bits can all hold addresses.
+
+Source: PTX ISA, "Addresses as Operands", "Using Addresses, Arrays, and Vectors", "Generic Addressing".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptxkit.isa.effects import Access, Control
+from ptxkit.isa.expressions import Const
+from ptxkit.isa.forms import Match, OperandForm
+from ptxkit.validate.scopes import (
+    ARGUMENT,
+    BRANCH_TARGETS,
+    CALL_TARGETS,
+    INPUT,
+    KERNEL_PARAMETER,
+    LABEL,
+    OUTPUT,
+    PARAMETERS,
+    PROTOTYPE,
+    UNKNOWN,
+    is_code,
+    is_symbol,
+)
+from ptxkit.validate.types import TypedShape
+
+ELEMENT = "element"
+"""The class of a component of a vector where only a whole name can stand."""
+
+_GENERIC = frozenset({"&global", "&shared", "&local", "&texref", "&surfref", "&samplerref"})
+_OPAQUE = frozenset({"&texref", "&surfref", "&samplerref"})
+
+_LABELS = {
+    "branch": (frozenset({LABEL, UNKNOWN}), "a label of this function"),
+    "branch_indexed": (frozenset({BRANCH_TARGETS, UNKNOWN}), "the label of a `.branchtargets` list above it"),
+}
+"""What stands where a form has a label, by the kind of control; a call looks at its list itself."""
+
+
+def misplaced(match: Match, typed: tuple[TypedShape, ...]) -> tuple[int, str] | None:
+    """The first operand whose symbol cannot stand there: its index, and what would be right. None: there is none.
+
+    typed: the shapes of the operands; they are known to fit the form.
+    """
+    uses = {effect.address: effect.kind for effect in match.effects if isinstance(effect, Access)}
+    uses |= {effect.target: effect.kind for effect in match.effects if isinstance(effect, Control) and effect.target}
+    for index, (operand, shape) in enumerate(zip(match.operands, typed, strict=True)):
+        for form, part in _parts(operand, shape):
+            wrong = _misplaced(form, part, uses.get(form.role))
+            if wrong is not None:
+                return index, wrong
+    return None
+
+
+def _parts(operand: OperandForm, shape: TypedShape) -> Iterator[tuple[OperandForm, TypedShape]]:
+    """An operand form and its shape, and those inside an address, vector or pair."""
+    yield operand, shape
+    if not isinstance(shape, tuple) or shape[0] not in ("a", "v", "p"):
+        return
+    inner = shape[2:] if shape[0] == "a" else shape[1:]
+    if operand.elements:
+        yield from zip(operand.elements, inner, strict=True)
+
+
+def _misplaced(form: OperandForm, shape: TypedShape, use: str | None) -> str | None:
+    if not isinstance(shape, tuple):
+        return None
+    if form.kind == "label" and use in _LABELS:
+        allowed, words = _LABELS[use]
+        return None if shape[0] == "r" and shape[1] in allowed else f"must be {words}"
+    if form.kind == "address" and shape[0] == "a":
+        return _wrong_address(form, shape[1], use)
+    if form.kind == "register" and shape[0] in ("r", "sym") and form.symbol and is_symbol(str(shape[1])):
+        return _wrong_symbol(form, str(shape[1]))
+    return None
+
+
+def _space_of(form: OperandForm) -> str:
+    """The state space that a form asks for, without `::cta` and the like; `generic` where it has none."""
+    space = form.space.value if isinstance(form.space, Const) else None
+    return str(space).partition("::")[0] if space is not None else "generic"
+
+
+def _wrong_address(form: OperandForm, base: object, access: str | None) -> str | None:
+    space = _space_of(form)
+    if not isinstance(base, tuple) or base[0] == "c":
+        return None if space == "local" else "is a constant address, which only the .local space has"
+    kind = str(base[1])
+    if kind == ELEMENT:
+        return "is an element of a vector, which cannot be an address: move it to a register first"
+    if base[0] != "r" or not is_symbol(kind):
+        return None
+    if is_code(kind):
+        return "must be an address of data"
+    if space == "param" and kind in PARAMETERS:
+        return _wrong_parameter(kind, access)
+    if access is not None and kind in _OPAQUE:
+        return "is an opaque reference, which cannot be read or written"
+    allowed = _GENERIC if space == "generic" else frozenset({f"&{space}"}) | (_OPAQUE if space == "global" else set())
+    if kind in allowed:
+        return None
+    if space == "generic":
+        return "must be in the .global, .shared or .local space for a generic access"
+    return f"must be in the .{space} space"
+
+
+def _wrong_parameter(kind: str, access: str | None) -> str | None:
+    if access == "write" and kind in (KERNEL_PARAMETER, INPUT):
+        return "must be a parameter that can be written: a return parameter, or a .param variable of this body"
+    if access == "read" and kind == OUTPUT:
+        return "must be a parameter that can be read: return parameters are written only"
+    if access is None and kind == ARGUMENT:
+        return "must be a parameter whose address can be taken: not a .param variable of this body"
+    return None
+
+
+def _wrong_symbol(form: OperandForm, kind: str) -> str | None:
+    """A symbol that stands for its own address."""
+    if kind == ARGUMENT:
+        return "must be a variable whose address can be taken: not a .param variable of this body"
+    wanted = form.type.value if isinstance(form.type, Const) else None
+    if isinstance(wanted, str) and wanted[0] == "f":
+        return f"must be a .{wanted} register or constant: an address is an integer"
+    if kind in (LABEL, BRANCH_TARGETS, CALL_TARGETS, PROTOTYPE):
+        return "must be a register, a constant, a variable or a function: a label has no address"
+    if form.space is None:
+        return None
+    space = _space_of(form)
+    if is_code(kind):
+        return "must be an address of data"
+    if space == "param" and kind in PARAMETERS:
+        return None
+    allowed = _GENERIC if space == "generic" else frozenset({f"&{space}"}) | (_OPAQUE if space == "global" else set())
+    return None if kind in allowed else f"must be in the .{space} space"

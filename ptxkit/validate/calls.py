@@ -1,0 +1,211 @@
+"""Whether a call fits the function it names, or the prototype or list of targets behind it.
+
+The rules are those of ptxas: an argument agrees with its parameter in size and alignment and, where both say what
+their bits mean, in kind; registers and `.param` variables stand for each other; a constant stands for any scalar.
+
+Source: PTX ISA, "Control Flow Instructions: call", "Function Declarations and Definitions", "Variadic Functions".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+
+from ptxkit.isa.effects import Control
+from ptxkit.isa.forms import Match
+from ptxkit.isa.words import clip
+from ptxkit.records import dataclass
+from ptxkit.syntax.tree import Arguments, Declaration, Directive, Function, Instruction, Name, Operand, Prototype
+from ptxkit.validate.arguments import mismatch
+from ptxkit.validate.constants import kind_of
+from ptxkit.validate.names import class_words
+from ptxkit.validate.problems import Problem
+from ptxkit.validate.scopes import (
+    CALL_TARGETS,
+    FUNCTION,
+    PARAMETERS,
+    PROTOTYPE,
+    SPECIAL,
+    UNKNOWN,
+    Named,
+    Scope,
+    is_symbol,
+)
+
+_SECTION = "Control Flow Instructions: call"
+_POINTERS = frozenset({"b32", "u32", "s32", "b64", "u64", "s64"})
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """What a call must fit. named: the function, prototype or list that says so; shown: its name or label."""
+
+    results: tuple[Declaration, ...]
+    parameters: tuple[Declaration, ...]
+    named: Named
+    shown: str
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the last parameter is an array of any length, which may be left out."""
+        return bool(self.parameters) and is_incomplete(self.parameters[-1])
+
+
+_Signatures = Generator[Problem, None, list[Signature]]
+"""Problems, and in the end the signatures that the call must fit."""
+
+
+def is_incomplete(declaration: Declaration) -> bool:
+    """Whether a parameter is an array without a length: `.param .b8 rest[]`."""
+    return None in declaration.declarators[0].dimensions[:1]
+
+
+def is_call(match: Match) -> bool:
+    """Whether an instruction calls a function."""
+    return any(isinstance(effect, Control) and effect.kind == "call" for effect in match.effects)
+
+
+def call_problems(match: Match, instruction: Instruction, scope: Scope) -> Iterator[Problem]:
+    """Everything wrong with a call whose names are all declared."""
+    target = match.operand("f", instruction)
+    listed = match.operand("list", instruction)
+    if not isinstance(target, Name):
+        return
+    place = match.roles["f"]
+    if listed is None:
+        signatures = yield from _direct(target.text, place, scope)
+    else:
+        signatures = yield from _indirect(target.text, place, listed, match.roles["list"], scope)
+    for signature in signatures:
+        found = list(_compare(match, instruction, signature, scope))
+        if found:
+            yield from found
+            return
+
+
+def _direct(name: str, place: int, scope: Scope) -> _Signatures:
+    named = scope.find(name)
+    kind = scope.type_of(name)
+    if kind == FUNCTION and named is not None:
+        return [_of_function(named, name)]
+    if kind == UNKNOWN:
+        return []
+    message = f"`{clip(name)}` is {class_words(kind)}, which cannot be called"
+    help_ = "call a `.func`; to call through a register, name a `.callprototype` or `.calltargets` after the arguments"
+    if kind == "&entry":
+        help_ = "only a `.func` can be called; put what both share into one"
+    yield Problem("PTX111", message, place, help=help_, related=_related(named), section=_SECTION)
+    return []
+
+
+def _indirect(name: str, place: int, listed: Operand, list_place: int, scope: Scope) -> _Signatures:
+    kind = scope.type_of(name)
+    if kind not in _POINTERS and kind != UNKNOWN:
+        message = f"`{clip(name)}` is {class_words(kind)}; a call with a prototype goes through a register"
+        help_ = "move the function's address to a .b64 register first, or leave out the prototype"
+        yield Problem("PTX111", message, place, help=help_, related=_related(scope.find(name)), section=_SECTION)
+        return []
+    if not isinstance(listed, Name):
+        return []
+    found = scope.type_of(listed.text)
+    named = scope.find(listed.text)
+    if found not in (PROTOTYPE, CALL_TARGETS) or named is None:
+        if found != UNKNOWN:
+            message = f"`{clip(listed.text)}` is {class_words(found)}; it must be a prototype or a list of call targets"
+            help_ = "put `.callprototype` or `.calltargets` with this label above the call"
+            yield Problem("PTX111", message, list_place, help=help_, related=_related(named), section=_SECTION)
+        return []
+    node = named.node
+    if isinstance(node, Prototype):
+        return [Signature(node.results, node.parameters, named, node.label)]
+    assert isinstance(node, Directive)
+    targets = [(word, scope.find(word)) for word in node.words]
+    return [
+        _of_function(target, word)
+        for word, target in targets
+        if target is not None and isinstance(target.node, Function)
+    ]
+
+
+def _of_function(named: Named, name: str) -> Signature:
+    function = named.node
+    assert isinstance(function, Function)
+    return Signature(function.results, function.parameters, named, name)
+
+
+def _related(named: Named | None) -> tuple[Named, str] | None:
+    return (named, "declared here") if named is not None else None
+
+
+def _compare(match: Match, instruction: Instruction, signature: Signature, scope: Scope) -> Iterator[Problem]:
+    for role, formals, what in (
+        ("results", signature.results, "result"),
+        ("parameters", signature.parameters, "argument"),
+    ):
+        given = match.operand(role, instruction)
+        actuals = given.elements if isinstance(given, Arguments) else ()
+        place = match.roles.get(role, match.roles["f"])
+        may_lack = what == "argument" and signature.is_open
+        if len(actuals) != len(formals) and not (may_lack and len(actuals) == len(formals) - 1):
+            yield _wrong_number(signature, what, len(formals), len(actuals), place)
+            continue
+        for formal, actual in zip(formals, actuals, strict=False):
+            wrong = _wrong_argument(formal, actual, scope, is_result=what == "result")
+            if wrong is not None:
+                name = formal.declarators[0].name
+                shown = f"`{clip(name)}`" if name != "_" else f"a `{declaration_words(formal)}`"
+                message = f"the {what} for {shown} of `{clip(signature.shown)}` {wrong}"
+                yield _unfit(message, place, signature)
+
+
+def _wrong_number(signature: Signature, what: str, wanted: int, found: int, place: int) -> Problem:
+    asked = "no " + what if not wanted else f"{wanted} {what}" + ("s" if wanted > 1 else "")
+    message = f"`{clip(signature.shown)}` has {asked}, and the call gives {found or 'none'}"
+    return _unfit(message, place, signature)
+
+
+def _unfit(message: str, place: int, signature: Signature) -> Problem:
+    related = (signature.named, "declared here")
+    return Problem("PTX111", message, place, help=_asked(signature), related=related, section=_SECTION)
+
+
+def _asked(signature: Signature) -> str:
+    """The call that would fit."""
+    results = ", ".join(map(declaration_words, signature.results))
+    parameters = ", ".join(map(declaration_words, signature.parameters))
+    head = f"({results}), " if results else ""
+    return clip(f"it takes `call {head}{signature.shown}, ({parameters})`")
+
+
+def declaration_words(declaration: Declaration) -> str:
+    """A parameter as it would be written: `.param .align 8 .b8 x[16]`."""
+    (declarator,) = declaration.declarators[:1]
+    dimensions = "".join(f"[{'' if length is None else length}]" for length in declarator.dimensions)
+    alignment = f".align {declaration.alignment} " if declaration.alignment is not None else ""
+    vector = f".{declaration.vector} " if declaration.vector else ""
+    return f".{declaration.space} {alignment}{vector}.{declaration.type} {declarator.name}{dimensions}"
+
+
+def _wrong_argument(formal: Declaration, actual: Operand, scope: Scope, *, is_result: bool) -> str | None:
+    if not isinstance(actual, Name):
+        constant = kind_of(actual)
+        return mismatch(formal, constant=constant) if constant is not None else "must be a name or a constant"
+    if actual.text == "_":
+        return None if is_result else "cannot be left out"
+    if actual.text == "WARP_SZ":
+        return mismatch(formal, constant="i")
+    kind = scope.type_of(actual.text)
+    if kind == UNKNOWN:
+        return None
+    if kind == SPECIAL:
+        return "is a special register, which must be moved to another one first"
+    named = scope.find(actual.text)
+    if named is None:
+        return "must be a whole register: move the element to one first"
+    if kind in PARAMETERS and kind != "&argument":
+        return f"is {class_words(kind)}; copy it to a .param variable of this body or to a register first"
+    if is_symbol(kind) and kind != "&argument":
+        return f"must be a register, a .param variable of this body or a constant, and is {class_words(kind)}"
+    assert isinstance(named.node, Declaration)
+    name = actual.text
+    declarator = next((each for each in named.node.declarators if each.name == name), named.node.declarators[0])
+    return mismatch(formal, actual=(named.node, declarator))

@@ -1,0 +1,131 @@
+"""Names of a module, and what may be declared again: variables and functions, by the rules of linkage.
+
+A declaration may come before its definition, and `.extern` variables any number of times, as long as all agree. What
+agrees, and which linkage may follow which, is as ptxas has it.
+
+Source: PTX ISA, "Linking Directives", "Kernel and Function Directives: .func".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptxkit.isa.words import clip
+from ptxkit.syntax.tree import Declaration, Declarator, Function, Item
+from ptxkit.validate.arguments import alignment_of
+from ptxkit.validate.names import declared_twice
+from ptxkit.validate.problems import Problem
+from ptxkit.validate.scopes import Clash, Named, Scope, function_named
+
+_SECTION = "Linking Directives"
+
+
+class ModuleScope(Scope):
+    """The names outside of functions, from their declaration on."""
+
+    def enter_item(self, item: Item, start: int) -> Iterator[Problem]:
+        """Enter what an item declares; what does not agree with an earlier declaration comes back."""
+        if isinstance(item, Declaration):
+            yield from self._variables(item, start)
+        elif isinstance(item, Function):
+            yield from self._function(item, start)
+
+    def _variables(self, item: Declaration, start: int) -> Iterator[Problem]:
+        clashes = {clash.shown: clash for clash in self.declare(item, start)}
+        for declarator in item.declarators:
+            numbered = f"{declarator.name}<{declarator.count}>"
+            clash = clashes.get(declarator.name if declarator.count is None else numbered)
+            if clash is None:
+                continue
+            earlier = clash.earlier.node
+            if not isinstance(earlier, Declaration) or declarator.count is not None:
+                yield declared_twice(clash, Named(f"&{item.space}", item, start))
+                continue
+            first = next((each for each in earlier.declarators if each.name == declarator.name), earlier.declarators[0])
+            wrong = _differs(earlier, first, item, declarator) or _not_again(earlier, item)
+            if wrong is not None:
+                yield _again(clash, wrong)
+            elif "extern" in earlier.linkage:
+                self.names[declarator.name] = Named(f"&{item.space}", item, start)
+
+    def _function(self, item: Function, start: int) -> Iterator[Problem]:
+        named = function_named(item, start)
+        clash = next(self.define(item.name, named), None)
+        if clash is None:
+            if item.body is not None and "extern" in item.linkage:
+                yield _extern_body(item)
+            return
+        earlier = clash.earlier.node
+        if not isinstance(earlier, Function):
+            yield declared_twice(clash, named)
+            return
+        wrong = _function_differs(earlier, item)
+        if wrong is not None:
+            yield _again(clash, wrong)
+        self.names[item.name] = named
+
+
+def _again(clash: Clash, wrong: str) -> Problem:
+    message = f"`{clip(clash.shown)}` is declared again, and {wrong}"
+    help_ = "make both declarations say the same, or rename one"
+    return Problem("PTX110", message, help=help_, related=(clash.earlier, "declared here first"), section=_SECTION)
+
+
+def _extern_body(item: Function) -> Problem:
+    message = f"`{clip(item.name)}` is `.extern`, and has a body"
+    return Problem("PTX110", message, help="remove `.extern`, or the body", section=_SECTION)
+
+
+def _differs(first: Declaration, name: Declarator, second: Declaration, again: Declarator) -> str | None:
+    """What two declarations of a variable do not agree in."""
+    if first.space != second.space:
+        both_extern = "extern" in first.linkage and "extern" in second.linkage
+        return None if both_extern else f"is in .{second.space}, not .{first.space}"
+    if (first.type, first.vector) != (second.type, second.vector):
+        return f"has the type .{second.type}, not .{first.type}"
+    if len(name.dimensions) != len(again.dimensions):
+        return "differs in its dimensions"
+    for one, other in zip(name.dimensions, again.dimensions, strict=True):
+        if one != other and None not in (one, other):
+            return f"has {other} elements, not {one}"
+    return None
+
+
+def _not_again(first: Declaration, second: Declaration) -> str | None:
+    """Why a variable that agrees cannot be declared again."""
+    if "extern" in second.linkage:
+        return None
+    if "extern" not in first.linkage:
+        return "only `.extern` variables can be declared again"
+    return None if second.linkage else "a variable without linkage cannot stand for an `.extern` one: add `.visible`"
+
+
+def _function_differs(first: Function, second: Function) -> str | None:
+    if first.kind != second.kind:
+        return f"is a .{second.kind}, not a .{first.kind}"
+    if first.body is not None:
+        return "has a body already"
+    if "extern" in first.linkage and second.body is not None:
+        return "is `.extern` in its first declaration, which a function with a body cannot be"
+    if second.linkage and first.linkage != second.linkage:
+        return f"its linkage was {' '.join(first.linkage) or 'none'}, and is {' '.join(second.linkage)}"
+    if (first.directive("noreturn") is None) != (second.directive("noreturn") is None):
+        return "only one of both has `.noreturn`"
+    if len(first.parameters) != len(second.parameters) or len(first.results) != len(second.results):
+        return "has another number of parameters"
+    for one, other in zip((*first.results, *first.parameters), (*second.results, *second.parameters), strict=True):
+        wrong = _parameter_differs(one, other)
+        if wrong is not None:
+            return f"its parameter `{clip(other.declarators[0].name)}` {wrong}"
+    return None
+
+
+def _parameter_differs(first: Declaration, second: Declaration) -> str | None:
+    if first.space != second.space:
+        return f"is in .{second.space}, not .{first.space}"
+    one, other = first.declarators[0], second.declarators[0]
+    if (first.type, first.vector, one.dimensions) != (second.type, second.vector, other.dimensions):
+        return "has another type"
+    if alignment_of(first) != alignment_of(second):
+        return f"is aligned to {alignment_of(second)} bytes, not {alignment_of(first)}"
+    return None
