@@ -46,10 +46,16 @@ def bind(
                 paths=paths,
                 needs=_needs(form, modifiers, roles),
                 results=_results(effects),
-                tolerated=tolerated,
+                tolerated=tolerated or _tolerance(form, modifiers, roles),
             )
         )
     return tuple(matches)
+
+
+def _tolerance(form: Form, modifiers: Assignment, roles: Mapping[str, int]) -> str:
+    """Why these modifiers are only tolerated in this form; empty where they are the manual's."""
+    applying = (each.text for each in form.tolerances if truth(fold(each.condition, form, modifiers, roles)))
+    return next(applying, "")
 
 
 def _gates(

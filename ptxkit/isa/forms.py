@@ -128,6 +128,7 @@ class Form:
     """One instruction form. syntax: the line as written. section: the manual's title. file, line: of the .isa.
 
     tolerated: why an assembler takes it though the manual does not have it; empty for the manual's own forms.
+    tolerances: the like for some of its modifiers alone, each with the condition.
     """
 
     name: str
@@ -144,6 +145,7 @@ class Form:
     file: str = ""
     line: int = 0
     tolerated: str = ""
+    tolerances: tuple[Rule, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

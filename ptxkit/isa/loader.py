@@ -183,6 +183,7 @@ class _SectionBuilder:
         )
         operands = OperandBuilder(self.chapter.fail, builder).build(_operands(block))
         statements = [*self.section.common.others, *block.others]
+        tolerated = [(str(n.children[0])[1:-1], n.children[1]) for n in statements if n.data == "tolerate"]
         return Form(
             name=str(head.children[0]),
             syntax=_text(self.chapter, head),
@@ -199,7 +200,12 @@ class _SectionBuilder:
             summary=next((str(n.children[0])[1:-1] for n in reversed(statements) if n.data == "summary"), ""),
             file=Path(self.chapter.path).name,
             line=head.meta.line,
-            tolerated=next((str(n.children[0])[1:-1] for n in reversed(statements) if n.data == "tolerate"), ""),
+            tolerated=next((reason for reason, condition in reversed(tolerated) if condition is None), ""),
+            tolerances=tuple(
+                Rule(builder.build(condition.children[0]), reason)
+                for reason, condition in tolerated
+                if condition is not None
+            ),
         )
 
     def _rules(self, statements: Sequence[Node], keyword: str, builder: ExpressionBuilder) -> tuple[Rule, ...]:
