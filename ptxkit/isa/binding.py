@@ -111,6 +111,7 @@ def _bind_operand(operand: OperandForm, form: Form, modifiers: Assignment) -> Op
         kind=kind,
         sink=sink and "sink" not in refused,
         wider=operand.wider and "wider" not in refused,
+        narrower=operand.narrower and "narrower" not in refused,
         negatable=operand.negatable and "negatable" not in refused,
         symbol=operand.symbol and "symbol" not in refused,
         special=operand.special and "special" not in refused,

@@ -52,10 +52,11 @@ class OperandForm:
     space, alignment: of an address; `mbarrier` and `tensormap` objects say so in `object`.
     condition: the operand is present exactly when this holds (None: always). optional: may be left out.
     sink: `_` is allowed. negatable: `!p` is allowed. symbol: the address of a variable or function is allowed.
-    wider: the register may be wider than the type. special: a special register is allowed. elements: of a pair or of
-    a vector whose elements have roles, and what follows the comma in an address. group: the nested optional parts of
-    the syntax that hold it; operands of one part are present together. allowed_if: for `sink`, `wider` and their like
-    the condition under which they hold.
+    wider, narrower: the register may be so than the type. integer: of an untyped operand, it may not be a
+    floating-point one. special: a special register is allowed. elements: of a pair or of a vector whose elements have
+    roles, and what follows the comma in an address. group: the nested optional parts of the syntax that hold it;
+    operands of one part are present together. braced: a vector written in braces, for which no vector register may
+    stand. allowed_if: for `sink`, `wider` and their like the condition under which they hold.
     """
 
     role: str
@@ -73,7 +74,10 @@ class OperandForm:
     elements: tuple[OperandForm, ...] = ()
     symbol: bool = False
     wider: bool = False
+    narrower: bool = False
+    integer: bool = False
     group: tuple[int, ...] = ()
+    braced: bool = False
     special: bool = False
     allowed_if: tuple[tuple[str, Expression], ...] = ()
 
@@ -183,7 +187,8 @@ class Match:
     Identity is meaningful: matches are memoised. canonical: the opcode in the manual's order. roles: the position of
     the operand that holds each role; paths: how to reach the role inside it (a pair's or vector's element, what follows
     the comma in an address). needs: rules between operands. results: roles of the registers it writes.
-    tolerated: what of the opcode only some assemblers allow: a form that the manual lacks, words in an odd order or twice.
+    tolerated: what of the opcode only some assemblers allow: a form that the manual lacks, words in an odd order or
+    twice.
     """
 
     form: Form

@@ -76,7 +76,7 @@ class OperandBuilder:
         if len(elements) == 1:
             only = elements[0]
             count = only.count or Const(1)
-            return replace(only, kind="vector", count=count)
+            return replace(only, kind="vector", count=count, braced=True)
         return OperandForm(elements[0].role, "vector", count=Const(len(elements)), elements=elements)
 
     def _address(self, node: Node) -> OperandForm:
@@ -119,6 +119,8 @@ class OperandBuilder:
     def _allow(self, form: OperandForm, alternative: Node | Token) -> OperandForm:
         if isinstance(alternative, Tree) and alternative.data == "allowed_if":
             mark, condition = alternative.children
+            if mark == "space":
+                return replace(form, space=self.expressions.build(condition))
             allowed = self._allow(form, mark)
             return replace(allowed, allowed_if=(*form.allowed_if, (str(mark), self.expressions.build(condition))))
         if isinstance(alternative, Tree):
@@ -132,10 +134,16 @@ class OperandBuilder:
                 return replace(form, symbol=True)
             case "wider":
                 return replace(form, wider=True)
+            case "narrower":
+                return replace(form, narrower=True)
+            case "integer":
+                return replace(form, integer=True)
             case "special":
                 return replace(form, special=True)
             case other:
-                raise self.fail(f"/{other} means nothing; known: /# /_ /! /& /wider /special", alternative)
+                raise self.fail(
+                    f"/{other} means nothing; known: /# /_ /! /& /wider /narrower /integer /special", alternative
+                )
 
 
 def immediates_of(node: Node) -> Immediates:

@@ -16,6 +16,7 @@ from ptxkit.syntax.tree import (
     Apply,
     Arguments,
     Binary,
+    Conditional,
     Element,
     Float,
     Integer,
@@ -23,6 +24,7 @@ from ptxkit.syntax.tree import (
     Not,
     Operand,
     Pair,
+    Unary,
     Vector,
 )
 
@@ -31,6 +33,9 @@ Shape: TypeAlias = str | tuple[object, ...]
 _SIMPLE = {Integer: "constant", Float: "constant", Not: "not", Element: "element", Apply: "apply"}
 # A name that is a constant wherever it stands.
 _CONSTANT_NAMES = frozenset({"WARP_SZ"})
+
+MALFORMED = "malformed"
+"""The shape of what can stand nowhere: `-%r1`, `4+table`, `[texture+8, {%r1}]`, `%v.x|%p`."""
 
 
 def shape_of(operand: Operand) -> Shape:
@@ -45,12 +50,13 @@ def shape_of(operand: Operand) -> Shape:
     if isinstance(operand, Vector):
         return ("vector", *[shape_of(element) for element in operand.elements])
     if isinstance(operand, Address):
-        return ("address", *[shape_of(element) for element in operand.index])
+        inner = [shape_of(element) for element in operand.index]
+        return MALFORMED if inner and operand.offset else ("address", *inner)
     if isinstance(operand, Pair):
-        return ("pair", shape_of(operand.first), shape_of(operand.second))
+        return ("pair", _whole(operand.first), _whole(operand.second))
     if isinstance(operand, Arguments):
         return ("arguments", *[_unwrapped(element) for element in operand.elements])
-    return "symbolic" if _names_symbol(operand) else "constant"
+    return _expression(operand)
 
 
 def _unwrapped(operand: Operand) -> Shape:
@@ -60,11 +66,34 @@ def _unwrapped(operand: Operand) -> Shape:
     return shape_of(operand)
 
 
-def _names_symbol(operand: Operand) -> bool:
-    if isinstance(operand, Name | Apply):
-        return not (isinstance(operand, Name) and operand.text in _CONSTANT_NAMES)
-    if isinstance(operand, Binary):
-        return _names_symbol(operand.left) or _names_symbol(operand.right)
+def _whole(operand: Operand) -> Shape:
+    """The shape of a part of a pair, which cannot be an element of a vector."""
+    return MALFORMED if isinstance(operand, Name) and "." in operand.text else shape_of(operand)
+
+
+def _expression(operand: Operand) -> Shape:
+    """A constant, or a name with constants added behind it; no assembler computes with names in any other way."""
+    if not _names_something(operand):
+        return "constant"
+    while isinstance(operand, Binary) and operand.operator == "+" and not _names_something(operand.right):
+        operand = operand.left
+    return "symbolic" if isinstance(operand, Name | Apply) else MALFORMED
+
+
+def _names_something(operand: Operand) -> bool:
+    match operand:
+        case Name(text):
+            return text not in _CONSTANT_NAMES
+        case Apply() | Not():
+            return True
+        case Unary(operand=inner):
+            return _names_something(inner)
+        case Binary(left=left, right=right):
+            return _names_something(left) or _names_something(right)
+        case Conditional(test, then, otherwise):
+            return any(map(_names_something, (test, then, otherwise)))
+        case Arguments(elements):
+            return any(map(_names_something, elements))
     return False
 
 
@@ -92,7 +121,7 @@ def fits(operand: OperandForm, shape: Shape) -> bool:
         case "pair":
             return shape[0] == "pair" and fit_all(operand.elements, shape[1:])
         case _:
-            return True
+            return shape != MALFORMED
 
 
 def fit_all(operands: Sequence[OperandForm], shapes: Sequence[object]) -> bool:
@@ -122,7 +151,7 @@ def _fits_register(operand: OperandForm, shape: Shape) -> bool:
 
 def _fits_vector(operand: OperandForm, shape: Shape) -> bool:
     if shape == "name":  # a register declared with `.v2`
-        return not operand.elements
+        return not (operand.elements or operand.braced)
     if shape[0] != "vector":
         return False
     parts = shape[1:]

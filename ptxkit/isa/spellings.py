@@ -54,12 +54,17 @@ def _register(operand: OperandForm, random: Random) -> Spellings:
     if own != "pred":
         width = bits(own)
         kin = [each for each in DECLARABLE if each != "pred" and bits(each) == width and _stands_for(each, own)]
+        if operand.integer:
+            kin = [each for each in kin if kind(each) != "f"]
         found |= {f"as {each}": _name(each, random) for each in kin if each != own}
         if width in (16, 32, 64):
             found["component"] = f"%v2{own}_{random.randrange(VECTORS)}.{random.choice('xy')}"
         if operand.wider:
             wider = [each for each in ("b16", "b32", "b64") if bits(each) > width]
             found |= {f"in {each}": _name(each, random) for each in wider}
+        if operand.narrower:
+            narrower = [each for each in ("b8", "b16", "b32") if bits(each) < width]
+            found |= {f"in {each}": _name(each, random) for each in narrower}
     if operand.sink:
         found["sink"] = "_"
     if operand.negatable:
@@ -111,7 +116,7 @@ def _vector(operand: OperandForm, random: Random) -> Spellings:
     first = random.randrange(4)
     names = [f"%{own}_{first + index}" for index in range(count)]
     found = {"plain": _braced(names)}
-    if count in (2, 4) and bits(own) * count <= 128 and own != "pred":
+    if not operand.braced and count in (2, 4) and bits(own) * count <= 128 and own != "pred":
         found["vector register"] = f"%v{count}{own}_{random.randrange(VECTORS)}"
     if count and own != "pred":
         for each in DECLARABLE:

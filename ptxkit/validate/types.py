@@ -23,6 +23,9 @@ _EXAMPLES = {"f32": "1.0 or 0f3F800000", "f64": "1.0 or 0d3FF0000000000000"}
 # a vector, `("a", base, ...)` an address, `("p", ...)` a pair; a plain word for anything else.
 TypedShape = str | tuple[object, ...]
 
+# How the class of a vector register begins: `v2.b32`.
+_VECTORS = ("v2.", "v4.", "v8.")
+
 
 def misfit(operand: OperandForm, shape: TypedShape, *, inside: bool = False) -> str | None:
     """What is wrong with the registers in an operand, or None; its shape is known to fit.
@@ -45,6 +48,8 @@ def misfit(operand: OperandForm, shape: TypedShape, *, inside: bool = False) -> 
             return _first_misfit(operand, shape[1:], inside=tag == "v")
         case "c":
             return _wrong_constant(operand, str(shape[1]), inside)
+        case "sym":
+            return _wrong_name(replace(operand, symbol=True), str(shape[1]))
         case "a":
             return _wrong_base(operand, shape[1]) or _first_misfit(operand, shape[2:])
         case _:
@@ -54,7 +59,7 @@ def misfit(operand: OperandForm, shape: TypedShape, *, inside: bool = False) -> 
 def _first_misfit(operand: OperandForm, parts: Sequence[object], *, inside: bool = False) -> str | None:
     if inside and not operand.elements:
         return _wrong_elements(replace(operand, kind="register", count=None), parts)
-    for element, part in zip(operand.elements, parts, strict=True):
+    for element, part in zip(operand.elements, parts, strict=False):  # an operand of any kind has none
         found = misfit(element, part, inside=inside)  # type: ignore[arg-type]
         if found is not None:
             return found
@@ -105,7 +110,7 @@ def _wrong_name(operand: OperandForm, found: str, inside: bool = False) -> str |
         return None
     if is_symbol(found):
         return None if operand.symbol and kind(wanted) != "f" else f"must be a .{wanted} register, and names an address"
-    agree = _agree(found, wanted, operand.wider, inside)
+    agree = _agree(found, wanted, operand, inside)
     return None if agree else f"must be a .{wanted} register, and is .{found}"
 
 
@@ -116,7 +121,7 @@ def _wrong_special(operand: OperandForm, types: Sequence[object], inside: bool) 
         return None
     if not (operand.special or inside):
         return "is a special register, which must be moved to another one first"
-    if any(is_type(str(found)) and _agree(str(found), wanted, operand.wider, inside) for found in types):
+    if any(is_type(str(found)) and _agree(str(found), wanted, operand, inside) for found in types):
         return None
     return f"must be of type .{wanted}, and the special register is .{types[0]}"
 
@@ -132,23 +137,25 @@ def _wrong_vector(operand: OperandForm, found: str) -> str | None:
     return f"must be {count} registers in braces, and is {'an address' if is_symbol(found) else f'.{found}'}"
 
 
-def _agree(found: str, wanted: str, wider: bool, inside: bool) -> bool:
+def _agree(found: str, wanted: str, operand: OperandForm, inside: bool) -> bool:
     """Whether a register of type `found` can stand for one of type `wanted`.
 
     Untyped ones stand for all of their width, integers for each other, and a floating-point one for itself alone.
     """
-    if not is_type(found) or found == wanted:
-        return True
+    if found == wanted or not is_type(found):
+        return not found.startswith(_VECTORS)
     if "pred" in (found, wanted):
         return False
     have, need = bits(found), bits(wanted)
-    if have != need and not (wider and have > need):
+    if (have > need and not operand.wider) or (have < need and not operand.narrower):
         return False
     held, asked = kind(found), kind(wanted)
     if "b" in (held, asked):
-        return True
+        return not (operand.integer and held == "f")
     if asked in ("u", "s"):
-        return held in ("u", "s") or found == "f16x2"  # to ptxas a register of .f16x2 is an integer one
+        return held in ("u", "s") or (
+            found == "f16x2" and not operand.integer
+        )  # to ptxas a register of .f16x2 is an integer one
     return inside and held in ("u", "s") and have == need
 
 
@@ -168,7 +175,7 @@ def _wrong_constant(operand: OperandForm, found: str, inside: bool) -> str | Non
         if found == INTEGER and not (inside and wanted == "f64"):
             return f"must be a .{wanted} constant such as {_EXAMPLES.get(wanted, '1.0')}, and is an integer"
         return None if wanted in _EXAMPLES else f"must be a .{wanted} register, and is a constant"
-    if found == INTEGER or (asked == "b" and found == f"f{bits(wanted)}"):
+    if found == INTEGER or (asked == "b" and found == f"f{bits(wanted)}" and not operand.integer):
         return None
     return f"must be a .{wanted} constant, and is a floating-point one" + (" of another width" * (asked == "b"))
 
