@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from random import Random
+from traceback import extract_tb
 
 from ptxkit.diagnostics import Severity
 from ptxkit.isa import table
@@ -48,6 +49,8 @@ PAIRS: tuple[Pair, ...] = (
 """The versions and targets of a whole campaign, from the oldest that ptxas knows to the newest."""
 
 FORMS_IN_A_SHARE = 24
+
+BROKEN = "ptxkit breaks:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +159,7 @@ def _questions(share: Share, tally: Tally) -> Iterator[Question]:
 
 
 def _compare(tally: Tally, question: Question, pair: Pair, release: str, ours: str | None, theirs: str | None) -> None:
-    differ = (ours is None) != (theirs is None)
+    differ = (ours is None) != (theirs is None) or (ours or "").startswith(BROKEN)
     accepts = "ptxkit" if ours is None else "ptxas"
     opcode = question.text.partition(" ")[0].rstrip(";")
     covers = (each for each in known_differences() if each.covers(opcode, release, accepts, ours or theirs or ""))
@@ -170,11 +173,17 @@ def _compare(tally: Tally, question: Question, pair: Pair, release: str, ours: s
 
 
 def why_refused(text: str) -> str | None:
-    """The first error that ptxkit's parser and validator find in a module; None where they accept it."""
+    """The first error that ptxkit's parser and validator find in a module; None where they accept it.
+
+    Where they break, the text begins with `BROKEN`: that agrees with nobody.
+    """
     try:
         verdict = validate(parse(text, "module.ptx"))
     except PTXSyntaxError as error:
         return f"syntax: {error.diagnostics[0].message}"
+    except Exception as error:  # one break among a hundred thousand texts is an answer, not the end of the campaign
+        last = extract_tb(error.__traceback__)[-1]
+        return f"{BROKEN} {type(error).__name__}: {error} ({last.name}, line {last.lineno})"
     for found in verdict.diagnostics:
         if found.severity is Severity.ERROR:
             return f"{found.code} {found.message}"

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from ptxkit.records import dataclass
-from ptxkit.testing.agreement import Difference, Tally
+from ptxkit.testing.agreement import BROKEN, Difference, Tally
 from ptxkit.testing.whole_files import Verdicts
 
 _PARTICULAR = re.compile(r"`[^`]*`|'[^']*'|\d+")
@@ -90,6 +90,10 @@ def described(kind: Kind) -> Iterator[str]:
     """A kind of disagreement in three lines: who accepts what, why the other does not, where."""
     found = kind.example
     change = f"   [{found.question.change}]" if found.question.change else ""
+    if (found.ours or "").startswith(BROKEN):
+        yield f"broken by  {found.question.text}{change}"
+        yield f"    {found.ours}"
+        return
     accepts, other, reason = (
         ("ptxkit", f"ptxas {found.release}", found.theirs) if found.ours is None else ("ptxas", "ptxkit", found.ours)
     )

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
-from ptxkit.testing.agreement import Pair, why_refused
+from ptxkit.testing.agreement import BROKEN, Pair, why_refused
 from ptxkit.testing.known import known_differences
 from ptxkit.testing.ptxas import Ptxas
 
@@ -56,6 +56,8 @@ class Verdicts:
         return [(release, why) for release, why in self.theirs if not self._explained(release, why)]
 
     def _explained(self, release: str, why: str | None) -> bool:
+        if (self.ours or "").startswith(BROKEN):
+            return False
         if (self.ours is None) == (why is None):
             return True
         accepts = "ptxkit" if self.ours is None else "ptxas"
