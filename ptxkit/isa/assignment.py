@@ -13,7 +13,7 @@ from ptxkit.records import dataclass
 # Modifiers that ptxas takes twice without a word.
 _REPEATABLE = frozenset({"sync", "sat", "satfinite", "NaN", "approx", "uni", "cc"})
 # Words straight after the name that are no part of the instruction's name for ptxas: they may stand anywhere.
-_MOVABLE = frozenset({"sync", "aligned", "sp"})
+_MOVABLE = frozenset({"sync", "aligned", "sp", "ca", "cg"})
 
 
 @dataclass(frozen=True, slots=True)

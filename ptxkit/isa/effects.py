@@ -158,11 +158,12 @@ class MbarrierArrive:
 
 @dataclass(frozen=True, slots=True)
 class MbarrierExpect:
-    """`expect_tx`: the phase waits for `size` more bytes; no arrival."""
+    """`expect_tx`: the phase waits for `size` more bytes; no arrival. multicast: role of a CTA mask, or None."""
 
     barrier: str
     size: Expression
     space: str = "shared::cta"
+    multicast: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -82,7 +82,7 @@ def test_importing_a_package_does_not_load_the_table(package: str) -> None:
 
 def test_describing_an_opcode_shows_forms_gates_and_effects() -> None:
     text = describe("cp.async.bulk")
-    for words in ("cp.async.bulk.tensor.<dim>", "PTX 8.0 and sm_90", "proxy=.async", "mask:.b16"):
+    for words in ("cp.async.bulk.tensor.<dim>", "PTX 8.0 and sm_90", "proxy=.async", "mask:mask_type/#/integer"):
         assert words in text
     assert "wait_all" not in text
 
