@@ -67,24 +67,30 @@ def _first_misfit(operand: OperandForm, parts: Sequence[object], *, inside: bool
 
 
 def _wrong_elements(element: OperandForm, parts: Sequence[object]) -> str | None:
-    """A vector has one type, which its elements must agree on: untyped where one of them is, else theirs."""
+    """A vector has one type, which its elements must agree on: untyped where one of them is, else theirs.
+
+    ptxas holds widths to that of the first element, which a constant does not have.
+    """
     tagged = [part for part in parts if isinstance(part, tuple) and part[0] in ("r", "s", "c")]
     types = {_element_type(part) for part in tagged if part[0] != "c" and is_type(str(part[1]))}
+    if types & {"b32"}:
+        types.discard("pred")
     constants = {"f" if str(part[1])[0] == "f" else "integer" for part in tagged if part[0] == "c"}
     must = f"; each must be a .{_wanted(element)} register"
-    if "pred" not in types and len({bits(each) for each in types}) > 1:
-        return f"has elements of different widths, {_listed(types)}{must}"
+    first_is_constant = bool(tagged) and tagged[0] == ("c", INTEGER)
     untyped = next((each for each in sorted(types) if kind(each) == "b"), None)
-    if untyped is not None and "pred" not in types:
-        return _wrong_name(element, untyped, inside=True)
-    if len({_class(each) for each in types} | constants) > 1:
+    if len({bits(each) for each in types}) > 1 and not first_is_constant:
+        return f"has elements of different widths, {_listed(types)}{must}"
+    if len({_class(each) for each in types} - {"b"} | (constants if untyped is None else set())) > 1:
         return f"has elements of different types, {_listed(types)}{' and constants' if constants else ''}{must}"
+    if untyped is not None:
+        return None if first_is_constant else _wrong_name(element, untyped, inside=True)
     return next((found for part in parts if (found := misfit(element, part, inside=True))), None)  # type: ignore[arg-type]
 
 
 def _element_type(part: tuple[object, ...]) -> str:
     """The type of a register; a special register is untyped inside a vector."""
-    return as_bits(str(part[1])) if part[0] == "s" else str(part[1])
+    return as_bits(str(part[1])) if part[0] == "s" and is_type(str(part[1])) else str(part[1])
 
 
 def _listed(types: set[str]) -> str:
