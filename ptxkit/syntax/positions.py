@@ -39,6 +39,13 @@ def statement_spans(source: SourceFile, start: int) -> StatementSpans:
     return _instruction(whole, texts, places)
 
 
+def statement_words(source: SourceFile, start: int) -> list[tuple[str, Span]]:
+    """The tokens of the statement, item or function header that begins at offset `start`, with their places."""
+    piece = cutter().piece.match(source.text, start)
+    tokens = grammar().tokenizer.scan(piece.group())[0] if piece else []
+    return [(text, Span(start + offset, start + offset + len(text))) for _, text, offset in tokens]
+
+
 def _instruction(whole: Span, texts: list[str], places: list[Span]) -> StatementSpans:
     place = 0
     guard = None

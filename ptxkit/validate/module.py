@@ -11,6 +11,8 @@ from ptxkit.isa.targets import parse_target
 from ptxkit.source import SourceFile, Span
 from ptxkit.syntax import statement_spans
 from ptxkit.syntax.tree import Block, Body, Function, Instruction, Module
+from ptxkit.validate.declarations import DeclarationChecker
+from ptxkit.validate.findings import Finding, Gatekeeper
 from ptxkit.validate.instructions import InstructionChecker
 from ptxkit.validate.labels import list_problems
 from ptxkit.validate.names import declared_twice
@@ -25,7 +27,8 @@ NEWEST_VERSION = (9, 5)
 def validate(module: Module) -> Verdict:
     """Check every instruction: forms, operands, constants, and what `.version` and `.target` allow.
 
-    Codes: PTX102 (note, once for each unknown opcode), PTX103 modifiers, PTX104 operands, PTX105 constants,
+    Codes: PTX102 (once for each unknown opcode; a note where the version is newer than the table), PTX103 modifiers,
+    PTX104 operands, PTX105 constants,
     PTX801 version and target.
     """
     return Verdict(tuple(_Validation(module).diagnostics()))
@@ -36,16 +39,20 @@ class _Validation:
         targets = [target for target in map(parse_target, module.targets) if target is not None]
         self.module = module
         self.source = module.source or SourceFile("<built>", "")
-        self.checker = InstructionChecker(table(), module.version, targets[0] if targets else None)
+        target = targets[0] if targets else None
+        self.checker = InstructionChecker(table(), module.version, target)
+        self.declarations = DeclarationChecker(module, Gatekeeper(module.version, target))
         self.is_newer = (module.version or (1, 0)) > NEWEST_VERSION
         self.unknown: Counter[str] = Counter()
         self.first_unknown: dict[str, tuple[Problem, int]] = {}
 
     def diagnostics(self) -> Iterator[Diagnostic]:
+        yield from map(self._finding, self.declarations.heading())
         scope = ModuleScope()
         for item, start in self.module.located():
             for problem in scope.enter_item(item, start):
                 yield self._problem(problem, start)
+            yield from map(self._finding, self.declarations.item(item, start, scope))
             if isinstance(item, Function) and item.body is not None:
                 yield from self._function(item, Scope(scope), start)
         for name, (problem, start) in self.first_unknown.items():
@@ -55,9 +62,9 @@ class _Validation:
         for clash in enter_parameters(function, scope, start):
             yield self._problem(declared_twice(clash), start)
         if function.body is not None:
-            yield from self._body(function.body, scope)
+            yield from self._body(function.body, scope, function)
 
-    def _body(self, body: Body, scope: Scope) -> Iterator[Diagnostic]:
+    def _body(self, body: Body, scope: Scope, function: Function) -> Iterator[Diagnostic]:
         check = self.checker.problems
         scope.enter_labels(body)
         for statement, start in body.located():
@@ -65,10 +72,11 @@ class _Validation:
                 for problem in check(statement, scope):
                     yield from self._report(statement, problem, start)
             elif isinstance(statement, Block):
-                yield from self._body(statement.body, Scope(scope))
+                yield from self._body(statement.body, Scope(scope), function)
             else:
                 for clash in scope.enter(statement, start):
                     yield self._problem(declared_twice(clash), start)
+                yield from map(self._finding, self.declarations.statement(statement, function, start, scope))
         for problem, start in list_problems(body, scope):
             yield self._problem(problem, start)
 
@@ -107,6 +115,17 @@ class _Validation:
             help=problem.help,
             isa=(section,) if section else (),
             properties=properties or {},
+        )
+
+    def _finding(self, finding: Finding) -> Diagnostic:
+        return Diagnostic(
+            finding.code,
+            finding.severity,
+            finding.message,
+            self.source,
+            finding.span(self.source),
+            help=finding.help,
+            isa=(finding.section,) if finding.section else (),
         )
 
     def _labels(self, problem: Problem) -> tuple[Label, ...]:

@@ -1,0 +1,113 @@
+"""Debugging information: `.file`, `.loc` and `.section`, as far as an assembler looks into them.
+
+Source: PTX ISA, "Debugging Directives".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ptxkit.isa.words import clip
+from ptxkit.syntax.tree import Directive, Section
+from ptxkit.validate.directives import constant_of
+from ptxkit.validate.findings import Finding, Gatekeeper
+
+_MOST = (1 << 32) - 1
+_RANGES = {".b8": (-128, 255), ".b16": (-(1 << 15), (1 << 16) - 1), ".b32": (-(1 << 63), (1 << 64) - 1)}
+_RANGES[".b64"] = _RANGES[".b32"]
+_INLINED = re.compile(r"function_name [^ ]+ inlined_at (\S+) (\S+) (\S+)")
+_NUMBER = re.compile(r"-?[0-9][0-9A-Za-z]*")
+_LOC_SECTION = "Debugging Directives: .loc"
+_DATA_SECTION = "Debugging Directives: .section"
+
+
+class DebugChecker:
+    """Remembers what later directives refer to: file numbers, places, labels of sections."""
+
+    def __init__(self, gates: Gatekeeper) -> None:
+        self._gates = gates
+        self._files: set[int] = set()
+        self._places: set[tuple[int | None, ...]] = set()
+        self._labels: set[str] = set()
+        self._plain: set[Directive] = set()
+
+    def file(self, directive: Directive, start: int) -> Iterator[Finding]:
+        """`.file number "name"[, time, size]`."""
+        number = constant_of(directive.words[0])
+        if number in self._files:
+            message = f"there are two files with number {number}"
+            yield Finding("PTX110", message, start, directive.words[0], help="give each its own number")
+        elif number is not None:
+            self._files.add(number)
+        if len(directive.words) > 2:
+            yield from self._gates.feature("file_time", start, directive.words[2])
+        if len(directive.words) > 4:
+            message = "`.file` takes a number, a name, a time and a size"
+            yield Finding("PTX107", message, start, directive.words[4], help="remove the rest")
+        for word in (directive.words[0], *directive.words[2:]):
+            if (constant_of(word) or 0) > (_MOST if word is directive.words[0] else (1 << 64) - 1):
+                yield Finding("PTX107", f"{clip(word)} is too large a number", start, word)
+
+    def loc(self, directive: Directive, start: int) -> Iterator[Finding]:
+        """`.loc file line column[, function_name label, inlined_at file line column]`."""
+        if directive in self._plain:
+            return
+        words = directive.words
+        place = tuple(map(constant_of, words[:3]))
+        if len(words) > 3:
+            match = _INLINED.fullmatch(" ".join(words[3:]))
+            if match is None:
+                message = "`.loc` goes on with `function_name` and then `inlined_at`, both of them"
+                help_ = "write `.loc 1 2 3, function_name label, inlined_at 1 5 0`"
+                yield Finding("PTX107", message, start, words[3], help=help_, section=_LOC_SECTION)
+                return
+            yield from self._gates.feature("inlined_at", start, "inlined_at")
+            if tuple(map(constant_of, match.groups())) not in self._places:
+                message = f"no `.loc {' '.join(match.groups())}` stands above this one, which is inlined there"
+                yield Finding("PTX107", message, start, "inlined_at", help="add it", section=_LOC_SECTION)
+        else:
+            self._plain.add(directive)
+        self._places.add(place)
+
+    def section(self, section: Section, start: int) -> Iterator[Finding]:
+        """The lines of a `.section`; equal lines are looked at once."""
+        labels = [line[:-1] for line in section.lines if line.endswith(":")]
+        for label in labels:
+            if label in self._labels:
+                message = f"the label `{clip(label)}` stands twice in sections"
+                yield Finding("PTX110", message, start, label, 1, "rename one of them", section=_DATA_SECTION)
+            self._labels.add(label)
+        if labels:
+            yield from self._gates.feature("section_label", start, labels[0])
+        for line in dict.fromkeys(section.lines):
+            if line[0] == ".":
+                yield from self._data(line, start)
+
+    def _data(self, line: str, start: int) -> Iterator[Finding]:
+        word, _, rest = line.partition(" ")
+        bounds = _RANGES.get(word)
+        if bounds is None:
+            message = f"`{clip(word)}` is no type of debugging data"
+            yield Finding("PTX108", message, start, word, help="use .b8, .b16, .b32 or .b64", section=_DATA_SECTION)
+            return
+        if rest.isdigit() and len(rest) < 3:
+            return
+        for value in rest.split(", "):
+            if _NUMBER.fullmatch(value):
+                number = _number(value)
+                if number < 0:
+                    yield from self._gates.feature("section_negative", start, value[1:])
+                if not bounds[0] <= number <= bounds[1]:
+                    message = f"{clip(value)} does not fit in `{word}`"
+                    yield Finding("PTX109", message, start, value.lstrip("-"), section=_DATA_SECTION)
+            elif word in (".b8", ".b16"):
+                message = f"a label such as `{clip(value)}` needs 32 or 64 bits"
+                yield Finding("PTX109", message, start, word, help="use .b32 or .b64", section=_DATA_SECTION)
+            elif "-" in value:
+                yield from self._gates.feature("section_difference", start, word)
+
+
+def _number(text: str) -> int:
+    value = constant_of(text.lstrip("-"))
+    return -(value or 0) if text[0] == "-" else value or 0

@@ -1,0 +1,243 @@
+"""Directives: whether they may stand where they do, beside what they do, with these constants.
+
+The rules are those of `grammars/isa/directives.isa`; this file knows the places where a directive can stand, and no
+directive by name but those that the grammar has a form of its own for.
+
+Source: PTX ISA, "Directives".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from difflib import get_close_matches
+from functools import cache
+
+from ptxkit.diagnostics import Severity
+from ptxkit.isa.module_forms import DirectiveForm
+from ptxkit.isa.words import clip, immediate_words
+from ptxkit.syntax.constants import MalformedError, integer
+from ptxkit.syntax.tree import Directive, Function, Prototype
+from ptxkit.validate.constants import is_legal
+from ptxkit.validate.findings import Finding, Gatekeeper, module_forms
+
+_PLACES = {
+    "heading": "at the head of the module",
+    "module": "outside of functions",
+    "variable": "before a variable outside of functions",
+    "global_variable": "with a .global variable",
+    "entry": "between the header and the body of a kernel",
+    "entry_declaration": "with the declaration of a kernel",
+    "func": "with a device function",
+    "func_declaration": "with the declaration of a device function",
+    "prototype": "with `.callprototype`",
+    "kernel_parameter": "with a kernel parameter",
+    "body": "in the body of a function",
+    "entry_body": "in the body of a kernel",
+}
+_MOST = (1 << 32) - 1
+"""The largest constant of a directive."""
+
+_ATTRIBUTE = re.compile(r"\.(\w+)(?:\(([^)]*)\))?")
+_PRAGMA_SECTION = "Pragma Strings"
+
+
+@cache
+def directive_forms() -> dict[str, DirectiveForm]:
+    """The directives of the table by name."""
+    return {each.name: each for each in module_forms().directives}
+
+
+def places_of(function: Function) -> str:
+    """The place of the directives of a function: `entry`, or `entry_declaration` where it has no body."""
+    return function.kind if function.body is not None else f"{function.kind}_declaration"
+
+
+def header_findings(function: Function, start: int, gates: Gatekeeper) -> Iterator[Finding]:
+    """What is wrong with the linkage, the attributes and the directives of a function."""
+    place = places_of(function)
+    yield from linkage_findings(function.linkage, place, start, gates)
+    yield from attribute_findings(function.attributes, place, start, gates)
+    yield from _group(function.directives, place, start, gates)
+    if function.results and function.directive("noreturn") is not None:
+        yield _never_returns(start)
+
+
+def prototype_findings(prototype: Prototype, start: int, gates: Gatekeeper) -> Iterator[Finding]:
+    """What is wrong with the directives of a call prototype."""
+    yield from gates.check(directive_forms()["callprototype"].gates, "`.callprototype`", start, ".callprototype")
+    yield from _group(prototype.directives, "prototype", start, gates)
+    if prototype.results and any(each.name == "noreturn" for each in prototype.directives):
+        yield _never_returns(start)
+
+
+def _never_returns(start: int) -> Finding:
+    message = "a function that never returns has no results"
+    return Finding("PTX107", message, start, ".noreturn", help="remove `.noreturn`, or the results")
+
+
+def linkage_findings(linkage: Sequence[str], place: str, start: int, gates: Gatekeeper) -> Iterator[Finding]:
+    """What is wrong with `.extern`, `.visible`, `.weak` or `.common` in front of something."""
+    if len(linkage) > 1:
+        message = f"`.{linkage[0]}` and `.{linkage[1]}` cannot both stand here"
+        nth = 1 if linkage[0] == linkage[1] else 0
+        yield Finding("PTX107", message, start, f".{linkage[1]}", nth, "keep one", section="Linking Directives")
+    for word in linkage[:1]:
+        yield from _one(Directive(word), place, start, gates)
+
+
+def attribute_findings(attributes: Sequence[str], place: str, start: int, gates: Gatekeeper) -> Iterator[Finding]:
+    """What is wrong with the words of `.attribute(...)`."""
+    for written in attributes:
+        match = _ATTRIBUTE.fullmatch(written)
+        if match is not None:
+            words = tuple(word.strip() for word in match[2].split(",")) if match[2] is not None else ()
+            yield from _one(Directive(match[1], words), place, start, gates)
+
+
+def statement_findings(directive: Directive, place: str, start: int, gates: Gatekeeper) -> Iterator[Finding]:
+    """What is wrong with a directive that is a statement or item of its own. place: `module`, `entry_body` or
+    `func_body`."""
+    if directive.name == "pragma":
+        yield from _pragma(directive, place, start, gates)
+    elif directive.name in directive_forms() and directive.name != "address_size":
+        yield from _one(Directive(directive.name), "body" if place.endswith("body") else place, start, gates)
+
+
+def _group(directives: Sequence[Directive], place: str, start: int, gates: Gatekeeper) -> Iterator[Finding]:
+    """The directives behind a header, one by one and beside each other."""
+    names = [directive.name for directive in directives]
+    for index, directive in enumerate(directives):
+        if directive.name == "pragma" and place == "entry":
+            yield from _pragma(directive, place, start, gates)
+            continue
+        yield from _one(directive, place, start, gates, names[:index].count(directive.name))
+        form = directive_forms().get(directive.name)
+        if form is None or place not in form.places:
+            continue
+        yield from _beside(form, names, index, start)
+
+
+def _beside(form: DirectiveForm, names: Sequence[str], index: int, start: int) -> Iterator[Finding]:
+    word, earlier = f".{form.name}", names[:index]
+
+    def finding(message: str, help_: str, severity: Severity = Severity.ERROR) -> Finding:
+        nth = earlier.count(form.name)
+        return Finding("PTX107", message, start, word, nth, help_, severity, form.section)
+
+    for other in form.excludes:
+        if other in earlier:
+            yield finding(f"`{word}` and `.{other}` exclude each other", f"remove `.{other}` or `{word}`")
+    if form.once and form.name in earlier:
+        yield finding(f"`{word}` stands twice", "remove one")
+    elif form.first and earlier:
+        yield finding(f"`{word}` stands before other directives of the function", f"move it before `.{earlier[0]}`")
+    missing = [f"`.{each}`" for each in form.companions if each not in names]
+    if missing:
+        yield finding(f"`{word}` needs {' and '.join(missing)} beside it", f"add {' and '.join(missing)}")
+    if form.idle_without and form.name not in earlier and not any(each in names for each in form.idle_without):
+        wanted = " or ".join(f"`.{each}`" for each in form.idle_without)
+        yield finding(f"`{word}` says nothing without {wanted}", f"add {wanted}, or remove it", Severity.WARNING)
+
+
+def _one(directive: Directive, place: str, start: int, gates: Gatekeeper, nth: int = 0) -> Iterator[Finding]:
+    """One directive by itself: known, in its place, with its constants, allowed by version and target."""
+    form = directive_forms().get(directive.name)
+    word = f".{directive.name}"
+    if form is None:
+        yield _unknown(directive.name, place, start)
+    elif place not in form.places and not (place == "global_variable" and "variable" in form.places):
+        allowed = " or ".join(_PLACES[each] for each in form.places)
+        message = f"`{word}` cannot stand {_PLACES[place]}"
+        yield Finding("PTX107", message, start, word, nth, f"it stands {allowed}", section=form.section)
+    else:
+        yield from gates.check(form.gates, f"`{word}`", start, word, form.section)
+        wrong = _wrong_constants(form, directive.words) if place in _WITH_CONSTANTS else None
+        if wrong is not None:
+            yield Finding("PTX107", f"`{word}` {wrong}", start, word, nth, _usage(form), section=form.section)
+
+
+_WITH_CONSTANTS = frozenset({"entry", "func", "func_declaration", "prototype", "global_variable"})
+
+
+def _unknown(name: str, place: str, start: int) -> Finding:
+    known = [each.name for each in module_forms().directives if place in each.places]
+    near = get_close_matches(name[:80], known, 1) or get_close_matches(name[:80], list(directive_forms()), 1)
+    help_ = f"did you mean `.{near[0]}`?" if near else None
+    message = f"`.{clip(name)}` is no directive that can stand {_PLACES[place]}"
+    return Finding("PTX107", message, start, f".{name}", help=help_, section="Directives")
+
+
+def _usage(form: DirectiveForm) -> str:
+    """`write .maxntid nx, ny, nz`, with what may be left out in brackets."""
+    roles = [f"[{each.role}]" if each.optional else each.role for each in form.arguments]
+    return f"write `.{form.name}{' ' if roles else ''}{', '.join(roles)}`"
+
+
+def _wrong_constants(form: DirectiveForm, words: Sequence[str]) -> str | None:
+    """What is wrong with the constants behind a directive, or None."""
+    least = sum(not each.optional for each in form.arguments)
+    most = len(form.arguments)
+    if not least <= len(words) <= most:
+        wanted = f"{least}" if least == most else f"{least} to {most}"
+        return f"takes {wanted if most else 'no'} constant{'s' if most != 1 else ''}, and has {len(words)}"
+    for argument, word in zip(form.arguments, words, strict=False):
+        value = constant_of(word)
+        if value is None:
+            return f"takes integer constants, and has `{clip(word)}`"
+        if value > _MOST:
+            return f"takes constants of 32 bits, and has `{clip(word)}`"
+        if not is_legal(argument.immediates, value):
+            return f"takes {immediate_words(argument.immediates)}, and has {clip(word)}"
+    return None
+
+
+def constant_of(word: str) -> int | None:
+    """The value of a constant behind a directive; None where the word is none."""
+    if word == "WARP_SZ":
+        return 32
+    if not word[:1].isdigit():
+        return None
+    try:
+        return integer(word).value
+    except MalformedError:
+        return _MOST + 1
+
+
+# ------------------------------------------------------------------------------------------------ pragmas
+
+
+def _pragma(directive: Directive, place: str, start: int, gates: Gatekeeper) -> Iterator[Finding]:
+    yield from gates.check(directive_forms()["pragma"].gates, "`.pragma`", start, ".pragma", _PRAGMA_SECTION)
+    for word in directive.words:
+        text = word.strip('"').strip()
+        form = next((each for each in module_forms().pragmas if text.startswith(each.name)), None)
+        if form is None:
+            yield from _unknown_pragma(text, word, start)
+            continue
+        places = [each for each in form.places if each == place or (each == "body" and place.endswith("_body"))]
+        if not places:
+            allowed = " or ".join(_PLACES[each] for each in form.places)
+            message = f'the pragma "{form.name}" cannot stand here'
+            yield Finding("PTX107", message, start, word, help=f"it stands {allowed}", section=_PRAGMA_SECTION)
+        else:
+            yield from gates.check(form.gates, f'the pragma "{form.name}"', start, word, _PRAGMA_SECTION)
+            yield from _pragma_constant(form, text, word, start)
+
+
+def _pragma_constant(form: DirectiveForm, text: str, word: str, start: int) -> Iterator[Finding]:
+    for argument in form.arguments:
+        rest = text[len(form.name) :].strip()
+        value = constant_of(rest) if re.fullmatch(r"[0-9][0-9A-Za-z]*", rest) else None
+        if value is None or not is_legal(argument.immediates, value):
+            message = f'the pragma "{form.name}" takes {immediate_words(argument.immediates)}, and has `{clip(rest)}`'
+            help_ = f'write `.pragma "{form.name} {argument.role}";`'
+            yield Finding("PTX107", message, start, word, help=help_, section=_PRAGMA_SECTION)
+
+
+def _unknown_pragma(text: str, word: str, start: int) -> Iterator[Finding]:
+    name = text.partition(" ")[0]
+    near = get_close_matches(name[:80], [each.name for each in module_forms().pragmas], 1)
+    help_ = f'did you mean "{near[0]}"?' if near else None
+    message = f'no pragma "{clip(name)}" is known here; assemblers pass over unknown ones in silence'
+    yield Finding("PTX107", message, start, word, help=help_, severity=Severity.NOTE, section=_PRAGMA_SECTION)

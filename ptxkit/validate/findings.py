@@ -1,0 +1,78 @@
+"""What is wrong with a part of a module, and whether its `.version` and `.target` allow it.
+
+A finding names its statement by the offset where it begins, and a word in it to point at: the place of the word is
+looked for only when the finding is shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from ptxkit.diagnostics import Severity
+from ptxkit.isa import table
+from ptxkit.isa.forms import Gate
+from ptxkit.isa.module_forms import ModuleForms
+from ptxkit.isa.targets import Target, remedy, unmet
+from ptxkit.records import dataclass
+from ptxkit.source import SourceFile, Span
+from ptxkit.syntax import statement_words
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What is wrong. start: the offset of the statement or item. word: the word in it to point at, None for all of it;
+    the first one of that spelling, or the one numbered `nth`. section: the manual's title."""
+
+    code: str
+    message: str
+    start: int
+    word: str | None = None
+    nth: int = 0
+    help: str | None = None
+    severity: Severity = Severity.ERROR
+    section: str | None = None
+
+    def span(self, source: SourceFile) -> Span:
+        """Where the word stands, or the whole statement, and an empty span in a tree that has no text."""
+        if not source.text:
+            return Span(self.start, self.start)
+        words = list(statement_words(source, self.start))
+        if not words:
+            return Span(self.start, self.start)
+        same = [span for text, span in words if text == self.word]
+        if same:
+            return same[min(self.nth, len(same) - 1)]
+        return Span(words[0][1].start, words[-1][1].end)
+
+
+@dataclass(frozen=True, slots=True)
+class Gatekeeper:
+    """The module's version and target, of None what it does not say."""
+
+    version: tuple[int, int] | None
+    target: Target | None
+
+    def check(
+        self, gates: Iterable[Gate], what: str, start: int, word: str | None = None, section: str | None = None
+    ) -> Iterator[Finding]:
+        """The finding of something that the module's version or target lacks."""
+        closed = unmet(tuple(gates), self.version, self.target)
+        if closed:
+            needed = remedy(closed, self.version, self.target)
+            message = f"{what} needs {needed}, and the module has {self.words()}"
+            yield Finding("PTX801", message, start, word, help=f"change the module to {needed}", section=section)
+
+    def feature(self, name: str, start: int, word: str | None = None) -> Iterator[Finding]:
+        """The finding of a feature of the table that the module's version or target lacks."""
+        found = next(each for each in module_forms().features if each.name == name)
+        yield from self.check(found.gates, found.words, start, word, found.section)
+
+    def words(self) -> str:
+        """The module's version and target, as far as it says."""
+        parts = [f"`.version {self.version[0]}.{self.version[1]}`"] if self.version else []
+        return " and ".join([*parts, f"`.target {self.target}`"] if self.target else parts)
+
+
+def module_forms() -> ModuleForms:
+    """What the table says of modules."""
+    return table().module

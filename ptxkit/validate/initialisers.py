@@ -1,0 +1,293 @@
+"""Initial values: their number and nesting, their types, and the symbols whose addresses they hold.
+
+Integers of any size are taken: an assembler cuts them to the width of the variable. Addresses go to .u32 and .u64
+variables only, eight bits of one, through a mask, to .u8 as well.
+
+Source: PTX ISA, "Initializers", "Constant Expressions"; where they differ, as ptxas has it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from difflib import get_close_matches
+
+from ptxkit.isa.module_forms import DataType
+from ptxkit.isa.words import clip
+from ptxkit.records import dataclass
+from ptxkit.syntax.constants import evaluate, integer
+from ptxkit.syntax.tree import (
+    Apply,
+    Arguments,
+    Binary,
+    Conditional,
+    Declaration,
+    Declarator,
+    Float,
+    Integer,
+    Name,
+    Not,
+    Operand,
+    Unary,
+    Vector,
+)
+from ptxkit.validate.findings import Finding, Gatekeeper
+from ptxkit.validate.scopes import ENTRY, FUNCTION, UNKNOWN, Scope
+from ptxkit.validate.variables import data_types
+
+_SECTION = "Initializers"
+_INITIALISED = ("const", "global")
+_LANES = {"v2": 2, "v4": 4}
+_MASKS = frozenset(0xFF << shift for shift in range(0, 64, 8))
+_COMPARISONS = frozenset({"<", "<=", ">", ">=", "==", "!=", "&&", "||"})
+_ADDRESSED = frozenset({"&global", "&const", "&texref", "&surfref", "&samplerref"})
+
+
+@dataclass(frozen=True, slots=True)
+class _Target:
+    """What is initialised: one declared name."""
+
+    name: str
+    data_type: DataType
+    start: int
+    gates: Gatekeeper
+    scope: Scope
+
+    def finding(self, message: str, help_: str | None = None, word: str | None = None) -> Finding:
+        nth = 1 if word == self.name else 0
+        return Finding("PTX109", message, self.start, word or self.name, nth, help_, section=_SECTION)
+
+
+def initial_findings(declaration: Declaration, start: int, scope: Scope, gates: Gatekeeper) -> Iterator[Finding]:
+    """What is wrong with the initial values of a declaration's variables. scope: the names declared so far."""
+    data_type = data_types().get(declaration.type)
+    for declarator in declaration.declarators:
+        if declarator.initialiser is None or data_type is None:
+            continue
+        target = _Target(declarator.name, data_type, start, gates, scope)
+        name = clip(declarator.name)
+        if declaration.space not in _INITIALISED:
+            message = f"`{name}` is in .{declaration.space} space, where no variable has an initial value"
+            yield target.finding(message, "store the value in the code, or use .global or .const")
+        elif "extern" in declaration.linkage:
+            message = f"`{name}` is `.extern`: its initial value stands where it is defined"
+            yield target.finding(message, "remove `.extern`, or the value")
+        else:
+            yield from _values(target, declarator, _LANES.get(declaration.vector or "", 1))
+
+
+def _values(target: _Target, declarator: Declarator, lanes: int) -> Iterator[Finding]:
+    lengths = declarator.dimensions
+    initial = declarator.initialiser
+    assert initial is not None
+    yield from _nested(target, initial, lengths, lanes)
+
+
+def _nested(target: _Target, value: Operand, lengths: tuple[int | None, ...], lanes: int) -> Iterator[Finding]:
+    """A value of that many dimensions, the last of them a vector or struct where the type says so."""
+    is_list = isinstance(value, Vector)
+    if lengths:
+        if not is_list:
+            yield target.finding(f"the values of the array `{clip(target.name)}` stand in braces", "write `{ ... }`")
+            return
+        elements = value.elements  # type: ignore[union-attr]
+        if lengths[0] and len(elements) > lengths[0]:
+            message = f"`{clip(target.name)}` has {len(elements)} values where {lengths[0]} elements are"
+            yield target.finding(message, "remove values, or raise the length")
+        elif len(lengths) == 1 and lanes == 1 and not target.data_type.fields:
+            yield from _leaves(target, elements)
+        else:
+            for element in elements:
+                yield from _nested(target, element, lengths[1:], lanes)
+    elif target.data_type.fields:
+        yield from _fields(target, value)
+    elif lanes > 1:
+        if not is_list or len(value.elements) != lanes:  # type: ignore[union-attr]
+            message = f"a value of the vector `{clip(target.name)}` is {lanes} constants in braces"
+            yield target.finding(message)
+        else:
+            yield from _leaves(target, value.elements)  # type: ignore[union-attr]
+    elif is_list:
+        yield target.finding(f"`{clip(target.name)}` is no array: its value has no braces", "remove the braces")
+    else:
+        yield from _leaf(target, value)
+
+
+def _leaves(target: _Target, elements: tuple[Operand, ...]) -> Iterator[Finding]:
+    """Many values of one type; a table of plain integers, which may be long, is looked at once."""
+    kinds = set(map(type, elements))
+    if kinds == {Integer} and "integer" in target.data_type.initial:
+        return
+    if kinds == {Float} and "float" in target.data_type.initial:
+        return
+    for element in elements:
+        if isinstance(element, Vector):
+            message = f"the values of `{clip(target.name)}` nest deeper than its dimensions"
+            yield target.finding(message, "remove braces")
+            return
+        if isinstance(element, Binary) and element.operator == "=":
+            continue  # a named field, which an assembler takes for its value
+        found = next(_leaf(target, element), None)
+        if found is not None:
+            yield found
+            return
+
+
+def _leaf(target: _Target, value: Operand) -> Iterator[Finding]:
+    kind = _class_of(value)
+    name = clip(target.name)
+    if kind is None:
+        message = f"this is no initial value of `{name}`"
+        yield target.finding(message, "write a constant, a symbol, `symbol+4`, `generic(symbol)` or `0xFF(symbol)`")
+    elif kind == "undefined":
+        yield target.finding(f"the initial value of `{name}` has no value", "do not divide by zero, nor mix types")
+    elif kind not in target.data_type.initial:
+        taken = " or ".join(_KIND_WORDS[each] for each in target.data_type.initial)
+        message = f"a .{target.data_type.name} variable such as `{name}` cannot start as {_KIND_WORDS[kind]}"
+        yield target.finding(message, f"it takes {taken}" if taken else "it takes no initial value")
+    elif kind in ("address", "mask"):
+        yield from _address(target, value)
+
+
+_KIND_WORDS = {
+    "integer": "an integer",
+    "float": "a floating-point number",
+    "address": "an address",
+    "mask": "eight bits of an address",
+    "fields": "named fields in braces",
+}
+
+
+def _class_of(value: Operand) -> str | None:
+    """`integer`, `float`, `address`, `mask`; `undefined` where a constant has no value, None where it is nothing."""
+    match value:
+        case Integer() | Name("WARP_SZ"):
+            return "integer"
+        case Float():
+            return "float"
+        case Arguments((only,)):
+            inner = _class_of(only)
+            return inner if inner in ("integer", "float", "undefined") else None
+        case Name():
+            return "address"
+        case Apply("generic", Name()):
+            return "address"
+        case Apply(function, argument) if function[:1].isdigit():
+            inner = _class_of(argument)
+            return {"integer": "integer", "address": "mask"}.get(inner or "")
+        case Binary() if _symbol_of(value) is not None:
+            return "address"
+        case Unary() | Binary() | Conditional():
+            return _class_of_expression(value)
+        case _:
+            return None
+
+
+def _class_of_expression(value: Operand) -> str | None:
+    if evaluate(value) is not None:
+        return "integer"
+    leaves = list(_leaves_of(value))
+    floats = [leaf for leaf in leaves if isinstance(leaf, Float)]
+    if any(not isinstance(leaf, Float | Integer) for leaf in leaves):
+        return None
+    if len(floats) < len(leaves):
+        return "undefined"
+    if any(leaf.text[:2].lower() in ("0f", "0d") for leaf in floats):  # those stand alone
+        return None
+    return "integer" if isinstance(value, Binary) and value.operator in _COMPARISONS else "float"
+
+
+def _leaves_of(value: Operand) -> Iterator[Operand]:
+    match value:
+        case Unary(operand=inner):
+            yield from _leaves_of(inner)
+        case Binary(left=left, right=right):
+            yield from _leaves_of(left)
+            yield from _leaves_of(right)
+        case Conditional(test, then, otherwise):
+            for part in (test, then, otherwise):
+                yield from _leaves_of(part)
+        case Arguments((only,)):
+            yield from _leaves_of(only)
+        case _:
+            yield value
+
+
+def _symbol_of(value: Operand) -> Name | Apply | None:
+    """The symbol of `symbol`, `generic(symbol)`, and of those with an offset: `symbol+4`."""
+    if isinstance(value, Name):
+        return value if value.text != "WARP_SZ" else None
+    if isinstance(value, Apply):
+        return value if value.function == "generic" and isinstance(value.argument, Name) else None
+    if not isinstance(value, Binary) or evaluate(value.right) is None:
+        return None
+    if isinstance(value.left, Name | Apply) and value.operator != "+":
+        return None
+    return _symbol_of(value.left)
+
+
+def _address(target: _Target, value: Operand) -> Iterator[Finding]:
+    if isinstance(value, Apply) and value.function != "generic":
+        yield from target.gates.feature("initial_mask", target.start, value.function)
+        mask = evaluate(integer(value.function))
+        if mask not in _MASKS:
+            message = f"the mask {clip(value.function)} must be 0xFF, 0xFF00, and so on: one byte of the address"
+            yield target.finding(message, "write one mask for each byte", value.function)
+        value = value.argument
+    symbol = _symbol_of(value)
+    assert symbol is not None
+    is_generic = isinstance(symbol, Apply)
+    name = symbol.argument.text if isinstance(symbol, Apply) else symbol.text  # type: ignore[union-attr]
+    if is_generic:
+        yield from target.gates.feature("initial_generic", target.start, "generic")
+    kind = target.scope.type_of(name)
+    if kind in (FUNCTION, ENTRY):
+        feature = "initial_kernel" if kind == ENTRY else "initial_function"
+        yield from target.gates.feature(feature, target.start, name)
+        if is_generic or not isinstance(value, Name):
+            message = f"`{clip(name)}` is a function: its address stands alone"
+            yield target.finding(message, f"write `{clip(name)}`", name)
+        return
+    if kind == UNKNOWN:
+        near = get_close_matches(name[:80], list(dict.fromkeys(target.scope.visible())), 1)
+        help_ = f"did you mean `{clip(near[0])}`?" if near else "declare it above this line"
+        yield target.finding(f"`{clip(name)}` is not declared above this line", help_, name)
+    elif kind not in _ADDRESSED:
+        message = f"the address of `{clip(name)}` is no constant: only variables in .global and .const have one"
+        yield target.finding(message, "store the address in the code", name)
+    else:
+        yield from target.gates.feature("initial_address", target.start, name)
+
+
+def _fields(target: _Target, value: Operand) -> Iterator[Finding]:
+    """The named fields of a texture, sampler or surface."""
+    name = clip(target.name)
+    known = target.data_type.fields
+    if not isinstance(value, Vector):
+        yield target.finding(f"the value of `{name}` is named fields in braces", f"write `{{{known[0]} = 1}}`")
+        return
+    if len(value.elements) > len(known):
+        yield target.finding(f"`{name}` has {len(known)} fields, and {len(value.elements)} values", "remove some")
+        return
+    for element in value.elements:
+        match element:
+            case Binary("=", Name(field), constant):
+                yield from _field(target, field, constant)
+            case _:
+                yield target.finding(f"a value of `{name}` has no name", f"write `{known[0]} = 1`")
+                return
+
+
+def _field(target: _Target, field: str, constant: Operand) -> Iterator[Finding]:
+    known = target.data_type.fields
+    if field not in known:
+        near = get_close_matches(field[:80], known, 1)
+        help_ = f"did you mean `{near[0]}`?" if near else f"the fields are {', '.join(known)}"
+        yield target.finding(f"a .{target.data_type.name} has no field `{clip(field)}`", help_, field)
+    elif isinstance(constant, Name) and constant.text != "WARP_SZ":
+        symbols = target.data_type.symbols
+        if constant.text not in symbols:
+            near = get_close_matches(constant.text[:80], symbols, 1)
+            help_ = f"did you mean `{near[0]}`?" if near else f"known are {', '.join(symbols)}"
+            yield target.finding(f"`{clip(constant.text)}` is no value of a field", help_, constant.text)
+    elif isinstance(constant, Not | Vector) or _class_of(constant) not in ("integer", "float"):
+        yield target.finding(f"the field `{field}` takes a constant", None, field)

@@ -1,0 +1,278 @@
+"""Variables, registers and parameters: type, state space, scope, alignment and shape of a declaration.
+
+Which type may be in which space is in `grammars/isa/directives.isa`; the rest is as ptxas has it.
+
+Source: PTX ISA, "State Spaces", "Types", "Variables", "Kernel and Function Directives".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from difflib import get_close_matches
+from functools import cache
+
+from ptxkit.isa import table
+from ptxkit.isa.functions import bits, is_type
+from ptxkit.isa.module_forms import DataType
+from ptxkit.isa.words import clip
+from ptxkit.syntax.tree import Declaration, Declarator, Function, Prototype, Vector
+from ptxkit.validate.directives import attribute_findings, directive_forms, linkage_findings
+from ptxkit.validate.findings import Finding, Gatekeeper, module_forms
+
+_VECTOR_BITS = 128
+_LANES = {"v2": 2, "v4": 4}
+_MOST_ALIGNED = (1 << 32) - 1
+_MOST_ALIGNED_PARAMETER = 128
+_SMALL_PARAMETERS, _ALL_PARAMETERS = 4352, 32764
+"""Bytes of kernel parameters: what every version and target has, and the most there can be."""
+
+_SPACES = {
+    "module": ("const", "global", "shared"),
+    "body": ("reg", "const", "global", "local", "shared", "param"),
+    "kernel_parameter": ("param",),
+    "input": ("reg", "param"),
+    "output": ("reg", "param"),
+}
+_WHERE = {
+    "module": "outside of functions",
+    "body": "in the body of a function",
+    "kernel_parameter": "as the parameter of a kernel",
+    "input": "as the parameter of a function",
+    "output": "as the result of a function",
+}
+_POINTED = ("const", "global", "local", "shared")
+
+
+@cache
+def data_types() -> dict[str, DataType]:
+    """The types of variables by name."""
+    return {each.name: each for each in module_forms().types}
+
+
+def variable_findings(declaration: Declaration, where: str, start: int, gates: Gatekeeper) -> Iterator[Finding]:
+    """What is wrong with a declaration, its initial values left out.
+
+    where: `module`, `body`, `kernel_parameter`, or `input` and `output` of a function.
+    """
+    if where == "module":
+        place = "global_variable" if declaration.space == "global" else "variable"
+        yield from linkage_findings(declaration.linkage, place, start, gates)
+    elif declaration.linkage:
+        message = f"`.{declaration.linkage[0]}` cannot stand {_WHERE[where]}"
+        help_ = "move the declaration outside of the function, or remove the word"
+        yield Finding("PTX107", message, start, f".{declaration.linkage[0]}", help=help_, section="Linking Directives")
+    if declaration.attributes:
+        place = "global_variable" if declaration.space == "global" and where in ("module", "body") else "variable"
+        yield from attribute_findings(declaration.attributes, place, start, gates)
+    data_type = data_types().get(declaration.type)
+    if declaration.space not in _SPACES[where]:
+        yield _wrong_space(declaration, where, start)
+    elif data_type is None:
+        yield _unknown_type(declaration.type, start)
+    else:
+        word = f".{declaration.type}"
+        yield from gates.check(data_type.gates, f"`{word}`", start, word, data_type.section)
+        for declarator in declaration.declarators:
+            yield from _shape(declaration, declarator, data_type, where, start)
+    yield from _alignment(declaration, where, start)
+    yield from _pointer(declaration, where, start, gates)
+    for declarator in declaration.declarators:
+        yield from _name(declarator, where, start)
+        yield from _lengths(declaration, declarator, where, start)
+
+
+def parameters_findings(function: Function, start: int, gates: Gatekeeper) -> Iterator[Finding]:
+    """What is wrong with the parameters and results of a function."""
+    is_kernel = function.kind == "entry"
+    if is_kernel and function.body is None:
+        yield from gates.feature("kernel_declaration", start, function.name)
+    for declaration in function.results:
+        yield from variable_findings(declaration, "output", start, gates)
+    for declaration in function.parameters:
+        yield from variable_findings(declaration, "kernel_parameter" if is_kernel else "input", start, gates)
+    yield from _results(function.results, start)
+    for declaration in function.parameters[:-1]:
+        if not is_kernel and _is_open(declaration.declarators[0]):
+            message = "only the last parameter of a function can be an array of open length"
+            yield _finding(message, start, declaration.declarators[0].name, "give it a length, or move it to the end")
+    if is_kernel:
+        yield from _total_size(function, start, gates)
+    elif any(each.space == "param" for each in (*function.results, *function.parameters)):
+        yield from gates.feature("function_param", start, function.name)
+        if function.parameters and _is_open(function.parameters[-1].declarators[0]):
+            yield from gates.feature("variadic", start, function.parameters[-1].declarators[0].name)
+
+
+def prototype_parameters(prototype: Prototype, start: int) -> Iterator[Finding]:
+    """What is wrong with the parameters of a call prototype; no more than their spaces is looked at."""
+    for declaration in (*prototype.results, *prototype.parameters):
+        if declaration.space not in _SPACES["input"]:
+            yield _wrong_space(declaration, "input", start)
+    yield from _results(prototype.results, start)
+
+
+def _finding(message: str, start: int, word: str, help_: str | None = None, section: str = "Variables") -> Finding:
+    return Finding("PTX108", message, start, word, help=help_, section=section)
+
+
+def _results(results: tuple[Declaration, ...], start: int) -> Iterator[Finding]:
+    wrong = next((each for each in results if each.space != "reg"), None) if len(results) > 1 else None
+    if wrong is not None:
+        message = "a function with several results returns them in registers"
+        help_ = "declare them `.reg`, or return one `.param` array"
+        yield _finding(message, start, wrong.declarators[0].name, help_, "Function Declarations and Definitions")
+
+
+def _wrong_space(declaration: Declaration, where: str, start: int) -> Finding:
+    spaces = " or ".join(f".{each}" for each in _SPACES[where])
+    message = f"a .{declaration.space} variable cannot be declared {_WHERE[where]}"
+    return _finding(message, start, f".{declaration.space}", f"there it is {spaces}", "State Spaces")
+
+
+def _unknown_type(name: str, start: int) -> Finding:
+    near = get_close_matches(name[:80], list(data_types()), 1)
+    if is_type(name):
+        message = f"`.{name}` is a type of instructions only: no variable has it"
+        help_ = "declare an untyped variable of its width, such as .b32"
+    else:
+        message = f"`.{clip(name)}` is no type of a variable"
+        help_ = f"did you mean `.{near[0]}`?" if near else "types of variables are .b32, .u64, .f32, .pred and the like"
+    return _finding(message, start, f".{name}", help_, "Types")
+
+
+def _shape(
+    declaration: Declaration, declarator: Declarator, data_type: DataType, where: str, start: int
+) -> Iterator[Finding]:
+    """Single, array or vector: whether the type has such in this space and scope."""
+    name, space = declaration.type, declaration.space
+    lanes = _LANES.get(declaration.vector or "", 1)
+    if declaration.vector is not None and (declaration.vector not in _LANES or not data_type.vectors):
+        if declaration.vector in _LANES and bits_of(data_type) == _VECTOR_BITS:
+            lanes = 2
+        else:
+            message = f"there are no .{declaration.vector} vectors of .{name} variables"
+            yield _finding(message, start, f".{declaration.vector}", "vectors are .v2 or .v4", "Vectors")
+            return
+    if lanes * bits_of(data_type) > _VECTOR_BITS:
+        message = f"a vector has at most {_VECTOR_BITS} bits: {lanes} times .{name} is more"
+        yield _finding(message, start, f".{declaration.vector}", "use a smaller one, or an array", "Vectors")
+        return
+    what, spaces = f".{name} variable", data_type.spaces
+    if declarator.dimensions:
+        what, spaces = f"array of .{name}", data_type.arrays
+    elif lanes > 1:
+        what, spaces = f"vector of .{name}", data_type.vectors
+    if space not in spaces or _is_opaque_elsewhere(data_type, declarator, where):
+        allowed = " or ".join(f".{each}" for each in spaces)
+        help_ = f"it can be in {allowed} space" if allowed and space not in spaces else None
+        if space == "reg" and declarator.dimensions:
+            help_ = f"registers are numbered: write `{clip(declarator.name)}<{declarator.dimensions[0] or 1}>`"
+        article = "an" if what[0] == "a" else "a"
+        place = f"in .{space} space" if space not in spaces else _WHERE[where]
+        yield _finding(f"{article} {what} cannot be {place}", start, declarator.name, help_, data_type.section)
+
+
+def _is_opaque_elsewhere(data_type: DataType, declarator: Declarator, where: str) -> bool:
+    """Textures, samplers and surfaces stand outside of functions, and are parameters of kernels only."""
+    if not data_type.fields:
+        return False
+    return where == "body" or (where in ("input", "output") and not declarator.dimensions)
+
+
+def bits_of(data_type: DataType) -> int:
+    """The width of one variable of a type; 64 of a texture, sampler or surface."""
+    return bits(data_type.name) if is_type(data_type.name) else 64
+
+
+def _alignment(declaration: Declaration, where: str, start: int) -> Iterator[Finding]:
+    for alignment in (declaration.alignment, declaration.pointer_alignment):
+        if alignment is None:
+            continue
+        if alignment <= 0 or alignment & (alignment - 1) or alignment > _MOST_ALIGNED:
+            help_ = "write 1, 2, 4, 8, 16 and so on"
+            yield _finding(
+                f"an alignment is a power of two, and {alignment} is none", start, ".align", help_, "Alignment"
+            )
+        elif where in ("input", "output") and alignment > _MOST_ALIGNED_PARAMETER:
+            message = f"a parameter of a function is aligned to at most {_MOST_ALIGNED_PARAMETER} bytes"
+            yield _finding(message, start, ".align", f"write `.align {_MOST_ALIGNED_PARAMETER}`", "Alignment")
+
+
+def _pointer(declaration: Declaration, where: str, start: int, gates: Gatekeeper) -> Iterator[Finding]:
+    if declaration.pointer is None:
+        return
+    form = directive_forms()["ptr"]
+    if where != "kernel_parameter":
+        message = "`.ptr` describes a parameter of a kernel, and nothing else"
+        yield Finding("PTX107", message, start, ".ptr", help="remove it", section=form.section)
+        return
+    yield from gates.check(form.gates, "`.ptr`", start, ".ptr", form.section)
+    for word in declaration.pointer:
+        if word.lstrip(".") not in _POINTED:
+            message = f"a pointer does not point to `{word}`"
+            help_ = f"write {', '.join(f'.{each}' for each in _POINTED)}, or nothing for a generic pointer"
+            yield Finding("PTX107", message, start, word, 1, help_, section=form.section)
+
+
+def _name(declarator: Declarator, where: str, start: int) -> Iterator[Finding]:
+    name = declarator.name
+    wrong: str | None = None
+    if name == "_" and where != "kernel_parameter":
+        wrong = "`_` is no name of a variable"
+    elif "." in name:
+        wrong = f"a name has no dot: `{clip(name)}`"
+    elif name == "WARP_SZ":
+        wrong = "`WARP_SZ` is the name of a constant"
+    elif where == "module" and table().special(name) is not None:
+        wrong = f"`{clip(name)}` is a special register"
+    if wrong is not None:
+        yield _finding(wrong, start, name, "give the variable another name", "Identifiers")
+
+
+def _is_open(declarator: Declarator) -> bool:
+    return bool(declarator.dimensions) and not declarator.dimensions[0]
+
+
+def _lengths(declaration: Declaration, declarator: Declarator, where: str, start: int) -> Iterator[Finding]:
+    """Arrays of open length, numbers of registers, and initial values where none can be."""
+    name = clip(declarator.name)
+    if where not in ("module", "body"):
+        if declarator.count is not None:
+            yield _finding(f"a parameter is one: `<{declarator.count}>` cannot stand here", start, declarator.name)
+        if declarator.initialiser is not None:
+            yield _finding(f"the parameter `{name}` cannot have an initial value", start, declarator.name)
+    if any(length is None for length in declarator.dimensions[1:]):
+        message = f"only the first length of `{name}` may be left open"
+        yield _finding(message, start, declarator.name, "write all other lengths", "Array Declarations")
+    if not _is_open(declarator) or where == "input":
+        return
+    if where in ("kernel_parameter", "output"):
+        message = f"{_WHERE[where].removeprefix('as ')}, `{name}` needs a length"
+        yield _finding(message, start, declarator.name, "write the number of elements in the brackets")
+    elif "extern" not in declaration.linkage:
+        filled = isinstance(declarator.initialiser, Vector) and declarator.initialiser.elements
+        if not filled or declarator.dimensions[0] == 0:
+            message = f"`{name}` has no length: only `.extern` variables and initialised ones can leave it open"
+            help_ = "write a length, initial values, or `.extern`"
+            yield _finding(message, start, declarator.name, help_, "Array Declarations")
+
+
+def _total_size(function: Function, start: int, gates: Gatekeeper) -> Iterator[Finding]:
+    size = 0
+    for declaration in function.parameters:
+        data_type = data_types().get(declaration.type)
+        if data_type is None or declaration.declarators[0].dimensions.count(None):
+            return
+        element = max(bits_of(data_type) // 8, 1) * _LANES.get(declaration.vector or "", 1)
+        alignment = declaration.alignment or element
+        if alignment & (alignment - 1):
+            return
+        count = 1
+        for length in declaration.declarators[0].dimensions:
+            count *= length or 1
+        size = (size + alignment - 1) // alignment * alignment + element * count
+    if size > _ALL_PARAMETERS:
+        message = f"the parameters of `{clip(function.name)}` take {size} bytes, and {_ALL_PARAMETERS} are the most"
+        yield _finding(message, start, function.name, "pass a pointer to the data", "Parameter State Space")
+    elif size > _SMALL_PARAMETERS:
+        yield from gates.feature("large_parameters", start, function.name)
