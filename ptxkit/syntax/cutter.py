@@ -7,8 +7,8 @@ in an incorrect one a piece may be too long, which the parser finds when the pie
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from functools import cache
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache, cached_property
 from itertools import accumulate
 from operator import itemgetter
 
@@ -31,7 +31,7 @@ def _up_to(stops: str, units: str) -> str:
     return rf"{plain}(?>(?:(?:{units}){plain})*)"
 
 
-def _pattern(terminals: dict[str, str]) -> str:
+def _pattern(terminals: Mapping[str, str]) -> str:
     ident, integer, string = terminals["IDENT"], terminals["INT"], terminals["STRING"]
     comment = f"{COMMENT}|/(?![*/])"
     gap = f"(?=[ \t\r\n/]){TRIVIA}"
@@ -93,13 +93,18 @@ class Cutter:
     """The expression that cuts, for one grammar."""
 
     def __init__(self, grammar: Grammar) -> None:
-        terminals = {term.name: term.pattern.to_regexp() for term in grammar.lark.terminals}
+        terminals = grammar.terminals.expressions
         pattern = _pattern(terminals)
-        self.piece = re.compile(f"{pattern}{TRIVIA}")
+        self._piece = f"{pattern}{TRIVIA}"
         # What is no piece is taken as a whole: to look for one again at each character would take quadratic time.
         self._all = re.compile(rf"((?:{_INSTRUCTION}|{pattern}){TRIVIA}|[\s\S]++)")
         self.trivia = re.compile(TRIVIA)
         self._trailing_nul = re.compile(terminals["TRAILING_NUL"])
+
+    @cached_property
+    def piece(self) -> re.Pattern[str]:
+        """One piece; made when first needed, as a correct text that is only parsed needs none."""
+        return re.compile(self._piece)
 
     def end(self, text: str) -> int:
         """Where the text ends when the NUL that some producers append is left out."""
@@ -116,16 +121,20 @@ class Cutter:
         while start < end:
             stop = self._stop(text, start, end)
             rows = self._all.findall(text, start, stop)
-            if not self.piece.fullmatch(rows[-1][0]):
+            if not self._is_piece(rows[-1]):
                 if stop == end:
                     raise UnfitError
                 # The portion ended inside of a piece, after all: take the rest as one.
                 rows, stop = self._all.findall(text, start, end), end
-                if not self.piece.fullmatch(rows[-1][0]):
+                if not self._is_piece(rows[-1]):
                     raise UnfitError
             starts = list(accumulate(map(len, map(itemgetter(0), rows)), initial=start))
             start = starts.pop()
             yield Cut(rows, starts)
+
+    def _is_piece(self, row: Row) -> bool:
+        """Whether the last row is a piece, and not the rest of the text from where none begins; mostly `}`."""
+        return row[0][0] in "{}" or row[2] != "" or self.piece.fullmatch(row[0]) is not None
 
     def _stop(self, text: str, start: int, end: int) -> int:
         found = text.find("\n}", start + _PORTION, end)

@@ -17,3 +17,11 @@ class PTXSyntaxError(ValueError):
         line, column = first.source.position(first.span.start)
         more = f" (and {len(diagnostics) - 1} more)" if len(diagnostics) > 1 else ""
         super().__init__(f"{first.source.path}:{line}:{column}: {first.message}{more}")
+
+
+class RefusedError(ValueError):
+    """The grammar has no such sentence; `offset` is the place of the token that it refused."""
+
+    def __init__(self, message: str, offset: int) -> None:
+        super().__init__(message)
+        self.offset = offset

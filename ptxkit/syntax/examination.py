@@ -13,7 +13,9 @@ from ptxkit.diagnostics import Edit, Fix
 from ptxkit.records import dataclass
 from ptxkit.source import Span
 from ptxkit.syntax.expectations import Words
-from ptxkit.syntax.grammar import Scanned, grammar
+from ptxkit.syntax.grammar import grammar
+from ptxkit.syntax.lark_tables import lark_parser
+from ptxkit.syntax.tokenizer import Scanned
 
 _EXAMINED_TOKENS = 4096
 """Tokens of one statement that are fed to Lark to find the one it refuses."""
@@ -47,7 +49,7 @@ class Finding:
 
 @cache
 def _words() -> Words:
-    return Words(grammar().lark.terminals)
+    return Words(grammar().terminals.spelling)
 
 
 def examine(text: str, start: int, symbol: str) -> Finding | None:
@@ -76,7 +78,7 @@ def _accepted(parser: InteractiveParser) -> frozenset[str]:
 
 
 def _fresh(symbol: str) -> InteractiveParser:
-    return grammar().lark.parse_interactive("", start=symbol)
+    return lark_parser().parse_interactive("", start=symbol)
 
 
 def _fed(symbol: str, tokens: Sequence[Scanned]) -> InteractiveParser:

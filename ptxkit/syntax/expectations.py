@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-
-from lark.lexer import PatternStr, TerminalDef
+from collections.abc import Collection, Mapping
 
 _OPERAND = frozenset({"IDENT", "INT", "BITS", "FLOAT", "LSQB", "LBRACE"})
 _CONSTANT = frozenset({"INT", "BITS", "FLOAT"})
@@ -33,10 +31,8 @@ _MANY = 5
 class Words:
     """The names of the grammar's terminals, as a reader would call them."""
 
-    def __init__(self, terminals: Collection[TerminalDef]) -> None:
-        self._spelling = {
-            term.name: term.pattern.value for term in terminals if isinstance(term.pattern, PatternStr)
-        } | {"_DIVIDE": "/"}
+    def __init__(self, spelling: Mapping[str, str]) -> None:
+        self._spelling = {**spelling, "_DIVIDE": "/"}
 
     def spelled(self, accepted: Collection[str]) -> frozenset[str]:
         """The terminals by their spelling, where they have one."""

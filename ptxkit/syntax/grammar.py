@@ -1,25 +1,22 @@
-"""The Lark parser of `grammars/ptx.lark`, its terminals as one expression, and recipes: trees that can be made again.
+"""The grammar `ptx.lark` as recipes: trees that can be made again without asking Lark again.
 
 The lexer is context-free, so the tree of a text depends on its token types alone. A `Recipe` is that tree with the
-places of the tokens' texts left open; `Grammar.recipe` asks Lark once for each new sequence of types.
+places of the tokens' texts left open. Lark is asked once for each new sequence of types; what it says of those that
+modules consist of (`grammars/shapes.txt`) is kept from one process to the next, and Lark need not be loaded for them.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from importlib.util import find_spec
 from typing import Any
 
-from lark import Lark, Token, Tree
-from lark.lexer import PatternStr, TerminalDef
-
+from ptxkit.cache import code_of, compiled, grammar_files
 from ptxkit.limits import MAX_NESTING, MAX_STATEMENT_TOKENS
-from ptxkit.resources import grammars
 from ptxkit.syntax.builder import RULES
 from ptxkit.syntax.constants import MalformedError
-
-STARTS = ("module", "version", "target", "item", "header", "section_line", "statement", "operand")
+from ptxkit.syntax.tokenizer import Terminals, Tokenizer
 
 _OPENING = frozenset("([{")
 _CLOSING = frozenset(")]}")
@@ -28,11 +25,11 @@ _OPERATORS = frozenset({"+", "-", "*", "/", "%", "!", "~", "|", "^", "&", "?", "
 Recipe = Callable[[Sequence[str]], Any]
 """Builds a node from the texts of a statement's tokens, in order, comments and blanks left out."""
 
-MAX_WORDS = 65536
-"""Words whose types are remembered; over that, they are forgotten."""
+Plan = Any
+"""A recipe as data: the place of a token, or a rule's name and the plans of its children."""
 
-_LONG = 65536
-"""Characters of a statement from which on its tokens are counted while they are read."""
+Key = tuple[str, tuple[int, ...]]
+"""A start symbol and the types of a sentence's tokens."""
 
 MAX_RECIPES = 4096
 """Sequences of token types that are remembered; real modules have some hundred."""
@@ -53,99 +50,88 @@ class TooDeepError(MalformedError):
     """Brackets nest deeper than MAX_NESTING."""
 
 
-Scanned = tuple[int, str, int]
-"""A token: type (an index into the tokenizer's `names`), text, offset."""
+class Grammar:
+    """The tokenizer, and the recipes known so far: `plans` from the start, and at most MAX_RECIPES learnt ones."""
+
+    def __init__(self, terminals: Terminals, plans: Mapping[Key, Plan] | None = None) -> None:
+        self.terminals = terminals
+        self.tokenizer = Tokenizer(terminals)
+        self.calls = 0
+        self._plans = plans or {}
+        self._recipes: dict[Key, Recipe] = {}
+
+    def terminal(self, name: str) -> str:
+        """The expression of a terminal."""
+        return self.terminals.expressions[name]
+
+    def tree(self, text: str, start: str) -> Any:
+        """Lark's own tree; raises `RefusedError`."""
+        from ptxkit.syntax.lark_tables import tree_of
+
+        self.calls += 1
+        return tree_of(text, start)
+
+    def node(self, text: str, start: str) -> Any:
+        """The node of one piece of text; raises `RefusedError` or `MalformedError`."""
+        known = self.tokenizer.words(text)
+        words, kinds = known if known is not None else self._scanned(text, start)
+        if len(words) > MAX_NESTING:
+            _check_nesting(words)
+        recipe = self._recipes.get((start, kinds)) or self._recipe((start, kinds), text)
+        return recipe(words)
+
+    def plan(self, text: str, start: str) -> tuple[Key, Plan]:
+        """What there is to know of a piece of text: the key by which it is found again, and the plan."""
+        tokens, _ = self.tokenizer.scan(text)
+        places = {offset: place for place, (_, _, offset) in enumerate(tokens)}
+        tree = self.tree(text, start)
+        if depth(tree) > MAX_NESTING:
+            raise TooDeepError(f"this nests deeper than {MAX_NESTING} levels, the most that is read")
+        return (start, tuple([kind for kind, _, _ in tokens])), _planned(tree, places)
+
+    def _scanned(self, text: str, start: str) -> tuple[list[str], tuple[int, ...]]:
+        if "\0" in text:
+            raise NulError("a NUL can stand at the very end of the text only")
+        tokens, reached = self.tokenizer.scan(text)
+        if reached < len(text):
+            if len(tokens) >= MAX_STATEMENT_TOKENS:
+                raise TooLongError(f"this statement has more than {MAX_STATEMENT_TOKENS} words")
+            self.tree(text, start)  # raises: no token begins there
+            raise MalformedError("a character that begins no word of PTX")
+        return [word for _, word, _ in tokens], tuple([kind for kind, _, _ in tokens])
+
+    def _recipe(self, key: Key, text: str) -> Recipe:
+        plan = self._plans.get(key)
+        if plan is None:
+            plan = self.plan(text, key[0])[1]
+        recipe = _recipe(plan)
+        if len(key[1]) <= _RECIPE_TOKENS:
+            if len(self._recipes) >= MAX_RECIPES:
+                self._recipes.clear()
+            self._recipes[key] = recipe
+        return recipe
 
 
-class Tokenizer:
-    """Cuts text into tokens exactly as Lark's basic lexer does, some ten times as fast.
-
-    `kinds` gives each token a type: an index into `names`.
-    """
-
-    def __init__(self, terminals: Collection[TerminalDef], ignored: Collection[str]) -> None:
-        ordered = sorted(
-            terminals, key=lambda term: (-term.priority, -term.pattern.max_width, -len(term.pattern.value), term.name)
-        )
-        self.names: list[str] = [term.name for term in ordered]
-        strings = [term for term in ordered if isinstance(term.pattern, PatternStr)]
-        expressions = [term for term in ordered if not isinstance(term.pattern, PatternStr)]
-        self.keywords = {
-            term.pattern.value: self.names.index(term.name)
-            for term in strings
-            if any(re.fullmatch(other.pattern.to_regexp(), term.pattern.value) for other in expressions)
-        }
-        scanned = [term for term in ordered if term.pattern.value not in self.keywords]
-        self._types = [0, *(self.names.index(term.name) for term in scanned)]
-        self._ignored = frozenset(self.names.index(name) for name in ignored)
-        self._match = re.compile("|".join(f"({term.pattern.to_regexp()})" for term in scanned)).match
-        skipped = "|".join(term.pattern.to_regexp() for term in scanned if term.name in ignored)
-        words = "|".join(term.pattern.to_regexp() for term in scanned if term.name not in ignored)
-        self._words = re.compile(rf"(?>(?:{skipped})*)({words}|\S|\Z)").findall
-        self._kinds: dict[str, int] = {}
-
-    def words(self, text: str) -> tuple[list[str], tuple[int, ...]] | None:
-        """The tokens' texts and types, quickly; None where one is no token, or the text is long."""
-        if len(text) > _LONG:
-            return None
-        words: list[str] = self._words(text)
-        while words and not words[-1]:
-            words.pop()  # the end, behind a comment
-        kinds = self._kinds
-        try:
-            return words, tuple([kinds[word] for word in words])
-        except KeyError:
-            pass
-        if len(kinds) > MAX_WORDS:
-            kinds.clear()
-        for word in words:
-            if word not in kinds:
-                kind = self._kind(word)
-                if kind is None:
-                    return None
-                kinds[word] = kind
-        return words, tuple([kinds[word] for word in words])
-
-    def _kind(self, word: str) -> int | None:
-        """A token's type depends on its text alone: that is what a context-free lexer means."""
-        found = self._match(word)
-        if found is None or found.end() != len(word) or self._types[found.lastindex or 0] in self._ignored:
-            return None
-        return self.keywords.get(word, self._types[found.lastindex or 0])
-
-    def scan(self, text: str, start: int = 0, limit: int = MAX_STATEMENT_TOKENS) -> tuple[list[Scanned], int]:
-        """The tokens from `start` on, at most `limit`, and the offset reached: not the end where no token begins."""
-        found: list[Scanned] = []
-        match, types, ignored, keywords = self._match, self._types, self._ignored, self.keywords
-        end = len(text)
-        while start < end and len(found) < limit:
-            token = match(text, start)
-            if token is None:
-                break
-            kind = types[token.lastindex or 0]
-            if kind not in ignored:
-                value = token.group()
-                found.append((keywords.get(value, kind), value, start))
-            start = token.end()
-        return found, start
-
-
-def depth(tree: Tree[Any]) -> int:
-    """How many levels a tree has; not recursive, as the tree may be too deep for that."""
+def depth(tree: Any) -> int:
+    """How many levels a tree of Lark has; not recursive, as the tree may be too deep for that."""
     depths: dict[int, int] = {}
     for subtree in tree.iter_subtrees():  # children first
-        depths[id(subtree)] = 1 + max(
-            (depths[id(child)] for child in subtree.children if isinstance(child, Tree)), default=0
-        )
+        inner = [depths[id(child)] for child in subtree.children if not isinstance(child, str)]
+        depths[id(subtree)] = 1 + max(inner, default=0)
     return depths[id(tree)]
 
 
-def _compile(node: Any, places: dict[int, int]) -> Recipe:
-    if isinstance(node, Token):
-        place = places[node.start_pos or 0]
-        return lambda texts: texts[place]
-    rule = RULES[node.data]
-    parts = [_compile(child, places) for child in node.children]
+def _planned(node: Any, places: Mapping[int, int]) -> Plan:
+    if isinstance(node, str):  # a token
+        return places[getattr(node, "start_pos", 0)]
+    return (str(node.data), *[_planned(child, places) for child in node.children])
+
+
+def _recipe(plan: Plan) -> Recipe:
+    if isinstance(plan, int):
+        return lambda texts: texts[plan]
+    rule = RULES[plan[0]]
+    parts = [_recipe(child) for child in plan[1:]]
     if len(parts) == 1:
         part = parts[0]
         return lambda texts: rule((part(texts),))
@@ -170,60 +156,31 @@ def _check_nesting(words: Sequence[str]) -> None:
             raise TooDeepError(f"an expression has more than {MAX_NESTING} operators, the most that is read")
 
 
-class Grammar:
-    """Lark, the tokenizer made from its terminals, and the recipes learnt so far (at most MAX_RECIPES)."""
-
-    def __init__(self, text: str) -> None:
-        self.lark = Lark(
-            text, parser="lalr", lexer="basic", start=list(STARTS), maybe_placeholders=False, propagate_positions=True
-        )
-        self.tokenizer = Tokenizer(self.lark.terminals, self.lark.ignore_tokens)
-        self.calls = 0
-        self._recipes: dict[tuple[str, tuple[int, ...]], Recipe] = {}
-
-    def terminal(self, name: str) -> str:
-        """The expression of a terminal."""
-        return next(term.pattern.to_regexp() for term in self.lark.terminals if term.name == name)
-
-    def tree(self, text: str, start: str) -> Tree[Any]:
-        """Lark's own tree; raises `lark.UnexpectedInput`."""
-        self.calls += 1
-        return self.lark.parse(text, start=start)
-
-    def node(self, text: str, start: str) -> Any:
-        """The node of one piece of text; raises `lark.UnexpectedInput` or `MalformedError`."""
-        known = self.tokenizer.words(text)
-        words, kinds = known if known is not None else self._scanned(text, start)
-        if len(words) > MAX_NESTING:
-            _check_nesting(words)
-        recipe = self._recipes.get((start, kinds)) or self._learn((start, kinds), text)
-        return recipe(words)
-
-    def _scanned(self, text: str, start: str) -> tuple[list[str], tuple[int, ...]]:
-        if "\0" in text:
-            raise NulError("a NUL can stand at the very end of the text only")
-        tokens, reached = self.tokenizer.scan(text)
-        if reached < len(text):
-            if len(tokens) >= MAX_STATEMENT_TOKENS:
-                raise TooLongError(f"this statement has more than {MAX_STATEMENT_TOKENS} words")
-            self.tree(text, start)  # raises: no token begins there
-            raise MalformedError("a character that begins no word of PTX")
-        return [word for _, word, _ in tokens], tuple([kind for kind, _, _ in tokens])
-
-    def _learn(self, key: tuple[str, tuple[int, ...]], text: str) -> Recipe:
-        tree = self.tree(text, key[0])
-        if depth(tree) > MAX_NESTING:
-            raise TooDeepError(f"this nests deeper than {MAX_NESTING} levels, the most that is read")
-        tokens, _ = self.tokenizer.scan(text)
-        recipe = _compile(tree, {offset: place for place, (_, _, offset) in enumerate(tokens)})
-        if len(tokens) <= _RECIPE_TOKENS:
-            if len(self._recipes) >= MAX_RECIPES:
-                self._recipes.clear()
-            self._recipes[key] = recipe
-        return recipe
+NAME = "syntax"
 
 
 @cache
 def grammar() -> Grammar:
     """The grammar of the installed `ptx.lark`, loaded once."""
-    return Grammar((grammars() / "ptx.lark").read_text(encoding="utf-8"))
+    terminals, plans = compiled(NAME, sources(), compile_grammar)
+    return Grammar(Terminals(*terminals), plans)
+
+
+def sources() -> list[str]:
+    """Every file that the compiled grammar depends on; Lark's says which release it is."""
+    lark = find_spec("lark")
+    release = [lark.origin] if lark is not None and lark.origin is not None else []
+    return [*grammar_files("ptx.lark", "shapes.txt"), *code_of("syntax"), *release]
+
+
+def compile_grammar() -> tuple[tuple[Any, ...], dict[Key, Plan]]:
+    """The terminals, and the plans of `shapes.txt`; raises `RefusedError` where a line of that is no PTX."""
+    from ptxkit.syntax.lark_tables import terminals
+
+    found = terminals()
+    learning = Grammar(found)
+    (path,) = grammar_files("shapes.txt")
+    with open(path, encoding="utf-8") as file:
+        lines = [line.split(None, 1) for line in file if line.strip() and not line.startswith("#")]
+    plans = dict([learning.plan(text.rstrip("\n"), start) for start, text in lines])
+    return tuple([getattr(found, name) for name in found.__match_args__]), plans

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 
-from lark import UnexpectedInput
-
 from ptxkit.syntax.constants import integer
 from ptxkit.syntax.cutter import UnfitError
+from ptxkit.syntax.errors import RefusedError
 from ptxkit.syntax.grammar import Grammar
 from ptxkit.syntax.tree import Address, Name, Operand, Pair, Vector
 
@@ -118,7 +117,7 @@ class OperandMemo(dict[str, Operand]):
     def _parsed(self, text: str) -> Operand:
         try:
             node: Operand = self._grammar.node(text, "operand")
-        except UnexpectedInput:
+        except RefusedError:
             return BROKEN
         return node
 

@@ -17,14 +17,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from operator import itemgetter
 
-from lark import UnexpectedInput
-
 from ptxkit.limits import MAX_NESTING
 from ptxkit.records import replace
 from ptxkit.source import SourceFile
 from ptxkit.syntax.constants import MalformedError
 from ptxkit.syntax.cutter import BLANK, TRIVIA, UnfitError, cutter
+from ptxkit.syntax.errors import RefusedError
 from ptxkit.syntax.grammar import Grammar, grammar
+from ptxkit.syntax.headers import HeaderMemo
 from ptxkit.syntax.operands import OperandMemo
 from ptxkit.syntax.statements import StatementMemo, piece_node
 from ptxkit.syntax.tree import (
@@ -38,6 +38,9 @@ from ptxkit.syntax.tree import (
 )
 
 _SECTION = re.compile(rf"\.section{BLANK}+(\.[^ \t\r\n{{]+){BLANK}*\{{([^}}]*)\}}{TRIVIA}")
+_DATA = re.compile(r"(\.[a-z0-9]+[ \t]+)(0|[1-9][0-9]*)((?:[ \t]*,[ \t]*(?:0|[1-9][0-9]*))+)")
+"""A line of a section that holds several plain numbers."""
+
 _HEADINGS = 2
 """`.version` and `.target`, with which every module begins."""
 
@@ -49,6 +52,7 @@ class _ModuleReader:
         self._grammar = grammar
         self._operands = OperandMemo(grammar)
         self._statements = StatementMemo(grammar, self._operands)
+        self._headers = HeaderMemo(grammar)
         self._lines: dict[str, str] = {}
         self._items: list[Item] = []
         self._item_starts: list[int] = []
@@ -58,7 +62,7 @@ class _ModuleReader:
         self._next_brace = 0
 
     def module(self, source: SourceFile) -> Module:
-        """The module; raises `UnexpectedInput`, `MalformedError` or `UnfitError` where the text is none."""
+        """The module; raises `RefusedError`, `MalformedError` or `UnfitError` where the text is none."""
         depth = 0
         for cut in cutter().cut(source.text):
             self._statements.learn(cut.rows)
@@ -95,6 +99,9 @@ class _ModuleReader:
             return node
         if piece.startswith(".section"):
             return self._section(piece)
+        if ".func" in piece:
+            declared: Item = self._headers.node(piece, "item")
+            return declared
         item: Item = piece_node(self._grammar, self._operands, piece, "item")
         return item
 
@@ -108,18 +115,23 @@ class _ModuleReader:
             return Section(
                 found[1], tuple([self._lines.get(line) or self._line(line) for line in lines if line[:2] != "//"])
             )
-        except (UnexpectedInput, MalformedError):
+        except (RefusedError, MalformedError):
             whole: Section = self._grammar.node(piece, "item")
             return whole
 
     def _line(self, line: str) -> str:
-        node: str = self._grammar.node(line, "section_line")
+        data = _DATA.fullmatch(line)
+        if data:
+            first = self._grammar.node(data[1] + data[2], "section_line")
+            node = ", ".join([first, *map(str.strip, data[3].split(",")[1:])])
+        else:
+            node = self._grammar.node(line, "section_line")
         self._lines[line] = node
         return node
 
     def _function(self, place: int) -> tuple[Function, int]:
         """The function whose header is the piece at `place`, and the place behind it."""
-        header: Function = self._grammar.node(self._pieces[place], "header")
+        header: Function = self._headers.node(self._pieces[place], "header")
         body, end = self._body(place + 2)
         return replace(header, body=body), end
 
@@ -173,11 +185,11 @@ def parse(text: str, path: str | None = None) -> Module:
 
     Raises `PTXSyntaxError` with all errors. A NUL at the very end, which some producers write, is accepted.
     """
-    from ptxkit.syntax.recovery import recover
-
     source = SourceFile(path if path is not None else "<string>", text)
     with _no_collections():
         try:
             return _ModuleReader(grammar()).module(source)
-        except (UnexpectedInput, MalformedError, UnfitError):
+        except (RefusedError, MalformedError, UnfitError):
+            from ptxkit.syntax.recovery import recover  # and with it Lark, which a correct text need not wait for
+
             return recover(source)

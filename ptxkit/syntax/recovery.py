@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import re
 
-from lark import UnexpectedInput
-
 from ptxkit.diagnostics import Diagnostic, Label, Severity
 from ptxkit.limits import MAX_NESTING, MAX_SYNTAX_ERRORS
 from ptxkit.records import dataclass, field
@@ -17,7 +15,7 @@ from ptxkit.source import SourceFile, Span
 from ptxkit.syntax.builder import SOURCE_SECTION
 from ptxkit.syntax.constants import MalformedError
 from ptxkit.syntax.cutter import BLANK, COMMENT, cutter
-from ptxkit.syntax.errors import PTXSyntaxError
+from ptxkit.syntax.errors import PTXSyntaxError, RefusedError
 from ptxkit.syntax.examination import Finding, examine
 from ptxkit.syntax.grammar import NulError, TooDeepError, TooLongError, grammar
 from ptxkit.syntax.operands import OperandMemo
@@ -53,9 +51,9 @@ def recover(source: SourceFile) -> Module:
         # The grammar decides what is PTX. The walk knows only where statements end.
         try:
             return parse_plainly(source)
-        except (UnexpectedInput, MalformedError) as error:
+        except (RefusedError, MalformedError) as error:
             if not walk.found:
-                place = getattr(error, "pos_in_stream", None) or 0
+                place = error.offset if isinstance(error, RefusedError) else 0
                 walk.report(Finding(Span(place, place + 1), str(error).partition("\n")[0]))
     found = sorted(walk.found, key=lambda diagnostic: diagnostic.span)
     raise PTXSyntaxError(tuple(found[:MAX_SYNTAX_ERRORS]))
@@ -151,7 +149,7 @@ class _Walk:
                     self.statements[found.group()]
                 else:
                     grammar().node(found.group(), start)
-            except (UnexpectedInput, MalformedError) as error:
+            except (RefusedError, MalformedError) as error:
                 return self._examine(place, start, error)
             return found.end()
         self.headed = False
@@ -271,6 +269,6 @@ def _culprit(text: str, start: int, end: int) -> Span:
             grammar().node(text[start + span.start : start + span.end], "operand")
         except MalformedError:
             return Span(start + span.start, start + span.end)
-        except UnexpectedInput:
+        except RefusedError:
             continue
     return Span(start, end)

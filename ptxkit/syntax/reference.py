@@ -17,7 +17,7 @@ _LEVELS = 40
 
 
 def parse_plainly(source: SourceFile) -> Module:
-    """The module of a correct text; raises `lark.UnexpectedInput` or `MalformedError` otherwise."""
+    """The module of a correct text; raises `RefusedError` or `MalformedError` otherwise."""
     tree = grammar().tree(source.text, "module")
     if depth(tree) > MAX_NESTING + _LEVELS:
         raise TooDeepError(f"this nests deeper than {MAX_NESTING} levels, the most that is read")

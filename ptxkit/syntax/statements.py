@@ -13,10 +13,8 @@ from ptxkit.syntax.instructions import GuardMemo, OpcodeMemo, instructions, oper
 from ptxkit.syntax.operands import OperandMemo
 from ptxkit.syntax.tree import Directive, LabelStatement, Statement
 
+# No comment, string or brace inside: there a comma may mean something else.
 _TABLE = re.compile(r"([^={/\"]*=[ \t\r\n]*)\{([^{}/\"]*)\}[ \t\r\n]*;")
-_LONG_TABLE = 64
-"""Characters from which on an initialiser is read element by element instead of by its token types."""
-
 _LOC = re.compile(r"\.loc[ \t]+([1-9][0-9]*)[ \t]+([0-9]|[1-9][0-9]*)[ \t]+([0-9]|[1-9][0-9]*)[ \t\r\n]*")
 
 
@@ -63,9 +61,9 @@ class StatementMemo(dict[str, Statement]):
 def piece_node(grammar: Grammar, operands: OperandMemo, piece: str, start: str) -> Any:
     """The node of a piece by the sequence of its token types.
 
-    An initialiser may be very long; a flat one is read element by element instead.
+    An initialiser may be very long, and hardly two are of one length; a flat one is read element by element instead.
     """
-    found = _TABLE.match(piece) if len(piece) > _LONG_TABLE and piece[0] == "." else None
+    found = _TABLE.match(piece) if piece[0] == "." and "{" in piece else None
     if found is None:
         return grammar.node(piece, start)
     try:

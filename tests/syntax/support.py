@@ -7,12 +7,12 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from lark import UnexpectedInput
 
 from ptxkit import PTXSyntaxError
 from ptxkit.source import SourceFile
 from ptxkit.syntax import parse
 from ptxkit.syntax.constants import MalformedError
+from ptxkit.syntax.errors import RefusedError
 from ptxkit.syntax.reference import parse_plainly
 from ptxkit.syntax.tree import Block, Body, Function, Instruction, Module, Operand, Statement
 
@@ -70,7 +70,7 @@ def plainly(text: str) -> Module | None:
     """The tree as Lark makes it, without any of the fast parser's shortcuts; None where Lark refuses the text."""
     try:
         return parse_plainly(SourceFile("plain.ptx", text))
-    except (UnexpectedInput, MalformedError):
+    except (RefusedError, MalformedError):
         return None
 
 
