@@ -45,7 +45,9 @@ class Tokenizer:
         self._ignored = frozenset(terminals.ignored)
         scanned = [(kind, terminals.expressions[self.names[kind]]) for kind in terminals.scanned]
         self._match = re.compile("|".join(f"({expression})" for _, expression in scanned)).match
-        skipped = "|".join(expression for kind, expression in scanned if kind in self._ignored)
+        # A piece of a text does not end with the NUL that may stand behind all of it.
+        blanks = self._ignored - {terminals.names.index("TRAILING_NUL")}
+        skipped = "|".join(expression for kind, expression in scanned if kind in blanks)
         words = "|".join(expression for kind, expression in scanned if kind not in self._ignored)
         self._words = re.compile(rf"(?>(?:{skipped})*)({words}|\S|\Z)").findall
         self._kinds: dict[str, int] = {}

@@ -62,6 +62,14 @@ def test_a_header_read_part_by_part_is_the_one_that_lark_reads(header: str) -> N
         agree(f"{HEADING}.extern {declared};\n")
 
 
+@pytest.mark.parametrize(
+    "place", ["k\0", "k (.param .b32 a\0)", "k (.param .b32 a\0, .param .b32 b)", "k () .noreturn\0"]
+)
+def test_a_nul_ends_the_whole_text_and_no_part_of_it(place: str) -> None:
+    assert not agree(f"{HEADING}.entry {place}\n{{\nret;\n}}\n")
+    assert agree(f"{HEADING}.entry {place}\n{{\nret;\n}}\n".replace("\0", "") + "\0")
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_damaged_headers_are_accepted_as_lark_accepts_them(seed: int) -> None:
     random = Random(seed)
