@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptxkit.syntax.tree import Declaration, Directive, Function, Item, Module, Prototype, Section, Statement
+from ptxkit.validate.aliases import AliasChecker
 from ptxkit.validate.debugging import DebugChecker
 from ptxkit.validate.directives import header_findings, prototype_findings, statement_findings
 from ptxkit.validate.findings import Finding, Gatekeeper
 from ptxkit.validate.initialisers import initial_findings
 from ptxkit.validate.scopes import Scope
 from ptxkit.validate.targets import heading_findings, samplers, texture_mode
-from ptxkit.validate.unsupported import wrong_target
+from ptxkit.validate.unsupported import wrong_targets
 from ptxkit.validate.variables import parameters_findings, prototype_parameters, variable_findings
 
 _HEADING = frozenset({"version", "target", "address_size"})
@@ -22,12 +23,14 @@ class DeclarationChecker:
 
     def __init__(self, module: Module, gates: Gatekeeper) -> None:
         self._module, self._gates = module, gates
+        self._aliases = AliasChecker()
         self._debug = DebugChecker(gates)
         self._texture_mode = texture_mode(module)
 
-    def heading(self) -> Iterator[Finding]:
-        """`.version`, `.target` and `.address_size`."""
+    def module(self) -> Iterator[Finding]:
+        """`.version`, `.target` and `.address_size`, and what can never be linked."""
         yield from heading_findings(self._module, self._gates)
+        yield from wrong_targets(self._module, self._gates)
 
     def item(self, item: Item, start: int, scope: Scope) -> Iterator[Finding]:
         """One item; of a function its header. scope: the names that are declared, those of the item included."""
@@ -39,9 +42,9 @@ class DeclarationChecker:
                 yield from parameters_findings(item, start, self._gates)
                 for declaration in item.parameters:
                     yield from samplers(declaration, self._texture_mode, start)
-                missing = wrong_target(item, start, self._gates)
-                if missing is not None:
-                    yield missing
+            case Directive(name="alias"):
+                yield from statement_findings(item, "module", start, self._gates)
+                yield from self._aliases.check(item, start, scope)
             case Directive(name="file"):
                 yield from self._debug.file(item, start)
             case Directive(name=name) if name not in _HEADING:

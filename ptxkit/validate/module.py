@@ -47,7 +47,7 @@ class _Validation:
         self.first_unknown: dict[str, tuple[Problem, int]] = {}
 
     def diagnostics(self) -> Iterator[Diagnostic]:
-        yield from map(self._finding, self.declarations.heading())
+        yield from map(self._finding, self.declarations.module())
         scope = ModuleScope()
         for item, start in self.module.located():
             for problem in scope.enter_item(item, start):

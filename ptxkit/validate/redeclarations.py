@@ -109,6 +109,11 @@ def _function_differs(first: Function, second: Function) -> str | None:
         return "is `.extern` in its first declaration, which a function with a body cannot be"
     if second.linkage and first.linkage != second.linkage:
         return f"its linkage was {' '.join(first.linkage) or 'none'}, and is {' '.join(second.linkage)}"
+    return prototypes_differ(first, second)
+
+
+def prototypes_differ(first: Function, second: Function) -> str | None:
+    """What the second of two functions has that the first has not, or has otherwise, as a caller sees it; or None."""
     if (first.directive("noreturn") is None) != (second.directive("noreturn") is None):
         return "only one of both has `.noreturn`"
     if len(first.parameters) != len(second.parameters) or len(first.results) != len(second.results):

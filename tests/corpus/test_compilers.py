@@ -23,9 +23,9 @@ def test_a_compilers_file_survives_printing(file: CompilerFile) -> None:
 
 
 @each_file
-def test_a_compilers_file_is_valid(file: CompilerFile) -> None:
+def test_a_compilers_file_is_valid_where_ptxas_takes_it(file: CompilerFile) -> None:
     found = validate(parse(file.path.read_text(), str(file.path))).diagnostics
-    assert not told(found, Severity.ERROR)
+    assert bool(told(found, Severity.ERROR)) != file.accepted_by_ptxas
 
 
 @pytest.mark.parametrize("file", [file for file in FILES if file.kind == "real"], ids=lambda file: file.name)
