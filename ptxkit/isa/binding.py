@@ -110,6 +110,7 @@ def _bind_operand(operand: OperandForm, form: Form, modifiers: Assignment) -> Op
         operand,
         kind=kind,
         sink=sink and "sink" not in refused,
+        wide=operand.wide and "wide" not in refused,
         wider=operand.wider and "wider" not in refused,
         narrower=operand.narrower and "narrower" not in refused,
         negatable=operand.negatable and "negatable" not in refused,

@@ -50,13 +50,14 @@ class OperandForm:
     `arguments`, `special`... type: PTX type word (`u32`, `b64`, `pred`) or an expression that gives one.
     count: elements of a vector. immediates: legal constants, None where only a register will do.
     space, alignment: of an address; `mbarrier` and `tensormap` objects say so in `object`.
-    condition: the operand is present exactly when this holds (None: always). optional: may be left out.
-    sink: `_` is allowed. negatable: `!p` is allowed. symbol: the address of a variable or function is allowed.
-    wider, narrower: the register may be so than the type. integer: of an untyped operand, it may not be a
-    floating-point one. special: a special register is allowed. elements: of a pair or of a vector whose elements have
-    roles, and what follows the comma in an address. group: the nested optional parts of the syntax that hold it;
-    operands of one part are present together. braced: a vector written in braces, for which no vector register may
-    stand. allowed_if: for `sink`, `wider` and their like the condition under which they hold.
+    condition: the operand is present exactly when this holds (None: always). optional: may be left out. sink: `_`
+    is allowed. wide: an address's register has 32 or 64 bits. negatable: `!p` is allowed. symbol: the address of a
+    variable or function is allowed. wider, narrower: the register may be so than the type. integer: of an untyped
+    operand, it may not be a floating-point one. special: a special register is allowed. elements: of a pair or of a
+    vector whose elements have roles, and what follows the comma in an address. group: the nested optional parts of
+    the syntax that hold it; operands of one part are present together. braced: a vector written in braces, for
+    which no vector register may stand. allowed_if: for `sink`, `wider` and their like the condition under which
+    they hold.
     """
 
     role: str
@@ -67,6 +68,7 @@ class OperandForm:
     space: Expression | None = None
     alignment: Expression | None = None
     object: str | None = None
+    wide: bool = False
     condition: Expression | None = None
     optional: bool = False
     sink: bool = False

@@ -83,6 +83,8 @@ class OperandBuilder:
         space: Expression | None = None
         alignment: Expression | None = None
         thing: str | None = None
+        wide = False
+        allowed_if: tuple[tuple[str, Expression], ...] = ()
         index: list[OperandForm] = []
         for child in node.children[1:]:
             match child.data:
@@ -90,6 +92,9 @@ class OperandBuilder:
                     space = self.expressions.build(child.children[0])
                 case "alignment":
                     alignment = self.expressions.build(child.children[0])
+                case "wide":
+                    wide, condition = True, child.children[0]
+                    allowed_if = () if condition is None else (("wide", self.expressions.build(condition)),)
                 case "object":
                     thing = str(child.children[0])
                     if thing not in _OBJECTS:
@@ -97,7 +102,8 @@ class OperandBuilder:
                 case _:
                     index.append(self._operand(child))
         role = str(node.children[0])
-        return OperandForm(role, "address", None, None, None, space, alignment, thing, elements=tuple(index))
+        place = OperandForm(role, "address", None, None, None, space, alignment, thing, wide, elements=tuple(index))
+        return replace(place, allowed_if=allowed_if)
 
     def _slot(self, node: Node) -> OperandForm:
         role, kind, *rest = node.children

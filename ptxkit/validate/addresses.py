@@ -128,6 +128,8 @@ def _wrong_symbol(form: OperandForm, kind: str) -> str | None:
         return f"must be a .{wanted} register or constant: an address is an integer"
     if kind in (LABEL, BRANCH_TARGETS, CALL_TARGETS, PROTOTYPE):
         return "must be a register, a constant, a variable or a function: a label has no address"
+    if kind in _OPAQUE and wanted != "u64":
+        return "must be an address of data: that of an opaque reference is a .u64"
     if form.space is None:
         return None
     space = _space_of(form)

@@ -31,7 +31,7 @@ from ptxkit.syntax.tree import (
 )
 from ptxkit.validate.addresses import ELEMENT, misplaced
 from ptxkit.validate.calls import call_problems, is_call
-from ptxkit.validate.constants import INTEGER, has_limits, illegal_constants, kind_of
+from ptxkit.validate.constants import INTEGER, INVALID, has_limits, illegal_constants, kind_of
 from ptxkit.validate.names import class_words, undeclared
 from ptxkit.validate.problems import Problem
 from ptxkit.validate.scopes import SPECIAL, UNKNOWN, Scope, is_symbol
@@ -277,6 +277,8 @@ def _typed(operand: Operand, scope: Scope) -> TypedShape:
     found = kind_of(operand)
     if found is not None:
         return ("c", found)
+    if isinstance(operand, Binary) and operand.operator != "+":  # from a name on, assemblers only count up
+        return ("c", INVALID, "symbolic")
     if isinstance(operand, Binary) and isinstance(operand.left, Name) and is_symbol(scope.type_of(operand.left.text)):
         return ("sym", scope.type_of(operand.left.text))
     strange = any(scope.type_of(name) in (SPECIAL, UNKNOWN) for name in names_in(operand))

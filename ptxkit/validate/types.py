@@ -192,6 +192,6 @@ def _wrong_base(operand: OperandForm, base: object) -> str | None:
     found = str(base[1])
     if found in (SPECIAL, UNKNOWN) or is_symbol(found) or not is_type(found):
         return None
-    if kind(found) in ("f", "pred") or bits(found) > 64:
+    if kind(found) in ("f", "pred") or bits(found) > 64 or (operand.wide and bits(found) < 32):
         return f"is an address, and a .{found} register cannot hold one"
     return None
