@@ -17,7 +17,7 @@ from ptxkit.isa.expressions import Const
 from ptxkit.isa.folding import fold, fold_constants, truth
 from ptxkit.isa.forms import Form, Gate, Match
 from ptxkit.isa.scaffold import FIRST_LINE, scaffold
-from ptxkit.isa.spellings import spellings
+from ptxkit.isa.spellings import offers
 from ptxkit.records import dataclass
 
 __all__ = ["FIRST_LINE", "Instance", "instances", "scaffold", "spell"]
@@ -61,8 +61,8 @@ def instances(
 
 
 def spell(match: Match, random: Random) -> str | None:
-    """An instruction of this match, or None where an operand has no stand-in in the scaffold."""
-    return _spell(match, _Turns(random))
+    """A plain instruction of this match, or None where an operand has no stand-in in the scaffold."""
+    return _spell(match, _Turns(random), vary=False)
 
 
 class _Turns:
@@ -105,13 +105,13 @@ def _any_value(values: tuple[str | None, ...], random: Random) -> str | None:
     return random.choice(values)
 
 
-def _spell(match: Match, turns: _Turns) -> str | None:
-    offered = [spellings(operand, turns.random) for operand in match.operands]
+def _spell(match: Match, turns: _Turns, *, vary: bool = True) -> str | None:
+    offered = offers(match.operands, turns.random)
     if not all(offered):
         return None
     words = [ways["plain"] for ways in offered]
     varied = [(match.operands[place].role, way) for place, ways in enumerate(offered) for way in ways]
-    for _ in range(_FAILURES if varied else 0):
+    for _ in range(_FAILURES if varied and vary else 0):
         role, way = turns.next(varied)
         place = next(place for place, operand in enumerate(match.operands) if operand.role == role)
         candidate = [*words[:place], offered[place][way], *words[place + 1 :]]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from random import Random
 
 from ptxkit.isa.expressions import Const
@@ -34,6 +34,24 @@ def spellings(operand: OperandForm, random: Random) -> Spellings:
     """Every kind of thing that a bound operand may be, each once, `plain` among them."""
     maker = _MAKERS.get(operand.kind)
     return maker(operand, random) if maker is not None else _FIXED.get(operand.kind, {})
+
+
+def offers(operands: Sequence[OperandForm], random: Random) -> list[Spellings]:
+    """The spellings of all operands of an instruction, which agree with each other where it names a function."""
+    places = [place for place, operand in enumerate(operands) if operand.kind == "function"]
+    if not places:
+        return [spellings(operand, random) for operand in operands]
+    (place,) = places
+    results, rest = list(operands[:place]), list(operands[place + 1 :])
+    callee = "callee" + "_in" * any(each.kind == "arguments" for each in rest) + "_out" * bool(results)
+    is_indirect = any(each.kind == "label" for each in rest)
+    found: dict[str, Spellings] = {
+        "function": {"plain": "%b64_1", "as u64": "%u64_2"} if is_indirect else {"plain": callee},
+        "label": {"plain": f"prototype_{callee}", "list": f"functions_{callee}"},
+    }
+    parameters = {"plain": "(argument_)", "register": "(%b32_1)", "of floats": "(%f32_1)", "constant": "(7)"}
+    received = {"plain": "(result_)", "register": "(%b32_2)"}
+    return [received for _ in results] + [found["function"]] + [found.get(each.kind, parameters) for each in rest]
 
 
 def register_type(operand: OperandForm) -> str:
