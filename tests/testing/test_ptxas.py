@@ -1,0 +1,63 @@
+"""The oracle: each text is judged by itself, however many are asked at once."""
+
+from __future__ import annotations
+
+import pytest
+
+from ptxkit.isa.scaffold import scaffold
+from ptxkit.testing.ptxas import Ptxas, installed
+
+TARGET = "sm_90a"
+
+
+@pytest.fixture(scope="module")
+def newest() -> Ptxas:
+    return installed()[0]
+
+
+def module(line: str, version: tuple[int, int] = (8, 3)) -> str:
+    return scaffold([line], version, TARGET)
+
+
+def test_it_says_what_it_knows(newest: Ptxas) -> None:
+    assert newest.knows((8, 3), TARGET)
+    assert newest.knows(newest.newest, "sm_75")
+    assert not newest.knows((99, 0), TARGET)
+    assert not newest.knows((8, 3), "sm_13")
+
+
+def test_each_wrong_text_is_named_and_no_other(newest: Ptxas) -> None:
+    right = "add.u32 %u32_1, %u32_2, %u32_3;"
+    lines = [
+        right,
+        "add.u32 %u32_1 %u32_2, %u32_3;",  # ends the reading of its file
+        right,
+        "add.u32 %u64_1, %u32_2, %u32_3;",
+        "add.frob.u32 %u32_1, %u32_2, %u32_3;",
+        right,
+    ]
+    found = newest.refusals([module(line) for line in lines], TARGET)
+    assert sorted(found) == [1, 3, 4]
+    assert "syntax error" in found[1]
+    assert "Arguments mismatch" in found[3]
+
+
+def test_what_an_unreadable_statement_leaves_behind_does_not_spoil_the_next_text(newest: Ptxas) -> None:
+    unreadable, right = "suq.width.b32 %b32_1 [surface_];", "sust.p.1d.b32.trap [surface_, {%b32_1}], {%b32_2};"
+    assert newest.refusals([module(unreadable), module(right)] * 20, TARGET).keys() == set(range(0, 40, 2))
+
+
+def test_more_texts_than_one_process_takes_keep_their_places(newest: Ptxas) -> None:
+    texts = [module("ret;")] * 2500
+    texts[7] = texts[2400] = module("frob;")
+    assert sorted(newest.refusals(texts, TARGET)) == [7, 2400]
+
+
+def test_a_text_alone_gives_the_reason_or_none(newest: Ptxas) -> None:
+    assert newest.refusal(module("bar.sync 0;"), TARGET) is None
+    assert "out of range" in (newest.refusal(module("bar.sync 16;"), TARGET) or "")
+
+
+def test_a_text_that_is_no_module_is_refused(newest: Ptxas) -> None:
+    assert newest.refusal("", TARGET) is not None
+    assert newest.refusal("\0\0 }", TARGET) is not None
