@@ -5,8 +5,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from traceback import extract_tb, format_exception
+import os
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from ptxkit.diagnostics import Diagnostic, Severity, Undecided, Verdict
@@ -49,6 +48,8 @@ def lint_source(source: SourceFile, *, policy: Policy = "isa") -> FileResult:
     try:
         verdict = lint(source.text, path=source.path, policy=policy)
     except Exception as error:
+        from traceback import format_exception
+
         return not_checked(
             source.path,
             f"the analysis of this file broke: {_last_words(error)}",
@@ -101,6 +102,8 @@ def _key(item: Diagnostic | Undecided) -> tuple[int, int, str, str]:
 
 def _last_words(error: Exception) -> str:
     """`KeyError: 'x' (flow.py:12)`: the exception and the innermost place."""
+    from traceback import extract_tb
+
     frames = extract_tb(error.__traceback__)
-    place = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
+    place = f" ({os.path.basename(frames[-1].filename)}:{frames[-1].lineno})" if frames else ""
     return f"{type(error).__name__}: {error}{place}"

@@ -1,9 +1,8 @@
 """Dataclasses that are ready sooner: what a command loads at its start is mostly classes of plain data.
 
-`dataclass`, `field` and `replace` are those of the standard library as far as this project uses them, and a type
-checker sees those. The standard decorator compiles six functions for each class, which took a third of the time of
-`ptxkit lint`; here each is compiled when it is first called. `dataclasses.fields`, `replace` and `is_dataclass` work
-on these classes as on any other.
+The names are those of `dataclasses` as far as this project uses them, and a type checker sees those. The standard
+decorator compiles six functions for each class, which took a third of the time of `ptxkit lint`; here each is compiled
+when it is first called. `dataclasses.fields`, `replace` and `is_dataclass` work on these classes as on any other.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-__all__ = ["dataclass", "field", "replace"]
+__all__ = ["MISSING", "Field", "dataclass", "field", "fields", "replace"]
 
 
 class _Missing:
@@ -26,15 +25,15 @@ _MISSING: Any = _Missing()
 
 
 class _Field:
-    """What `field()` says; `type` is the annotation as written."""
+    """What `field()` says, and the name; `type` is the annotation as written."""
 
-    __slots__ = ("compare", "default", "factory", "shown", "type")
+    __slots__ = ("compare", "default", "default_factory", "name", "repr", "type")
 
     def __init__(
         self, default: object, factory: Callable[[], object], compare: bool = True, shown: bool = True
     ) -> None:
-        self.default, self.factory, self.compare, self.shown = default, factory, compare, shown
-        self.type = ""
+        self.default, self.default_factory, self.compare, self.repr = default, factory, compare, shown
+        self.name = self.type = ""
 
 
 def _field(
@@ -57,7 +56,7 @@ def _dataclass(
         methods |= _ORDER
     if frozen:
         methods |= {"__setattr__": _refuse_to_set, "__delattr__": _refuse_to_delete}
-    return lambda cls: _rebuilt(cls, _fields(cls), methods, slots=slots)
+    return lambda cls: _rebuilt(cls, _described(cls), methods, slots=slots)
 
 
 def _replace(record: Any, /, **changes: object) -> Any:
@@ -67,7 +66,11 @@ def _replace(record: Any, /, **changes: object) -> Any:
     return type(record)(**changes)
 
 
-def _fields(cls: type) -> dict[str, _Field]:
+def _fields_of(record: Any) -> tuple[_Field, ...]:
+    return tuple(record.__record_fields__.values())
+
+
+def _described(cls: type) -> dict[str, _Field]:
     if any("__record_fields__" in vars(base) for base in cls.__mro__[1:]):
         raise TypeError(f"{cls.__name__} cannot inherit the fields of a record; use dataclasses.dataclass")
     fields = {}
@@ -76,7 +79,7 @@ def _fields(cls: type) -> dict[str, _Field]:
         if not annotation.startswith("ClassVar"):
             value = members.get(name, _MISSING)
             each = value if isinstance(value, _Field) else _Field(value, _MISSING)
-            each.type = annotation
+            each.name, each.type = name, annotation
             fields[name] = each
     return fields
 
@@ -138,8 +141,8 @@ class _Constructor(_Method):
             if each.default is not _MISSING:
                 known[f"default_{name}"] = each.default
                 parameters.append(f"{name}=default_{name}")
-            elif each.factory is not _MISSING:
-                known[f"make_{name}"] = each.factory
+            elif each.default_factory is not _MISSING:
+                known[f"make_{name}"] = each.default_factory
                 parameters.append(f"{name}=missing_")
                 value = f"make_{name}() if {name} is missing_ else {name}"
             else:
@@ -164,11 +167,11 @@ class _StandardFields:
 
         described = []
         for name, each in cls.__record_fields__.items():
-            given: dict[str, Any] = {"compare": each.compare, "repr": each.shown}
+            given: dict[str, Any] = {"compare": each.compare, "repr": each.repr}
             if each.default is not _MISSING:
                 given["default"] = each.default
-            elif each.factory is not _MISSING:
-                given["default_factory"] = each.factory
+            elif each.default_factory is not _MISSING:
+                given["default_factory"] = each.default_factory
             described.append((name, each.type, dataclasses.field(**given)))
         made: Any = dataclasses.make_dataclass(cls.__name__, described)
         cls.__dataclass_fields__ = made.__dataclass_fields__
@@ -193,7 +196,7 @@ def _hash_body(cls: Any) -> str:
 
 
 def _repr_body(cls: Any) -> str:
-    shown = ", ".join(f"{name}={{self.{name}!r}}" for name, each in cls.__record_fields__.items() if each.shown)
+    shown = ", ".join(f"{name}={{self.{name}!r}}" for name, each in cls.__record_fields__.items() if each.repr)
     return f'return f"{{self.__class__.__qualname__}}({shown})"'
 
 
@@ -232,6 +235,6 @@ _COMMON = {
 }
 
 if TYPE_CHECKING:
-    from dataclasses import dataclass, field, replace
+    from dataclasses import MISSING, Field, dataclass, field, fields, replace
 else:
-    dataclass, field, replace = _dataclass, _field, _replace
+    MISSING, Field, dataclass, field, fields, replace = _MISSING, _Field, _dataclass, _field, _fields_of, _replace

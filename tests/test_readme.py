@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from ptxkit.cli.main import cli
+from ptxkit.cli.commands import cli
 from ptxkit.rules import RULES
 from tests.cli.support import BROKEN, shell
 

@@ -94,6 +94,17 @@ def test_records_have_the_values_text_and_fields_of_dataclasses(name: str) -> No
 
 
 @pytest.mark.parametrize("name", VALUES)
+def test_fields_say_what_those_of_dataclasses_say(name: str) -> None:
+    ours, theirs = OURS[name], THEIRS[name]
+    assert [(each.name, each.type) for each in records.fields(ours)] == [
+        (each.name, each.type) for each in dataclasses.fields(theirs)
+    ]
+    for our_field, their_field in zip(records.fields(ours), dataclasses.fields(theirs), strict=True):
+        assert (our_field.default is records.MISSING) == (their_field.default is dataclasses.MISSING)
+        assert (our_field.default_factory is records.MISSING) == (their_field.default_factory is dataclasses.MISSING)
+
+
+@pytest.mark.parametrize("name", VALUES)
 def test_records_compare_and_hash_like_dataclasses(name: str) -> None:
     for ours, theirs in pairs(name):
         for our_other, their_other in pairs(name):

@@ -6,16 +6,7 @@ import os
 import sys
 from collections.abc import Iterable
 
-import click
-
 from ptxkit.report import Line, plain_line, to_terminal
-from ptxkit.results import ExitStatus
-
-
-class UnknownError(click.ClickException):
-    """The user named something that there is none of; the message suggests what was meant."""
-
-    exit_code = int(ExitStatus.COULD_NOT_RUN)
 
 
 def write_lines(lines: Iterable[Line], *, error: bool = False) -> None:

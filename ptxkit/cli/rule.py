@@ -7,7 +7,7 @@ from difflib import get_close_matches
 
 import click
 
-from ptxkit.cli.output import UnknownError
+from ptxkit.cli.errors import UnknownError
 
 
 @click.command(short_help="Print what a rule finds, why it matters and what to write instead.")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Collection
 from functools import cache
 
@@ -11,6 +10,7 @@ from ptxkit.isa.effects import Effect
 from ptxkit.isa.expressions import Call, Const, Expression, Role
 from ptxkit.isa.forms import EffectForm
 from ptxkit.isa.functions import space
+from ptxkit.records import MISSING, Field, fields
 
 ACCESS_KINDS = ("read", "write", "update")
 # Fields that hold the name of a role rather than a word.
@@ -22,20 +22,20 @@ def effect_classes() -> dict[str, type]:
     """Effect classes by their name in the notation: `mbarrier_init`, `commit_group`..."""
     found = {}
     for value in vars(effects).values():
-        if isinstance(value, type) and dataclasses.is_dataclass(value) and value.__module__ == effects.__name__:
+        if isinstance(value, type) and value.__module__ == effects.__name__:
             name = "".join(f"_{c.lower()}" if c.isupper() else c for c in value.__name__).lstrip("_")
             found[name] = value
     return found
 
 
-def effect_fields(name: str) -> tuple[dataclasses.Field[object], ...]:
+def effect_fields(name: str) -> tuple[Field[object], ...]:
     if name in ACCESS_KINDS:
-        return dataclasses.fields(effects.Access)[1:]
-    return dataclasses.fields(effect_classes()[name])
+        return fields(effects.Access)[1:]
+    return fields(effect_classes()[name])
 
 
-def is_required(each: dataclasses.Field[object]) -> bool:
-    return each.default is dataclasses.MISSING and each.default_factory is dataclasses.MISSING
+def is_required(each: Field[object]) -> bool:
+    return each.default is MISSING and each.default_factory is MISSING
 
 
 def bind_effect(form: EffectForm, fold: Callable[[Expression], Expression], roles: Collection[str]) -> Effect | None:
@@ -69,7 +69,7 @@ def bind_effect(form: EffectForm, fold: Callable[[Expression], Expression], role
     return built
 
 
-def _word(each: dataclasses.Field[object], value: Expression, fold: Callable[[Expression], Expression]) -> object:
+def _word(each: Field[object], value: Expression, fold: Callable[[Expression], Expression]) -> object:
     """A field that holds words or truth values; `space` fields get the name that effects use."""
     if each.name == "spaces":
         parts = [fold(part) for part in value.arguments] if isinstance(value, Call) else [value]

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 from ptxkit.isa.effects import Effect
 from ptxkit.isa.expressions import Call, Const, Expression, Role
 from ptxkit.isa.forms import Gate, Immediates, OperandForm, Requirement
+from ptxkit.records import MISSING, fields
 
 _KINDS = {
     "label": "a label",
@@ -104,9 +103,9 @@ def _requirement_words(requirement: Requirement) -> str:
 def effect_words(effect: Effect) -> str:
     """A bound effect in one line: its class, and the fields that say something."""
     parts = []
-    for field in dataclasses.fields(effect):
+    for field in fields(effect):
         value = getattr(effect, field.name)
-        if field.default is dataclasses.MISSING or value != field.default:
+        if field.default is MISSING or value != field.default:
             shown = expression_words(value) if isinstance(value, Const | Role | Call) else value
             parts.append(f"{field.name}={shown}")
     return f"{type(effect).__name__}({', '.join(parts)})"

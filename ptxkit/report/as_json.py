@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from math import isfinite
 
@@ -15,6 +14,8 @@ VERSION = 1
 
 def json_report(results: Sequence[FileResult]) -> str:
     """The document, as ASCII text with a final line end."""
+    import json  # here, as the other formats do without
+
     summary = Summary.of(results)
     document = {
         "version": VERSION,

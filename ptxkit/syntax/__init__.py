@@ -1,12 +1,18 @@
-"""Text to tree and back. Knows no instruction by name."""
+"""Text to tree and back. Knows no instruction by name.
+
+What a name needs is loaded when the name is first used: a parse loads neither printer nor formatter.
+"""
 
 from __future__ import annotations
 
-from ptxkit.syntax.errors import PTXSyntaxError
-from ptxkit.syntax.formatter import format_source
-from ptxkit.syntax.parser import parse
-from ptxkit.syntax.positions import StatementSpans, statement_spans, statement_words
-from ptxkit.syntax.printer import print_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ptxkit.syntax.errors import PTXSyntaxError
+    from ptxkit.syntax.formatter import format_source
+    from ptxkit.syntax.parser import parse
+    from ptxkit.syntax.positions import StatementSpans, statement_spans, statement_words
+    from ptxkit.syntax.printer import print_module
 
 __all__ = [
     "PTXSyntaxError",
@@ -17,3 +23,24 @@ __all__ = [
     "statement_spans",
     "statement_words",
 ]
+
+_HOMES = {
+    "PTXSyntaxError": "errors",
+    "StatementSpans": "positions",
+    "format_source": "formatter",
+    "parse": "parser",
+    "print_module": "printer",
+    "statement_spans": "positions",
+    "statement_words": "positions",
+}
+"""Public name -> the module that defines it."""
+
+
+def __getattr__(name: str) -> object:
+    from importlib import import_module
+
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value

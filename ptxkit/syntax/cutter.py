@@ -40,7 +40,7 @@ def _pattern(terminals: Mapping[str, str]) -> str:
     strings = rf"{string}(?>(?:{comma}{string})*)"
     instruction = rf"{_up_to(';/', comment)};"
     place = rf"{number}{gap}{number}{gap}{number}"
-    label = rf"(?>{ident})(?:{TRIVIA}\+{TRIVIA}{number})?"
+    label = rf"(?>{ident}|{terminals['DOT']})(?:{TRIVIA}\+{TRIVIA}{number})?"
     attributes = rf"(?>(?:{comma}(?>{ident}){TRIVIA}(?:{place}|{label}))*)"
     header_stops = ';{="/.'
     header_units = rf"\.pragma{TRIVIA}{strings}{TRIVIA};|\.|{string}|{comment}"

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ptxkit.records import dataclass
+from ptxkit.records import dataclass, replace
 from ptxkit.syntax.constants import MalformedError, integer
-from ptxkit.syntax.operand_rules import Children, constant
+from ptxkit.syntax.operand_rules import Children
 from ptxkit.syntax.tree import (
     Declaration,
     Declarator,
@@ -127,22 +127,30 @@ def _attributes(children: Children) -> Attributes:
 
 def _parameter_head(children: Children) -> _Head:
     types = [str(child) for child in children if isinstance(child, _Type)]
-    vector = next((word for word in types if word in _VECTORS), None)
-    scalars = [word for word in types if word not in _VECTORS]
-    if len(scalars) != 1:
-        raise MalformedError("a declaration needs one type" + (", here are several" if scalars else ""))
-    alignment = child_of(_Alignment, children)
-    return _Head(
+    if len(types) > 1 and types[0] not in _VECTORS:
+        raise MalformedError("a declaration has one type, and before it `.v2` or `.v4` where it is a vector")
+    if types[-1] in _VECTORS:
+        raise MalformedError(f"a declaration needs a type: `.{types[-1]}` stands before it")
+    head = _Head(
         space=children[0],
-        type=scalars[0],
-        vector=vector,
-        alignment=alignment.bytes if alignment else None,
-        attributes=tuple(child_of(Attributes, children) or ()),
+        type=types[-1],
+        vector=types[0] if len(types) > 1 else None,
+        alignment=None,
+        attributes=(),
         pointer=child_of(_Pointer, children),
     )
+    return _qualified(head, children)
 
 
 _VECTORS = frozenset({"v2", "v4", "v8"})
+
+
+def _qualified(head: _Head, children: Children) -> _Head:
+    """The head with the alignment and the attributes among the children; of several alignments the last counts."""
+    alignments = [child.bytes for child in children if isinstance(child, _Alignment)]
+    attributes = [word for child in children if isinstance(child, Attributes) for word in child]
+    alignment = head.alignment if head.alignment is not None else alignments[-1] if alignments else None
+    return replace(head, alignment=alignment, attributes=(*attributes, *head.attributes))
 
 
 def _parameter(children: Children) -> Declaration:
@@ -151,9 +159,12 @@ def _parameter(children: Children) -> Declaration:
 
 
 def _variable(children: Children) -> Declaration:
-    linkages, *declarators = children
-    head: _Head = declarators.pop(0)
-    return head.declare(tuple(declarators), tuple(linkages))
+    linkages, *rest = children
+    place = next(place for place, child in enumerate(rest) if isinstance(child, _Head))
+    head: _Head = rest[place]
+    if place:
+        head = _qualified(head, rest[:place])
+    return head.declare(tuple(rest[place + 1 :]), tuple(linkages))
 
 
 def _declarator(children: Children) -> Declarator:
@@ -169,7 +180,13 @@ def _bound(children: Children) -> _Bound:
 
 
 def _dimension(children: Children) -> _Dimension:
-    return _Dimension(constant(children[0], "an array length") if children else None)
+    if not children:
+        return _Dimension(None)
+    if children[0] == "WARP_SZ":
+        return _Dimension(32)
+    if not children[0][0].isdigit():
+        raise MalformedError(f"the length of an array is a number, and `{children[0]}` is none")
+    return _Dimension(integer(children[0]).value)
 
 
 def _results(children: Children) -> Results:

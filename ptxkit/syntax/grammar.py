@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from importlib.util import find_spec
+from importlib.machinery import PathFinder
 from typing import Any
 
 from ptxkit.cache import code_of, compiled, grammar_files
@@ -168,7 +168,7 @@ def grammar() -> Grammar:
 
 def sources() -> list[str]:
     """Every file that the compiled grammar depends on; Lark's says which release it is."""
-    lark = find_spec("lark")
+    lark = PathFinder.find_spec("lark")
     release = [lark.origin] if lark is not None and lark.origin is not None else []
     return [*grammar_files("ptx.lark", "shapes.txt"), *code_of("syntax"), *release]
 

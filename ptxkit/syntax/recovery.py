@@ -178,6 +178,8 @@ class _Walk:
     def _heading(self, place: int, name: str, found: re.Match[str] | None) -> int:
         if self.headings < 2 and name == ("version", "target")[self.headings]:
             self.headings += 1
+        elif name == "target" and self.headings == 2:
+            pass  # it may be repeated
         elif self.headings == 0:
             self._require_headings(place)
         elif not self.excused:

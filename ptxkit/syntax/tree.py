@@ -296,12 +296,12 @@ class Module:
 
     @property
     def version(self) -> tuple[int, int] | None:
-        """(major, minor) of `.version`, or None where it is missing."""
+        """(major, minor) of `.version`, or None where it is missing or no version."""
         words = self._words("version")
         if not words:
             return None
         major, _, minor = words[0].partition(".")
-        return int(major), int(minor or 0)
+        return (int(major), int(minor)) if len(words[0]) < 8 and major.isdigit() and minor.isdigit() else None
 
     @property
     def targets(self) -> tuple[str, ...]:

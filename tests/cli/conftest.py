@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from ptxkit.cli.main import cli
+from ptxkit.cli.commands import cli
 
 
 @pytest.fixture

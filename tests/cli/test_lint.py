@@ -192,15 +192,47 @@ def test_lint_runs_as_its_own_process_with_the_same_answers(files: Path) -> None
     assert shell("lint", "nowhere.ptx").returncode == 2
 
 
-def test_lint_loads_neither_rich_nor_cuda_when_nobody_needs_colour(files: Path) -> None:
+def loaded_by(*arguments: str) -> set[str]:
+    """The packages and top modules that a command loads; run once before, so that the caches are filled."""
     script = (
         "import sys\nfrom ptxkit.cli.main import main\n"
-        "try: main(['lint', 'clean.ptx'])\n"
+        f"try: main({list(arguments)})\n"
         "except SystemExit as done: assert done.code == 0\n"
-        "print(sorted({'rich', 'cuda', 'hypothesis', 'pytest'} & {name.split('.')[0] for name in sys.modules}))"
+        "print(*{name.split('.')[0] for name in sys.modules})"
     )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines()[-1] == "[]"
+    for _ in range(2):
+        done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    return set(done.stdout.splitlines()[-1].split())
+
+
+def test_lint_loads_nothing_that_it_does_not_need(files: Path) -> None:
+    """Each of these takes as long to load as a small file to lint."""
+    slow = {
+        "rich",
+        "cuda",
+        "numpy",
+        "click",
+        "lark",
+        "dataclasses",
+        "inspect",
+        "pathlib",
+        "tempfile",
+        "json",
+        "hashlib",
+    }
+    assert loaded_by("lint", "clean.ptx") & slow == set()
+
+
+def test_lint_with_options_reads_them_with_click(files: Path) -> None:
+    assert "click" in loaded_by("lint", "--policy", "strict", "clean.ptx")
+    assert "json" in loaded_by("lint", "--format", "json", "clean.ptx")
+
+
+def test_options_behind_the_paths_are_read_too(files: Path) -> None:
+    assert json.loads(shell("lint", "clean.ptx", "--format", "json").stdout)["summary"]["files"] == 1
+    assert b"Usage" in shell("lint", "clean.ptx", "--help").stdout
+    assert shell("lint", "clean.ptx", "--nonsense").returncode == 2
+    assert shell("lint").returncode == 2
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")
