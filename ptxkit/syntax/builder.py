@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ptxkit.records import replace
-from ptxkit.syntax.constants import MalformedError
+from ptxkit.syntax.constants import MalformedDeclarationError
 from ptxkit.syntax.declaration_rules import DECLARATION_RULES, Attributes, Formals, Results, child_of, without_dot
 from ptxkit.syntax.operand_rules import OPERAND_RULES, Children
 from ptxkit.syntax.tree import (
@@ -148,7 +148,7 @@ def _branch_targets(children: Children) -> Directive:
 def _prototype(children: Children) -> Prototype:
     label, *rest = children
     if "_" not in rest:
-        raise MalformedError("the name in a `.callprototype` is `_`")
+        raise MalformedDeclarationError("the name in a `.callprototype` is `_`")
     return Prototype(
         label=label,
         results=tuple(child_of(Results, rest) or ()),

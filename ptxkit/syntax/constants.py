@@ -19,7 +19,15 @@ _MOST_DIGITS = 100
 
 
 class MalformedError(ValueError):
-    """The grammar's rules hold, yet the text means nothing; the message says why."""
+    """The grammar's rules hold, yet the text means nothing; the message says why, and `help` where to look."""
+
+    help: str | None = "see the section on constant expressions"
+
+
+class MalformedDeclarationError(MalformedError):
+    """So is a declaration; its message says all there is."""
+
+    help = None
 
 
 def integer(text: str) -> Integer:

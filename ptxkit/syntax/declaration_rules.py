@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ptxkit.records import dataclass, replace
-from ptxkit.syntax.constants import MalformedError, integer
+from ptxkit.syntax.constants import MalformedDeclarationError, integer
 from ptxkit.syntax.operand_rules import Children
 from ptxkit.syntax.tree import (
     Declaration,
@@ -128,9 +128,9 @@ def _attributes(children: Children) -> Attributes:
 def _parameter_head(children: Children) -> _Head:
     types = [str(child) for child in children if isinstance(child, _Type)]
     if len(types) > 1 and types[0] not in _VECTORS:
-        raise MalformedError("a declaration has one type, and before it `.v2` or `.v4` where it is a vector")
+        raise MalformedDeclarationError("a declaration has one type, and before it `.v2` or `.v4` where it is a vector")
     if types[-1] in _VECTORS:
-        raise MalformedError(f"a declaration needs a type: `.{types[-1]}` stands before it")
+        raise MalformedDeclarationError(f"a declaration needs a type: `.{types[-1]}` stands before it")
     head = _Head(
         space=children[0],
         type=types[-1],
@@ -185,7 +185,7 @@ def _dimension(children: Children) -> _Dimension:
     if children[0] == "WARP_SZ":
         return _Dimension(32)
     if not children[0][0].isdigit():
-        raise MalformedError(f"the length of an array is a number, and `{children[0]}` is none")
+        raise MalformedDeclarationError(f"the length of an array is a number, and `{children[0]}` is none")
     return _Dimension(integer(children[0]).value)
 
 

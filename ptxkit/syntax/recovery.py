@@ -234,7 +234,7 @@ class _Walk:
         text = self.source.text
         found = cutter().piece.match(text, place)
         end = place + len(found.group().rstrip()) if found else place + 1
-        help_text = None if isinstance(error, TooDeepError) else "see the section on constant expressions"
+        help_text = None if isinstance(error, TooDeepError) else error.help
         self.report(Finding(_culprit(text, place, end), str(error), help_text))
         return found.end() if found else self._resume(place)
 

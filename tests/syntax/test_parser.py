@@ -183,8 +183,8 @@ def test_equal_statements_are_one_object() -> None:
         ),
         (".reg .v2 .u32 %r64;", Declaration("reg", "u32", (Declarator("%r64"),), vector="v2")),
         (".local .align 8 .b8 d[32];", Declaration("local", "b8", (Declarator("d", None, (32,)),), alignment=8)),
-        (".param .b8 .align 8 py[12];", Declaration("param", "b8", (Declarator("py", None, (12,)),), alignment=8)),
-        (".shared .u16 t[3][2*2];", Declaration("shared", "u16", (Declarator("t", None, (3, 4)),))),
+        (".param .align 8 .b8 py[12];", Declaration("param", "b8", (Declarator("py", None, (12,)),), alignment=8)),
+        (".shared .u16 t[3][0x4];", Declaration("shared", "u16", (Declarator("t", None, (3, 4)),))),
     ],
 )
 def test_a_declaration_in_a_body_becomes_its_node(text: str, node: Declaration) -> None:
