@@ -103,8 +103,15 @@ class Cutter:
 
     @cached_property
     def piece(self) -> re.Pattern[str]:
-        """One piece; made when first needed, as a correct text that is only parsed needs none."""
+        """One piece; made when first needed, as a correct text needs none (`piece_at`)."""
         return re.compile(self._piece)
+
+    def piece_at(self, text: str, start: int) -> re.Match[str] | None:
+        """The piece that begins at an offset of a text that parses, or None."""
+        found = self._all.match(text, start)
+        if found is None or found.end() < len(text) or found[3] or text[start] in "{}":
+            return found
+        return self.piece.match(text, start)  # the last one, or the rest of the text from where no piece begins
 
     def end(self, text: str) -> int:
         """Where the text ends when the NUL that some producers append is left out."""

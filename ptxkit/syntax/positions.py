@@ -27,7 +27,7 @@ def statement_spans(source: SourceFile, start: int) -> StatementSpans:
 
     A tree that was built has no text: there, and where nothing begins at `start`, all is one empty span.
     """
-    piece = cutter().piece.match(source.text, start)
+    piece = cutter().piece_at(source.text, start)
     tokens = grammar().tokenizer.scan(piece.group())[0] if piece else []
     if not tokens:
         return StatementSpans(Span(start, start))
@@ -41,7 +41,7 @@ def statement_spans(source: SourceFile, start: int) -> StatementSpans:
 
 def statement_words(source: SourceFile, start: int) -> list[tuple[str, Span]]:
     """The tokens of the statement, item or function header that begins at offset `start`, with their places."""
-    piece = cutter().piece.match(source.text, start)
+    piece = cutter().piece_at(source.text, start)
     tokens = grammar().tokenizer.scan(piece.group())[0] if piece else []
     return [(text, Span(start + offset, start + offset + len(text))) for _, text, offset in tokens]
 
