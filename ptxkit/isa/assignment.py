@@ -11,7 +11,7 @@ from ptxkit.isa.functions import is_type
 from ptxkit.records import dataclass
 
 # Modifiers that ptxas takes twice without a word.
-_REPEATABLE = frozenset({"sync", "sat", "satfinite", "NaN", "approx", "uni", "cc"})
+_REPEATABLE = frozenset({"sync", "sat", "satfinite", "NaN", "approx", "uni", "cc", "relu", "shiftamt"})
 # Words straight after the name that are no part of the instruction's name for ptxas: they may stand anywhere.
 _MOVABLE = frozenset({"sync", "aligned", "sp", "ca", "cg"})
 

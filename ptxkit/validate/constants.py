@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from struct import unpack
+
 from ptxkit.isa.expressions import Const
 from ptxkit.isa.folding import fold_constants
 from ptxkit.isa.forms import Immediates, Match
 from ptxkit.isa.words import immediate_words
+from ptxkit.syntax.constants import evaluate
 from ptxkit.syntax.tree import (
     Arguments,
     Binary,
@@ -44,7 +47,8 @@ def kind_of(operand: Operand) -> str | None:
         case Unary(operator, inner):
             return _of_unary(operator, inner)
         case Binary(operator, left, right):
-            return _of_binary(operator, kind_of(left), kind_of(right))
+            by_zero = operator in ("/", "%") and _number(right) == 0
+            return INVALID if by_zero else _of_binary(operator, kind_of(left), kind_of(right))
         case Conditional(test, then, otherwise):
             parts = (kind_of(test), kind_of(then), kind_of(otherwise))
             return None if None in parts else INTEGER if parts == (INTEGER,) * 3 else INVALID
@@ -71,16 +75,20 @@ def _of_binary(operator: str, left: str | None, right: str | None) -> str | None
 
 
 def value_of(operand: Operand | None) -> int | None:
-    """The value of an integer constant, signed as written; None for anything else."""
-    if isinstance(operand, Integer):
-        return operand.value
-    if isinstance(operand, Arguments) and len(operand.elements) == 1:  # in parentheses
-        return value_of(operand.elements[0])
-    if isinstance(operand, Unary):
-        inner = value_of(operand.operand)
-        if inner is not None:
-            return {"-": -inner, "+": inner, "~": ~inner}.get(operand.operator)
-    return None
+    """The value of an integer constant expression, signed as written; None for anything else."""
+    while isinstance(operand, Arguments) and len(operand.elements) == 1:  # in parentheses
+        operand = operand.elements[0]
+    return None if operand is None else evaluate(operand)
+
+
+def _number(operand: Operand | None) -> int | float | None:
+    """The value of a constant, an integer or a floating-point one; None for anything else."""
+    if isinstance(operand, Float):
+        (value,) = unpack(
+            *((">f", operand.bits.to_bytes(4)) if operand.width == 32 else (">d", operand.bits.to_bytes(8)))
+        )
+        return float(value)
+    return value_of(operand)
 
 
 def is_legal(immediates: Immediates, value: int) -> bool:
@@ -104,7 +112,7 @@ def illegal_constants(match: Match, instruction: Instruction) -> list[tuple[int 
         if value is not None and not is_legal(form.immediates, value):
             found.append((index, f"must be {immediate_words(form.immediates)}, and is {value}"))
     for need in match.needs:
-        values = {role: value_of(match.operand(role, instruction)) for role in match.roles}
+        values = {role: _number(match.operand(role, instruction)) for role in match.roles}
         result = fold_constants(need.condition, values)
         if isinstance(result, Const) and not result.value:
             found.append((None, f"breaks the rule {need.text}"))

@@ -83,8 +83,10 @@ def _wrong_elements(element: OperandForm, parts: Sequence[object]) -> str | None
         return f"has elements of different widths, {_listed(types)}{must}"
     if len({_class(each) for each in types} - {"b"} | (constants if untyped is None else set())) > 1:
         return f"has elements of different types, {_listed(types)}{' and constants' if constants else ''}{must}"
+    if first_is_constant and types:
+        return None
     if untyped is not None:
-        return None if first_is_constant else _wrong_name(element, untyped, inside=True)
+        return _wrong_name(element, untyped, inside=True)
     return next((found for part in parts if (found := misfit(element, part, inside=True))), None)  # type: ignore[arg-type]
 
 
@@ -159,9 +161,9 @@ def _agree(found: str, wanted: str, operand: OperandForm, inside: bool) -> bool:
     if "b" in (held, asked):
         return not (operand.integer and held == "f")
     if asked in ("u", "s"):
-        return held in ("u", "s") or (
-            found == "f16x2" and not operand.integer
-        )  # to ptxas a register of .f16x2 is an integer one
+        if found == "f16x2":  # to ptxas such a register is an integer one
+            return not operand.integer
+        return held in ("u", "s") and "x" not in wanted  # packed integers stand in untyped registers
     return inside and held in ("u", "s") and have == need
 
 
@@ -171,6 +173,8 @@ def _wrong_constant(operand: OperandForm, found: str, inside: bool) -> str | Non
     An untyped operand takes integers, and a floating-point constant of exactly its width; so does, inside a vector,
     a double one.
     """
+    if operand.kind == "immediate" and found != INTEGER:
+        return "must be an integer constant"
     wanted = _wanted(operand)
     if wanted is None:
         return None
