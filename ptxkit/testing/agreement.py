@@ -138,7 +138,10 @@ def run(share: Share, oracles: Sequence[Ptxas]) -> Tally:
         if each.knows(version, target):
             theirs = each.refusals(texts, target)
             for index, (question, own) in enumerate(zip(questions, ours, strict=True)):
-                _compare(tally, question, share.pair, each.release, own, theirs.get(index))
+                answer = theirs.get(index)
+                if (own is None) != (answer is None):
+                    answer = each.refusal(texts[index], target)
+                _compare(tally, question, share.pair, each.release, own, answer)
     tally.asked = len(questions)
     return tally
 

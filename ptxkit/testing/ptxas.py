@@ -4,7 +4,8 @@
 and goes on to the next one after a fatal error, so that each text stands alone and costs about 0.1 ms. What is
 `.visible` is known to the later files of the same process: texts that share such names must be asked one by one.
 What is left of a statement that could not be parsed goes into the next one, be it in the next file: a file whose errors
-nobody reads stands between any two.
+nobody reads stands between any two. And after some instructions with an element of a vector register (`%v.x`) ptxas no
+longer looks at versions and targets: such files come last. Even so, ask alone (`refusal`) where the answer matters.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ _TEXTS_AT_ONCE = 2000
 """Files of one process: their names must fit a command line."""
 
 _SECONDS = 120
+
+_ELEMENT = re.compile(r"%v\w+\.[xyzwrgba]\b")
 
 _SWEEPER = ".version 6.4 .target sm_75 .address_size 64 .entry sweeper() { trap; trap; ret; }\n"
 
@@ -50,10 +53,18 @@ class Ptxas:
     def refusals(self, texts: Sequence[str], target: str) -> dict[int, str]:
         """Index and first message of each text that it refuses; they share no `.visible` name."""
         found: dict[int, str] = {}
-        for start in range(0, len(texts), _TEXTS_AT_ONCE):
-            part = texts[start : start + _TEXTS_AT_ONCE]
-            found |= {start + index: message for index, message in self._ask(part, target).items()}
+        for places in self._parts(texts):
+            answers = self._ask([texts[place] for place in places], target)
+            found |= {places[index]: message for index, message in answers.items()}
         return found
+
+    def _parts(self, texts: Sequence[str]) -> Iterator[list[int]]:
+        """The places of the texts that one process takes."""
+        with_elements = [place for place, text in enumerate(texts) if _ELEMENT.search(text)]
+        others = sorted(set(range(len(texts))) - set(with_elements))
+        for places in (others, with_elements):
+            for start in range(0, len(places), _TEXTS_AT_ONCE):
+                yield places[start : start + _TEXTS_AT_ONCE]
 
     def refusal(self, text: str, target: str) -> str | None:
         """Why it refuses the text, asked in a process of its own; None where it accepts."""
