@@ -87,6 +87,13 @@ def _function(children: Children) -> Function:
     return replace(header, body=children[1]) if len(children) > 1 else header
 
 
+def _open_function(children: Children) -> Function:
+    header: Function = children[0]
+    if header.kind == "entry":
+        raise MalformedDeclarationError("the declaration of a kernel ends with `;`")
+    return header
+
+
 def _header(children: Children) -> Function:
     linkages, *directives = children
     head: Function = directives.pop(0)
@@ -191,6 +198,7 @@ RULES: dict[str, Callable[[Children], Any]] = {
     "section_value": _section_value,
     "source_section": _source_section,
     "function": _function,
+    "open_function": _open_function,
     "header": _header,
     "entry": _function_head("entry"),
     "func": _function_head("func"),

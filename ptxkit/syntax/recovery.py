@@ -25,6 +25,7 @@ from ptxkit.syntax.tree import Module
 
 _WORD_START = re.compile(r"[A-Za-z_$%@]")
 _FUNCTION = re.compile(rf"(?:\.(?:visible|extern|weak){BLANK}*)*\.(?:entry|func)\b")
+_ITEM = re.compile(r"(?<=[\s)])\.(?:visible|extern|weak|common|entry|func|global|const|shared|section|file)\b")
 _HEADING = re.compile(r"\.(version|target)\b")
 
 # Where a statement may begin again: behind a semicolon, or on a line that looks like the start of one.
@@ -150,10 +151,25 @@ class _Walk:
                 else:
                     grammar().node(found.group(), start)
             except (RefusedError, MalformedError) as error:
-                return self._examine(place, start, error)
+                end = self._open_declaration(place, found.end()) if function else None
+                return end or self._examine(place, start, error)
             return found.end()
         self.headed = False
         return self._examine(place, start, None)
+
+    def _open_declaration(self, place: int, end: int) -> int | None:
+        """The end of a function's declaration without a semicolon, before the item that follows it; None for none."""
+        for found in _ITEM.finditer(self.source.text, place, end):
+            piece = self.source.text[place : found.start()]
+            if not _FUNCTION.search(piece) or piece.count("(") != piece.count(")"):
+                continue
+            try:
+                grammar().node(piece, "item")
+            except (RefusedError, MalformedError):
+                return None
+            self.headed = False
+            return found.start()
+        return None
 
     def _brace(self, place: int, brace: str) -> int:
         span = Span(place, place + 1)
