@@ -111,6 +111,7 @@ def _bind_operand(operand: OperandForm, form: Form, modifiers: Assignment) -> Op
         kind=kind,
         sink=sink and "sink" not in refused,
         wide=operand.wide and "wide" not in refused,
+        in_register=operand.in_register and "in_register" not in refused,
         wider=operand.wider and "wider" not in refused,
         narrower=operand.narrower and "narrower" not in refused,
         negatable=operand.negatable and "negatable" not in refused,

@@ -13,9 +13,9 @@ from ptxkit.records import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Const:
-    """An integer, a string (a modifier's value, such as `shared::cta`), a truth value, or None (an absent modifier)."""
+    """A number, a string (a modifier's value, such as `shared::cta`), a truth value, or None (an absent modifier)."""
 
-    value: int | str | bool | None
+    value: int | float | str | bool | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -85,7 +85,7 @@ def _constant(expression: Expression) -> str:
     return str(expression.value)
 
 
-def fold_constants(expression: Expression, values: Mapping[str, int | None]) -> Expression:
+def fold_constants(expression: Expression, values: Mapping[str, int | float | None]) -> Expression:
     """A bound expression with the operands' constants put in; it stays open where an operand is no constant."""
     if isinstance(expression, Role):
         value = values.get(expression.name)

@@ -51,13 +51,13 @@ class OperandForm:
     count: elements of a vector. immediates: legal constants, None where only a register will do.
     space, alignment: of an address; `mbarrier` and `tensormap` objects say so in `object`.
     condition: the operand is present exactly when this holds (None: always). optional: may be left out. sink: `_`
-    is allowed. wide: an address's register has 32 or 64 bits. negatable: `!p` is allowed. symbol: the address of a
-    variable or function is allowed. wider, narrower: the register may be so than the type. integer: of an untyped
-    operand, it may not be a floating-point one. special: a special register is allowed. elements: of a pair or of a
-    vector whose elements have roles, and what follows the comma in an address. group: the nested optional parts of
-    the syntax that hold it; operands of one part are present together. braced: a vector written in braces, for
-    which no vector register may stand. allowed_if: for `sink`, `wider` and their like the condition under which
-    they hold.
+    is allowed. wide: an address's register has 32 or 64 bits. in_register: an address is no symbol. negatable: `!p`
+    is allowed. symbol: the address of a variable or function is allowed. wider, narrower: the register may be so
+    than the type. integer: of an untyped operand, it may not be a floating-point one. special: a special register
+    is allowed. elements: of a pair or of a vector whose elements have roles, and what follows the comma in an
+    address. group: the nested optional parts of the syntax that hold it; operands of one part are present together.
+    braced: a vector written in braces, for which no vector register may stand. allowed_if: for `sink`, `wider` and
+    their like the condition under which they hold.
     """
 
     role: str
@@ -69,6 +69,7 @@ class OperandForm:
     alignment: Expression | None = None
     object: str | None = None
     wide: bool = False
+    in_register: bool = False
     condition: Expression | None = None
     optional: bool = False
     sink: bool = False

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable
 from typing import TypeAlias
 
-Constant: TypeAlias = int | str | bool | None
+Constant: TypeAlias = int | float | str | bool | None
 
 _NARROW = {
     "e4m3": 8,

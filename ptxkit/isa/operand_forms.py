@@ -83,8 +83,8 @@ class OperandBuilder:
         space: Expression | None = None
         alignment: Expression | None = None
         thing: str | None = None
-        wide = False
-        allowed_if: tuple[tuple[str, Expression], ...] = ()
+        marks: list[str] = []
+        allowed_if: list[tuple[str, Expression]] = []
         index: list[OperandForm] = []
         for child in node.children[1:]:
             match child.data:
@@ -92,9 +92,11 @@ class OperandBuilder:
                     space = self.expressions.build(child.children[0])
                 case "alignment":
                     alignment = self.expressions.build(child.children[0])
-                case "wide":
-                    wide, condition = True, child.children[0]
-                    allowed_if = () if condition is None else (("wide", self.expressions.build(condition)),)
+                case "wide" | "in_register":
+                    marks.append(str(child.data))
+                    condition = child.children[0]
+                    if condition is not None:
+                        allowed_if.append((str(child.data), self.expressions.build(condition)))
                 case "object":
                     thing = str(child.children[0])
                     if thing not in _OBJECTS:
@@ -102,8 +104,9 @@ class OperandBuilder:
                 case _:
                     index.append(self._operand(child))
         role = str(node.children[0])
-        place = OperandForm(role, "address", None, None, None, space, alignment, thing, wide, elements=tuple(index))
-        return replace(place, allowed_if=allowed_if)
+        place = OperandForm(role, "address", None, None, None, space, alignment, thing, elements=tuple(index))
+        wide, in_register = "wide" in marks, "in_register" in marks
+        return replace(place, wide=wide, in_register=in_register, allowed_if=tuple(allowed_if))
 
     def _slot(self, node: Node) -> OperandForm:
         role, kind, *rest = node.children

@@ -160,4 +160,4 @@ def _fits_vector(operand: OperandForm, shape: Shape) -> bool:
     assert isinstance(operand.count, Const)
     if len(parts) != operand.count.value or "symbolic" in parts or set(parts) == {"sink"}:
         return False
-    return all(_fits_register(operand, part) for part in parts)  # type: ignore[arg-type]
+    return all(isinstance(part, str) and _fits_register(operand, part) for part in parts)

@@ -35,6 +35,9 @@ ELEMENT = "element"
 _GENERIC = frozenset({"&global", "&shared", "&local", "&texref", "&surfref", "&samplerref"})
 _OPAQUE = frozenset({"&texref", "&surfref", "&samplerref"})
 
+_FOREIGN = {"param::entry": frozenset({ARGUMENT}), "param::func": frozenset({KERNEL_PARAMETER})}
+"""The parameters that a qualifier of the parameter space shuts out."""
+
 _LABELS = {
     "branch": (frozenset({LABEL, UNKNOWN}), "a label of this function"),
     "branch_indexed": (frozenset({BRANCH_TARGETS, UNKNOWN}), "the label of a `.branchtargets` list above it"),
@@ -49,8 +52,11 @@ def misplaced(match: Match, typed: tuple[TypedShape, ...]) -> tuple[int, str] | 
     """
     uses = {effect.address: effect.kind for effect in match.effects if isinstance(effect, Access)}
     uses |= {effect.target: effect.kind for effect in match.effects if isinstance(effect, Control) and effect.target}
+    foreign = next((_FOREIGN[value] for value in match.modifiers.values() if value in _FOREIGN), frozenset())
     for index, (operand, shape) in enumerate(zip(match.operands, typed, strict=True)):
         for form, part in _parts(operand, shape):
+            if form.kind == "address" and isinstance(part, tuple) and part[1] in {("r", kind) for kind in foreign}:
+                return index, "must be a parameter of the kind that the state space names"
             wrong = _misplaced(form, part, uses.get(form.role))
             if wrong is not None:
                 return index, wrong
@@ -97,6 +103,8 @@ def _wrong_address(form: OperandForm, base: object, access: str | None) -> str |
         return None
     if is_code(kind):
         return "must be an address of data"
+    if form.in_register:
+        return "must be an address in a register"
     if space == "param" and kind in PARAMETERS:
         return _wrong_parameter(kind, access)
     if access is not None and kind in _OPAQUE:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from struct import unpack
 
 from ptxkit.isa.expressions import Const
@@ -41,7 +42,7 @@ def kind_of(operand: Operand) -> str | None:
         case Integer() | Name("WARP_SZ"):
             return INTEGER
         case Float(width=width):
-            return SINGLE if width == 32 else DOUBLE
+            return SINGLE if width == 32 else INVALID if _overflows(operand) else DOUBLE
         case Arguments((inner,)):
             return kind_of(inner)
         case Unary(operator, inner):
@@ -53,6 +54,14 @@ def kind_of(operand: Operand) -> str | None:
             parts = (kind_of(test), kind_of(then), kind_of(otherwise))
             return None if None in parts else INTEGER if parts == (INTEGER,) * 3 else INVALID
     return None
+
+
+def _overflows(literal: Float) -> bool:
+    """Whether a decimal number is too great or too small for a normal double; `0d` takes every bit pattern."""
+    if literal.text[:2] in ("0d", "0D"):
+        return False
+    exponent = literal.bits >> 52 & 0x7FF
+    return exponent == 0x7FF or (exponent == 0 and re.search("[1-9]", re.split("[eE]", literal.text)[0]) is not None)
 
 
 def _of_unary(operator: str, inner: Operand) -> str | None:

@@ -77,6 +77,10 @@ def _wrong_elements(element: OperandForm, parts: Sequence[object]) -> str | None
         types.discard("pred")
     constants = {"f" if str(part[1])[0] == "f" else "integer" for part in tagged if part[0] == "c"}
     must = f"; each must be a .{_wanted(element)} register"
+    if "pred" in types:
+        return f"has elements of different types, {_listed(types)}{must}"
+    if any(str(part[1]).startswith(_VECTORS) for part in tagged):
+        return f"has a vector for an element{must}"
     first_is_constant = bool(tagged) and tagged[0] == ("c", INTEGER)
     untyped = next((each for each in sorted(types) if kind(each) == "b"), None)
     if len({bits(each) for each in types}) > 1 and not first_is_constant:
@@ -117,7 +121,11 @@ def _wrong_name(operand: OperandForm, found: str, inside: bool = False) -> str |
     if wanted is None or found in (SPECIAL, UNKNOWN):
         return None
     if is_symbol(found):
-        return None if operand.symbol and kind(wanted) != "f" else f"must be a .{wanted} register, and names an address"
+        return (
+            None
+            if operand.symbol and kind(wanted) not in ("f", "pred")
+            else f"must be a .{wanted} register, and names an address"
+        )
     agree = _agree(found, wanted, operand, inside)
     return None if agree else f"must be a .{wanted} register, and is .{found}"
 
