@@ -27,6 +27,7 @@ MAY_KNOW = {
     "report": set(),
     "build": {"syntax", "isa", "linter", "report"},
     "emulate": {"syntax", "isa"},
+    "prebuilt": {"syntax", "isa"},
     "device": {"syntax", "isa", "build", "linter", "report"},
     "kernels": {"build", "device"},
     "cli": {"syntax", "isa", "rules", "linter", "report"},

@@ -72,6 +72,36 @@ def test_ptxkit_lints_from_an_installed_wheel(wheel: Path, tmp_path: Path) -> No
     assert broken.returncode == 1, broken.stdout + broken.stderr
 
 
+def test_the_wheel_brings_its_compiled_grammars_along(wheel: Path, tmp_path: Path) -> None:
+    """They are used, and where they cannot be, all works without them: nothing can be written here."""
+    target = tmp_path / "installed"
+    done = run(sys.executable, "-m", "pip", "install", "--no-deps", "--no-index", "--target", target, wheel)
+    assert done.returncode == 0, done.stderr
+    script = (
+        "import ptxkit.isa.loader, ptxkit.syntax.lark_tables as tables\n"
+        "from ptxkit import cache\n"
+        "from ptxkit.isa import table\n"
+        "compiled = []\n"
+        "for module, name in ((ptxkit.isa.loader, 'load'), (tables, 'terminals'), (tables, 'compile_tables')):\n"
+        "    def noted(*args, name=name, made=getattr(module, name)): compiled.append(name); return made(*args)\n"
+        "    setattr(module, name, noted)\n"
+        "assert len(table().names) > 100\n"
+        "assert str(ptxkit.parse('.version 8.0 .target sm_80')).startswith('.version 8.0')\n"
+        "tables.lark_parser()\n"
+        "print(sorted(compiled))"
+    )
+
+    def compiled_now() -> str:
+        done = run(sys.executable, "-c", script, cwd=tmp_path, PYTHONPATH=str(target), XDG_CACHE_HOME="/dev/null")
+        assert done.returncode == 0, done.stderr
+        return done.stdout.strip()
+
+    assert compiled_now() == "[]"
+    for path in (target / "ptxkit" / "_compiled").iterdir():
+        path.write_bytes(b"garbage")
+    assert compiled_now() == "['compile_tables', 'load', 'terminals']"
+
+
 def test_what_the_tests_need_is_declared() -> None:
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     assert any(line.startswith("nvidia-cuda-nvcc>=13.5") for line in extras["dev"])

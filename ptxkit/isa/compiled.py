@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 from ptxkit.cache import code_of, compiled, grammar_files
 from ptxkit.isa.forms import Instructions
 
-Entry: TypeAlias = "int | str | bool | tuple[int, ...] | None"
+Entry: TypeAlias = "int | float | str | bool | tuple[int, ...] | None"
 Stored: TypeAlias = "tuple[list[Entry], list[tuple[str, str]], dict[str, int | dict[str, int]]]"
 """The entries; the classes by module and name; for each field of `Instructions` its place, or those of its values."""
 
@@ -70,7 +70,7 @@ class _Writer:
         self._places: dict[tuple[type, Entry], int] = {}
 
     def place(self, value: object) -> int:
-        if value is None or isinstance(value, int | str):
+        if value is None or isinstance(value, int | float | str):
             return self._enter(value)
         kind: Any = type(value)
         parts = value if isinstance(value, tuple) else [getattr(value, name) for name in kind.__match_args__]
@@ -80,7 +80,7 @@ class _Writer:
         return self._enter((self.classes.index(kind), *map(self.place, parts)))
 
     def _enter(self, entry: Entry) -> int:
-        key = (type(entry), entry)  # 1 and True are equal
+        key = (type(entry), repr(entry) if isinstance(entry, float) else entry)  # 1, 1.0 and True are equal
         found = self._places.get(key)
         if found is None:
             found = self._places[key] = len(self.entries)

@@ -21,15 +21,24 @@ STARTS = (
 )
 
 
+NAME = "lark"
+
+
 @cache
 def lark_parser() -> Lark:
     """The parser of the installed grammar, its tables from the cache where they stand there."""
-    tables = compiled("lark", [*grammar_files("ptx.lark"), lark.__file__, __file__], _tables)
+    tables = compiled(NAME, sources(), compile_tables)
     source: Any = {"data": tables[0], "memo": tables[1]}
     return Lark.load(source)
 
 
-def _tables() -> Any:
+def sources() -> list[str]:
+    """Every file that the tables depend on; Lark's says which release it is."""
+    return [*grammar_files("ptx.lark"), lark.__file__, __file__]
+
+
+def compile_tables() -> Any:
+    """What Lark makes of the grammar, as plain data."""
     (path,) = grammar_files("ptx.lark")
     with open(path, encoding="utf-8") as file:
         made = Lark(
