@@ -33,17 +33,20 @@ class MalformedDeclarationError(MalformedError):
 def integer(text: str) -> Integer:
     """The node of an integer literal: decimal, `0x`, `0b` or octal, with or without `U`.
 
-    Raises `MalformedError` where it needs more than 64 bits.
+    Raises `MalformedError` where it needs more than 64 bits. One that overflows in its last digit only passes, as with
+    ptxas, which then drops the upper bits.
     """
     digits = text.rstrip("U")
-    if digits[:2] in ("0x", "0X"):
-        value = int(digits[2:], 16)
-    elif digits[:2] in ("0b", "0B"):
-        value = int(digits[2:], 2)
-    else:
-        value = int(digits, 8 if digits[0] == "0" else 10) if len(digits) <= _MOST_DIGITS else _MASK + 1
+    base = {"0x": 16, "0X": 16, "0b": 2, "0B": 2}.get(digits[:2], 8 if digits[0] == "0" else 10)
+    if base in (2, 16):
+        digits = digits[2:]
+    value = int(digits, base) if len(digits) <= _MOST_DIGITS else _MASK + 1
     if value > _MASK:
-        raise MalformedError("an integer constant has at most 64 bits")
+        value = 0
+        for digit in digits:
+            if value >> 63:
+                raise MalformedError("an integer constant has at most 64 bits")
+            value = (value * base + int(digit, base)) & _MASK
     return Integer(value, text)
 
 

@@ -88,6 +88,9 @@ def linkage_findings(linkage: Sequence[str], place: str, start: int, gates: Gate
 
 def attribute_findings(attributes: Sequence[str], place: str, start: int, gates: Gatekeeper) -> Iterator[Finding]:
     """What is wrong with the words of `.attribute(...)`."""
+    if len(attributes) > 1 and not place.endswith("variable"):
+        message = "a function has one attribute"
+        yield Finding("PTX107", message, start, ".attribute", help="keep one of them")
     for written in attributes:
         match = _ATTRIBUTE.fullmatch(written)
         if match is not None:
@@ -108,8 +111,8 @@ def _group(directives: Sequence[Directive], place: str, start: int, gates: Gatek
     """The directives behind a header, one by one and beside each other."""
     names = [directive.name for directive in directives]
     for index, directive in enumerate(directives):
-        if directive.name == "pragma" and place == "entry":
-            yield from _pragma(directive, place, start, gates)
+        if directive.name == "pragma" and place in ("entry", "func_declaration"):
+            yield from _pragma(directive, "module" if place == "func_declaration" else place, start, gates)
             continue
         yield from _one(directive, place, start, gates, names[:index].count(directive.name))
         form = directive_forms().get(directive.name)
@@ -193,7 +196,7 @@ def _wrong_constants(form: DirectiveForm, words: Sequence[str]) -> str | None:
 
 
 def constant_of(word: str) -> int | None:
-    """The value of a constant behind a directive; None where the word is none."""
+    """The value of a constant behind a directive, 2**64 of a larger one; None where the word is no constant."""
     if word == "WARP_SZ":
         return 32
     if not word[:1].isdigit():
@@ -201,7 +204,7 @@ def constant_of(word: str) -> int | None:
     try:
         return integer(word).value
     except MalformedError:
-        return _MOST + 1
+        return 1 << 64
 
 
 # ------------------------------------------------------------------------------------------------ pragmas
@@ -227,7 +230,7 @@ def _pragma(directive: Directive, place: str, start: int, gates: Gatekeeper) -> 
 
 def _pragma_constant(form: DirectiveForm, text: str, word: str, start: int) -> Iterator[Finding]:
     for argument in form.arguments:
-        rest = text[len(form.name) :].strip()
+        rest = text.partition(" ")[2].strip()
         value = constant_of(rest) if re.fullmatch(r"[0-9][0-9A-Za-z]*", rest) else None
         if value is None or not is_legal(argument.immediates, value):
             message = f'the pragma "{form.name}" takes {immediate_words(argument.immediates)}, and has `{clip(rest)}`'

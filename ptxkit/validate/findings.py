@@ -62,6 +62,10 @@ class Gatekeeper:
             message = f"{what} needs {needed}, and the module has {self.words()}"
             yield Finding("PTX801", message, start, word, help=f"change the module to {needed}", section=section)
 
+    def has_feature(self, name: str) -> bool:
+        """Whether the module's version and target have a feature of the table."""
+        return next(self.feature(name, 0), None) is None
+
     def feature(self, name: str, start: int, word: str | None = None) -> Iterator[Finding]:
         """The finding of a feature of the table that the module's version or target lacks."""
         found = next(each for each in module_forms().features if each.name == name)

@@ -66,7 +66,8 @@ def variable_findings(declaration: Declaration, where: str, start: int, gates: G
         yield from attribute_findings(declaration.attributes, place, start, gates)
     data_type = data_types().get(declaration.type)
     if declaration.space not in _SPACES[where]:
-        yield _wrong_space(declaration, where, start)
+        if not (where == "module" and declaration.space in _SPACES["body"] and gates.has_feature("module_registers")):
+            yield _wrong_space(declaration, where, start)
     elif data_type is None:
         yield _unknown_type(declaration.type, start)
     else:
@@ -84,6 +85,7 @@ def variable_findings(declaration: Declaration, where: str, start: int, gates: G
 def parameters_findings(function: Function, start: int, gates: Gatekeeper) -> Iterator[Finding]:
     """What is wrong with the parameters and results of a function."""
     is_kernel = function.kind == "entry"
+    yield from name_findings(function.name, start)
     if is_kernel and function.body is None:
         yield from gates.feature("kernel_declaration", start, function.name)
     for declaration in function.results:
@@ -208,25 +210,32 @@ def _pointer(declaration: Declaration, where: str, start: int, gates: Gatekeeper
         return
     yield from gates.check(form.gates, "`.ptr`", start, ".ptr", form.section)
     for word in declaration.pointer:
-        if word.lstrip(".") not in _POINTED:
-            message = f"a pointer does not point to `{word}`"
+        if word not in _POINTED:
+            message = f"a pointer does not point to .{word} space"
             help_ = f"write {', '.join(f'.{each}' for each in _POINTED)}, or nothing for a generic pointer"
-            yield Finding("PTX107", message, start, word, 1, help_, section=form.section)
+            yield Finding("PTX107", message, start, f".{word}", 1, help_, section=form.section)
 
 
 def _name(declarator: Declarator, where: str, start: int) -> Iterator[Finding]:
     name = declarator.name
+    if name == "_" and where == "kernel_parameter":
+        return
+    if where == "module" and table().special(name) is not None:
+        yield _finding(f"`{clip(name)}` is a special register", start, name, "choose another name", "Identifiers")
+    yield from name_findings(name, start)
+
+
+def name_findings(name: str, start: int) -> Iterator[Finding]:
+    """What is wrong with a name that is declared, whatever it is to be the name of."""
     wrong: str | None = None
-    if name == "_" and where != "kernel_parameter":
-        wrong = "`_` is no name of a variable"
+    if name == "_":
+        wrong = "`_` is the sink, and no name"
     elif "." in name:
         wrong = f"a name has no dot: `{clip(name)}`"
     elif name == "WARP_SZ":
         wrong = "`WARP_SZ` is the name of a constant"
-    elif where == "module" and table().special(name) is not None:
-        wrong = f"`{clip(name)}` is a special register"
     if wrong is not None:
-        yield _finding(wrong, start, name, "give the variable another name", "Identifiers")
+        yield _finding(wrong, start, name, "choose another name", "Identifiers")
 
 
 def _is_open(declarator: Declarator) -> bool:
