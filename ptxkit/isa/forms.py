@@ -56,8 +56,8 @@ class OperandForm:
     than the type. integer: of an untyped operand, it may not be a floating-point one. special: a special register
     is allowed. elements: of a pair or of a vector whose elements have roles, and what follows the comma in an
     address. group: the nested optional parts of the syntax that hold it; operands of one part are present together.
-    braced: a vector written in braces, for which no vector register may stand. allowed_if: for `sink`, `wider` and
-    their like the condition under which they hold.
+    braced: a vector written in braces, for which no vector register may stand. lax: constants beyond the range are
+    tolerated. allowed_if: for `sink`, `wider` and their like the condition under which they hold.
     """
 
     role: str
@@ -81,6 +81,7 @@ class OperandForm:
     integer: bool = False
     group: tuple[int, ...] = ()
     braced: bool = False
+    lax: bool = False
     special: bool = False
     allowed_if: tuple[tuple[str, Expression], ...] = ()
 
@@ -174,13 +175,14 @@ class SpecialRegister:
 class Instructions:
     """All forms by instruction name, in the order of the files, the gates of modifier values, the special registers.
 
-    module: what a module is made of beside instructions.
+    module: what a module is made of beside instructions. tolerances: what assemblers take of any form, and why.
     """
 
     forms: Mapping[str, tuple[Form, ...]]
     value_gates: Mapping[str, tuple[Gate, ...]]
     specials: tuple[SpecialRegister, ...] = ()
     module: ModuleForms = ModuleForms()
+    tolerances: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,6 +48,7 @@ def load_texts(texts: Mapping[str, str]) -> Instructions:
         {name: tuple(found) for name, found in gates.items()},
         tuple(register for chapter in chapters for register in chapter.specials()),
         _joined([chapter.module() for chapter in chapters]),
+        dict(found for chapter in chapters for found in chapter.tolerances()),
     )
 
 
@@ -99,6 +100,11 @@ class _Chapter:
     def forms(self, sets: Mapping[str, tuple[str, ...]]) -> list[Form]:
         return [form for section in self._sections() for form in _SectionBuilder(self, section, sets).build()]
 
+    def tolerances(self) -> list[tuple[str, str]]:
+        """Name and reason of what assemblers take of any form."""
+        found = [node.children for node in _nodes(self.tree) if node.data == "tolerance"]
+        return [(str(name), str(reason)[1:-1]) for name, reason in found]
+
     def specials(self) -> list[SpecialRegister]:
         found: list[SpecialRegister] = []
         for node in _nodes(self.tree):
@@ -129,7 +135,7 @@ class _Chapter:
             section = sections[-1]
             block = section.forms[-1] if section.forms else section.common
             match node.data:
-                case "chapter" | "set" | "special":
+                case "chapter" | "set" | "special" | "tolerance":
                     pass
                 case "section":
                     sections.append(_Section(title=str(node.children[0])[1:-1]))

@@ -147,11 +147,13 @@ class OperandBuilder:
                 return replace(form, narrower=True)
             case "integer":
                 return replace(form, integer=True)
+            case "lax":
+                return replace(form, lax=True)
             case "special":
                 return replace(form, special=True)
             case other:
                 raise self.fail(
-                    f"/{other} means nothing; known: /# /_ /! /& /wider /narrower /integer /special", alternative
+                    f"/{other} means nothing; known: /# /_ /! /& /wider /narrower /integer /special /lax", alternative
                 )
 
 

@@ -18,7 +18,6 @@ from ptxkit.isa.words import clip, operand_words
 from ptxkit.records import dataclass
 from ptxkit.syntax.tree import Instruction
 
-_ODD_ORDER = "its modifiers stand in an order, or twice, as only some assemblers allow"
 _COMPONENTS = frozenset({"x", "y", "z", "w", "r", "g", "b", "a"})
 
 
@@ -60,6 +59,10 @@ class Table:
         """What a module is made of beside instructions: versions, targets, directives, types of variables."""
         return self._instructions.module
 
+    def tolerance(self, name: str) -> str:
+        """Why assemblers take something of any form that the manual does not have."""
+        return self._instructions.tolerances[name]
+
     def special(self, name: str) -> SpecialRegister | None:
         """The special register behind a name such as `%laneid` or `%tid.x`, or None."""
         base, _, component = name.partition(".")
@@ -95,7 +98,7 @@ class Table:
                 found = assign(form, words, lax=lax)
                 if not isinstance(found, Misfit):
                     matched = True
-                    reason = _ODD_ORDER if lax else form.tolerated
+                    reason = self.tolerance("odd_order") if lax else form.tolerated
                     yield from bind(form, found, self._instructions.value_gates, tolerated=reason)
             if matched:
                 return

@@ -111,20 +111,23 @@ def is_legal(immediates: Immediates, value: int) -> bool:
     return (value - (immediates.low or 0)) % immediates.step == 0
 
 
-def illegal_constants(match: Match, instruction: Instruction) -> list[tuple[int | None, str]]:
-    """(operand index, what is wrong) of each constant outside its range, and each broken rule between constants."""
-    found: list[tuple[int | None, str]] = []
+def illegal_constants(match: Match, instruction: Instruction) -> list[tuple[int | None, str, bool]]:
+    """Each constant outside its range, and each broken rule between constants.
+
+    Operand index, what is wrong, and whether assemblers tolerate it.
+    """
+    found: list[tuple[int | None, str, bool]] = []
     for index, (form, operand) in enumerate(zip(match.operands, instruction.operands, strict=True)):
         if form.immediates is None:
             continue
         value = value_of(operand)
         if value is not None and not is_legal(form.immediates, value):
-            found.append((index, f"must be {immediate_words(form.immediates)}, and is {value}"))
+            found.append((index, f"must be {immediate_words(form.immediates)}, and is {value}", form.lax))
     for need in match.needs:
         values = {role: _number(match.operand(role, instruction)) for role in match.roles}
         result = fold_constants(need.condition, values)
         if isinstance(result, Const) and not result.value:
-            found.append((None, f"breaks the rule {need.text}"))
+            found.append((None, f"breaks the rule {need.text}", False))
     return found
 
 

@@ -35,7 +35,7 @@ from ptxkit.validate.constants import INTEGER, INVALID, has_limits, illegal_cons
 from ptxkit.validate.names import class_words, undeclared
 from ptxkit.validate.problems import Problem
 from ptxkit.validate.scopes import SPECIAL, UNKNOWN, Scope, is_symbol
-from ptxkit.validate.types import TypedShape, misfit
+from ptxkit.validate.types import TypedShape, misfit, tolerance
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +134,7 @@ class InstructionChecker:
             if not fit_all(match.operands, shapes):
                 continue
             found = _type_problem(match, typed)
-            if found is not None:
+            if found is not None and found.certain:
                 wrong = wrong or found
                 continue
             misplacement = misplaced(match, typed)
@@ -143,7 +143,7 @@ class InstructionChecker:
                 continue
             closed = unmet(match.gates, self._version, self._target)
             if not closed:
-                odd = (_tolerated(instruction, match),) if match.tolerated else ()
+                odd = (_tolerated(instruction, match),) if match.tolerated else () if found is None else (found,)
                 return _Answer(match, odd, has_limits(match), is_call=is_call(match))
             locked = locked or _gate_problem(match, closed, self._version, self._target)
         if elsewhere is not None and locked is None:
@@ -161,12 +161,20 @@ class InstructionChecker:
 
 
 def _type_problem(match: Match, typed: tuple[TypedShape, ...]) -> Problem | None:
+    """The first operand that cannot be of the type it has, else the first that assemblers only tolerate."""
+    tolerated: Problem | None = None
     for index, (operand, shape) in enumerate(zip(match.operands, typed, strict=True)):
         wrong = misfit(operand, shape)
-        if wrong is not None:
-            message = f"operand {index + 1} of `{match.canonical}` {wrong}"
-            return Problem("PTX104", message, index, match.form, f"it must be {operand_words(operand)}", typed=True)
-    return None
+        if wrong is None:
+            continue
+        help_ = f"it must be {operand_words(operand)}"
+        message = f"operand {index + 1} of `{match.canonical}` {wrong}"
+        lenient = tolerance(operand, shape, match.canonical.split("."), is_result=operand.role in match.results)
+        if lenient is None:
+            return Problem("PTX104", message, index, match.form, help_, typed=True)
+        reason = f"{message}; tolerated: {table().tolerance(lenient)}"
+        tolerated = tolerated or Problem("PTX104", reason, index, match.form, help_, certain=False, typed=True)
+    return tolerated
 
 
 def _misplaced_problem(match: Match, wrong: tuple[int, str], instruction: Instruction, scope: Scope) -> Problem:
@@ -242,19 +250,12 @@ def names_in(operand: Operand) -> Iterator[str]:
 
 
 def _constant_problems(
-    match: Match, instruction: Instruction, constants: list[tuple[int | None, str]]
-) -> list[Problem]:
-    return [
-        Problem(
-            "PTX105",
-            f"operand {index + 1} of `{instruction.opcode}` {text}"
-            if index is not None
-            else f"`{match.canonical}` {text}",
-            index,
-            match.form,
-        )
-        for index, text in constants
-    ]
+    match: Match, instruction: Instruction, constants: list[tuple[int | None, str, bool]]
+) -> Iterator[Problem]:
+    for index, text, tolerated in constants:
+        what = f"operand {index + 1} of `{instruction.opcode}`" if index is not None else f"`{match.canonical}`"
+        why = f"; tolerated: {table().tolerance('beyond_range')}" if tolerated else ""
+        yield Problem("PTX105", f"{what} {text}{why}", index, match.form, certain=not tolerated)
 
 
 def _remember(operand: Operand, scope: Scope) -> TypedShape:

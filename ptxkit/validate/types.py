@@ -6,14 +6,14 @@ test. Where ptxas is laxer than the text, ptxas decides: a type is wrong only wh
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from ptxkit.isa.expressions import Const
 from ptxkit.isa.forms import OperandForm
 from ptxkit.isa.functions import as_bits, bits, is_type, kind
 from ptxkit.records import replace
 from ptxkit.validate.constants import INTEGER, INVALID
-from ptxkit.validate.scopes import SPECIAL, UNKNOWN, is_symbol
+from ptxkit.validate.scopes import ENTRY, FUNCTION, SPECIAL, UNKNOWN, is_symbol
 
 _EXAMPLES = {"f32": "1.0 or 0f3F800000", "f64": "1.0 or 0d3FF0000000000000"}
 
@@ -54,6 +54,18 @@ def misfit(operand: OperandForm, shape: TypedShape, *, inside: bool = False) -> 
             return _wrong_base(operand, shape[1]) or _first_misfit(operand, shape[2:])
         case _:
             return None
+
+
+def tolerance(operand: OperandForm, shape: TypedShape, words: Collection[str], *, is_result: bool) -> str | None:
+    """The name of the tolerance by which an assembler takes a misfit; None where it does not. words: of the opcode.
+
+    Where the type is the instruction's, assemblers compare less closely than where an operand has its own.
+    """
+    if operand.kind != "register" or shape[0] != "r" or _wanted(operand) not in words:
+        return None
+    if shape[1] in (FUNCTION, ENTRY):
+        return None if is_result else "function_as_value"
+    return "halves_as_predicate" if (shape[1], _wanted(operand)) == ("f16x2", "pred") else None
 
 
 def _first_misfit(operand: OperandForm, parts: Sequence[object], *, inside: bool = False) -> str | None:

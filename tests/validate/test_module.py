@@ -145,3 +145,20 @@ def test_programs_that_ptxas_accepts_have_no_error(path: Path) -> None:
     verdict = validate(parse(path.read_text(encoding="utf-8"), str(path)))
     found = {each.code for each in verdict.diagnostics if each.severity is not Severity.NOTE}
     assert found == ({"PTX802"} if path.name == "ptx100.sm_103a.ptx" else set())
+
+
+TOLERATED = [
+    ("add.s32 %r1, %r2, k;", "add.s32 %r1, k, k2;", "PTX104"),
+    ("st.global.u32 [%rd1], k;", "ld.global.u32 k, [%rd1];", "PTX104"),
+    ("and.pred %p1, %p2, %h2x;", "setp.eq.u32 %h2x, %r1, 3;", "PTX104"),
+    ("lop3.b32 %r1, %r2, %r3, %r4, 256;", "bfe.u32 %r1, %r2, 256, 1;", "PTX105"),
+]
+
+
+@pytest.mark.parametrize(("tolerated", "refused", "code"), TOLERATED)
+def test_what_assemblers_take_of_any_form_is_a_warning_with_its_reason(tolerated: str, refused: str, code: str) -> None:
+    head = ".reg .f16x2 %h2x;\n"
+    (found,) = findings(head + tolerated)
+    assert (found.code, found.severity) == (code, Severity.WARNING)
+    assert "; tolerated: " in found.message
+    assert any(each.severity is Severity.ERROR for each in findings(head + refused))
