@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ptxkit.records import replace
-from ptxkit.syntax.constants import MalformedDeclarationError
+from ptxkit.syntax.constants import MalformedDeclarationError, plain_name
 from ptxkit.syntax.declaration_rules import DECLARATION_RULES, Attributes, Formals, Results, child_of, without_dot
 from ptxkit.syntax.operand_rules import OPERAND_RULES, Children
 from ptxkit.syntax.tree import (
@@ -59,7 +59,7 @@ def _section(children: Children) -> Section:
 
 
 def _section_label(children: Children) -> str:
-    return f"{children[0]}:"
+    return f"{plain_name(children[0], 'label')}:"
 
 
 def _section_data(children: Children) -> str:
@@ -67,6 +67,13 @@ def _section_data(children: Children) -> str:
 
 
 def _section_value(children: Children) -> str:
+    return "".join(children)
+
+
+def _section_symbol(children: Children) -> str:
+    for word in children:
+        if word[0] not in ".+-" and not word[0].isdigit():
+            plain_name(word, "symbol")
     return "".join(children)
 
 
@@ -102,7 +109,7 @@ def _header(children: Children) -> Function:
 
 def _function_head(kind: str) -> Callable[[Children], Function]:
     def build(children: Children) -> Function:
-        name = next(child for child in children if isinstance(child, str))
+        name = plain_name(next(child for child in children if isinstance(child, str)), "function")
         return Function(
             kind=kind,
             name=name,
@@ -127,7 +134,7 @@ def _first(children: Children) -> Any:
 
 
 def _label(children: Children) -> LabelStatement:
-    return LabelStatement(children[0])
+    return LabelStatement(plain_name(children[0], "label"))
 
 
 def _loc(children: Children) -> Directive:
@@ -149,11 +156,14 @@ def _loc_intermediate(children: Children) -> Directive:
 
 def _branch_targets(children: Children) -> Directive:
     label, keyword, *names = children
+    for name in (label, *names):
+        plain_name(name, "label")
     return Directive(without_dot(keyword), tuple(names), label)
 
 
 def _prototype(children: Children) -> Prototype:
     label, *rest = children
+    plain_name(label, "label")
     if "_" not in rest:
         raise MalformedDeclarationError("the name in a `.callprototype` is `_`")
     return Prototype(
@@ -195,7 +205,8 @@ RULES: dict[str, Callable[[Children], Any]] = {
     "section": _section,
     "section_label": _section_label,
     "section_data": _section_data,
-    "section_value": _section_value,
+    "section_number": _section_value,
+    "section_symbol": _section_symbol,
     "source_section": _source_section,
     "function": _function,
     "open_function": _open_function,

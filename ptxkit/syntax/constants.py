@@ -30,6 +30,15 @@ class MalformedDeclarationError(MalformedError):
     help = None
 
 
+def plain_name(text: str, what: str) -> str:
+    """A name that is declared. An opcode has dots, and the sink is no name, yet both are read as names."""
+    if "." in text:
+        raise MalformedDeclarationError(f"the name of a {what} has no dot")
+    if text in ("_", "WARP_SZ"):
+        raise MalformedDeclarationError(f"`{text}` is no name for a {what}")
+    return text
+
+
 def integer(text: str) -> Integer:
     """The node of an integer literal: decimal, `0x`, `0b` or octal, with or without `U`.
 

@@ -146,10 +146,10 @@ _VECTORS = frozenset({"v2", "v4", "v8"})
 
 
 def _qualified(head: _Head, children: Children) -> _Head:
-    """The head with the alignment and the attributes among the children; of several alignments the last counts."""
+    """The head with the alignment and the attributes among the children; of several alignments the largest counts."""
     alignments = [child.bytes for child in children if isinstance(child, _Alignment)]
     attributes = [word for child in children if isinstance(child, Attributes) for word in child]
-    alignment = head.alignment if head.alignment is not None else alignments[-1] if alignments else None
+    alignment = max([*alignments, head.alignment or 0]) or None
     return replace(head, alignment=alignment, attributes=(*attributes, *head.attributes))
 
 

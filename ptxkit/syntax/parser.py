@@ -37,7 +37,7 @@ from ptxkit.syntax.tree import (
     Statement,
 )
 
-_SECTION = re.compile(rf"\.section{BLANK}+(\.[^ \t\r\n{{]+){BLANK}*\{{([^}}]*)\}}{TRIVIA}")
+_SECTION = re.compile(rf"\.section{BLANK}+(\.[A-Za-z_][A-Za-z0-9_$]*+){BLANK}*\{{([^}}]*)\}}{TRIVIA}")
 _DATA = re.compile(r"(\.[a-z0-9]+[ \t]+)(0|[1-9][0-9]*)((?:[ \t]*,[ \t]*(?:0|[1-9][0-9]*))+)")
 """A line of a section that holds several plain numbers."""
 

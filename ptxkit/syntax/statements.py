@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ptxkit.records import replace
+from ptxkit.syntax.constants import plain_name
 from ptxkit.syntax.cutter import Row, UnfitError
 from ptxkit.syntax.grammar import Grammar
 from ptxkit.syntax.instructions import GuardMemo, OpcodeMemo, instructions, operand_lists
@@ -50,7 +51,7 @@ class StatementMemo(dict[str, Statement]):
     def _statement(self, piece: str) -> Statement:
         label = self._label(piece)
         if label:
-            return LabelStatement(label[1])
+            return LabelStatement(plain_name(label[1], "label"))
         place = _LOC.fullmatch(piece)
         if place:
             return Directive("loc", place.groups())

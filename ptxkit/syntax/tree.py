@@ -305,8 +305,14 @@ class Module:
 
     @property
     def targets(self) -> tuple[str, ...]:
-        """The words of `.target`: the architecture first, then options such as `debug`."""
-        return self._words("target")
+        """The words of `.target`: the architecture first, then options such as `debug`.
+
+        Of several architectures the last comes first: it is the one that counts.
+        """
+        directives = [item for item in self.items if isinstance(item, Directive) and item.name == "target"]
+        words = [word for directive in directives for word in directive.words]
+        architectures = [word for word in reversed(words) if word.startswith("sm_")]
+        return (*architectures, *[word for word in words if not word.startswith("sm_")])
 
     @property
     def address_size(self) -> int:

@@ -14,8 +14,12 @@ from ptxkit.validate.directives import constant_of
 from ptxkit.validate.findings import Finding, Gatekeeper
 
 _MOST = (1 << 32) - 1
-_RANGES = {".b8": (-128, 255), ".b16": (-(1 << 15), (1 << 16) - 1), ".b32": (-(1 << 63), (1 << 64) - 1)}
-_RANGES[".b64"] = _RANGES[".b32"]
+_RANGES = {
+    ".b8": (-128, 255),
+    ".b16": (-(1 << 15), (1 << 16) - 1),
+    ".b32": (-(1 << 31), (1 << 64) - 1),
+    ".b64": (1 - (1 << 63), (1 << 64) - 1),
+}
 _INLINED = re.compile(r"function_name [^ ]+ inlined_at (\S+) (\S+) (\S+)")
 _NUMBER = re.compile(r"-?[0-9][0-9A-Za-z]*")
 _LOC_SECTION = "Debugging Directives: .loc"

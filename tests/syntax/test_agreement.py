@@ -44,7 +44,8 @@ $L1: L2:
 }}
 	.section .debug_info {{ .b8 1, 2 // two
  L:
-	.b32 a-b, .debug_abbrev+4
+	.b32 a-b
+	.b32 .debug_abbrev+4
 	}}
 """
 

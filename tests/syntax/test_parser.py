@@ -374,8 +374,8 @@ def test_prototypes_may_leave_out_results_and_parameters() -> None:
 
 
 def test_sections_are_kept_line_by_line() -> None:
-    found = item(".section .debug_info\n{\n.b8 1,2 // two\nL1:\n.b32 L1-L2, .debug_loc+0x4\n.b64 -1 .b8 7\n}")
-    assert found == Section(".debug_info", (".b8 1, 2", "L1:", ".b32 L1-L2, .debug_loc+0x4", ".b64 -1", ".b8 7"))
+    found = item(".section .debug_info\n{\n.b8 1,2 // two\nL1:\n.b32 L1-L2\n.b32 .debug_loc+0x4\n.b64 -1 .b8 7\n}")
+    assert found == Section(".debug_info", (".b8 1, 2", "L1:", ".b32 L1-L2", ".b32 .debug_loc+0x4", ".b64 -1", ".b8 7"))
 
 
 def test_a_brace_in_a_comment_ends_no_section() -> None:
