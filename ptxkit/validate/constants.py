@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from struct import unpack
 
 from ptxkit.isa.expressions import Const
 from ptxkit.isa.folding import fold_constants
-from ptxkit.isa.forms import Immediates, Match
+from ptxkit.isa.forms import Immediates, Match, OperandForm
 from ptxkit.isa.words import immediate_words
 from ptxkit.syntax.constants import evaluate
 from ptxkit.syntax.tree import (
+    Address,
     Arguments,
     Binary,
     Conditional,
@@ -20,6 +22,7 @@ from ptxkit.syntax.tree import (
     Name,
     Operand,
     Unary,
+    Vector,
 )
 
 # The kinds of a constant's value.
@@ -117,12 +120,11 @@ def illegal_constants(match: Match, instruction: Instruction) -> list[tuple[int 
     Operand index, what is wrong, and whether assemblers tolerate it.
     """
     found: list[tuple[int | None, str, bool]] = []
-    for index, (form, operand) in enumerate(zip(match.operands, instruction.operands, strict=True)):
-        if form.immediates is None:
-            continue
-        value = value_of(operand)
-        if value is not None and not is_legal(form.immediates, value):
-            found.append((index, f"must be {immediate_words(form.immediates)}, and is {value}", form.lax))
+    for index, (whole, operand) in enumerate(zip(match.operands, instruction.operands, strict=True)):
+        for form, immediates, part in _limited(whole, operand):
+            value = value_of(part)
+            if value is not None and not is_legal(immediates, value):
+                found.append((index, f"must be {immediate_words(immediates)}, and is {value}", form.lax))
     for need in match.needs:
         values = {role: _number(match.operand(role, instruction)) for role in match.roles}
         result = fold_constants(need.condition, values)
@@ -131,7 +133,25 @@ def illegal_constants(match: Match, instruction: Instruction) -> list[tuple[int 
     return found
 
 
+def _limited(form: OperandForm, operand: Operand) -> Iterator[tuple[OperandForm, Immediates, Operand]]:
+    """The operand, or what stands in its braces or behind its comma, where constants have limits."""
+    if form.elements and isinstance(operand, Vector | Address):
+        parts = operand.index if isinstance(operand, Address) else operand.elements
+        for inner, part in zip(form.elements, parts, strict=False):
+            yield from _limited(inner, part)
+    elif form.immediates is not None and isinstance(operand, Vector):
+        for part in operand.elements:
+            yield form, form.immediates, part
+    elif form.immediates is not None:
+        yield form, form.immediates, operand
+
+
 def has_limits(match: Match) -> bool:
     """Whether constants in this form need a look at all."""
-    limited = (form.immediates for form in match.operands if form.immediates is not None)
-    return bool(match.needs) or any(each != Immediates() for each in limited)
+    return bool(match.needs) or any(map(_has_limits, match.operands))
+
+
+def _has_limits(form: OperandForm) -> bool:
+    if any(map(_has_limits, form.elements)):
+        return True
+    return form.immediates is not None and form.immediates != Immediates()

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from ptxkit.isa import table
 from ptxkit.isa.forms import Gate, Match
-from ptxkit.isa.shapes import Shape, fit_all, shape_of
+from ptxkit.isa.shapes import Shape, fit_all, selector_of, shape_of
 from ptxkit.isa.table import Mismatch, Table
 from ptxkit.isa.targets import Target, remedy, unmet
 from ptxkit.isa.words import clip, operand_words
@@ -44,7 +44,8 @@ class _Answer:
 
     limited: constants must be looked at. strange: some name is declared by nothing, or is a special register.
     misplaced: the operand whose symbol cannot stand there, and what would be right. is_call: arguments
-    must be looked at. particular: any of these.
+    must be looked at. rivals: other forms that the operands fit, which may take the constants that this one does not,
+    each with what keeps it from being used or makes it odd. particular: any of these.
     """
 
     match: Match | None
@@ -53,6 +54,7 @@ class _Answer:
     strange: bool = False
     misplaced: tuple[int, str] | None = None
     is_call: bool = False
+    rivals: tuple[tuple[Match, tuple[Problem, ...]], ...] = ()
     particular: bool = False
 
 
@@ -88,8 +90,7 @@ class InstructionChecker:
         if answer.strange:
             yield from self._names(instruction, scope)
         if answer.limited and answer.match is not None:
-            constants = illegal_constants(answer.match, instruction)
-            yield from _constant_problems(answer.match, instruction, constants)
+            yield from _constants(answer, instruction)
         if answer.is_call and answer.match is not None:
             yield from call_problems(answer.match, instruction, scope)
         if answer.misplaced is not None and answer.match is not None:
@@ -130,7 +131,7 @@ class InstructionChecker:
         wrong: Problem | None = None
         locked: Problem | None = None
         elsewhere: _Answer | None = None
-        for match in candidates:
+        for place, match in enumerate(candidates):
             if not fit_all(match.operands, shapes):
                 continue
             found = _type_problem(match, typed)
@@ -144,7 +145,9 @@ class InstructionChecker:
             closed = unmet(match.gates, self._version, self._target)
             if not closed:
                 odd = (_tolerated(instruction, match),) if match.tolerated else () if found is None else (found,)
-                return _Answer(match, odd, has_limits(match), is_call=is_call(match))
+                limited = has_limits(match)
+                rivals = self._rivals(instruction, candidates[:place] + candidates[place + 1 :], shapes, typed)
+                return _Answer(match, odd, limited, is_call=is_call(match), rivals=tuple(rivals) if limited else ())
             locked = locked or _gate_problem(match, closed, self._version, self._target)
         if elsewhere is not None and locked is None:
             return elsewhere
@@ -152,12 +155,41 @@ class InstructionChecker:
             return _Answer(None, (locked or wrong,))  # type: ignore[arg-type]
         return _Answer(None, (self._mismatch(instruction, shapes),))
 
+    def _rivals(
+        self,
+        instruction: Instruction,
+        candidates: tuple[Match, ...],
+        shapes: tuple[Shape, ...],
+        typed: tuple[TypedShape, ...],
+    ) -> Iterator[tuple[Match, tuple[Problem, ...]]]:
+        """The other forms that the operands fit: open ones first, each with its warning or its gate's problem."""
+        locked = []
+        for match in candidates:
+            if fit_all(match.operands, shapes) and _type_problem(match, typed) is None and not misplaced(match, typed):
+                closed = unmet(match.gates, self._version, self._target)
+                if closed:
+                    locked.append((match, (_gate_problem(match, closed, self._version, self._target),)))
+                else:
+                    yield match, (_tolerated(instruction, match),) if match.tolerated else ()
+        yield from locked
+
     def _mismatch(self, instruction: Instruction, shapes: tuple[Shape, ...]) -> Problem:
         found = self._table.match(instruction)
         assert isinstance(found, Mismatch), shapes
         code = {"unknown-opcode": "PTX102", "modifiers": "PTX103", "operands": "PTX104"}[found.kind]
         help_ = f"the nearest form is `{found.nearest.syntax.removeprefix('form ')}`" if found.nearest else None
         return Problem(code, found.message, found.operand, found.nearest, help_)
+
+
+def _constants(answer: _Answer, instruction: Instruction) -> Iterator[Problem]:
+    """What is wrong with the constants, unless another form of the same operands takes them."""
+    assert answer.match is not None
+    constants = illegal_constants(answer.match, instruction)
+    for rival, problems in answer.rivals if constants else ():
+        if not illegal_constants(rival, instruction):
+            yield from problems
+            return
+    yield from _constant_problems(answer.match, instruction, constants)
 
 
 def _type_problem(match: Match, typed: tuple[TypedShape, ...]) -> Problem | None:
@@ -278,6 +310,8 @@ def _typed(operand: Operand, scope: Scope) -> TypedShape:
     found = kind_of(operand)
     if found is not None:
         return ("c", found)
+    if isinstance(operand, Unary) and isinstance(operand.operand, Name):
+        return ("m", _typed(operand.operand, scope))
     if isinstance(operand, Binary) and operand.operator != "+":  # from a name on, assemblers only count up
         return ("c", INVALID, "symbolic")
     if isinstance(operand, Binary) and isinstance(operand.left, Name) and is_symbol(scope.type_of(operand.left.text)):
@@ -301,6 +335,7 @@ def _typed_name(name: str, scope: Scope) -> TypedShape:
     found = scope.type_of(name)
     register = table().special(name) if found == SPECIAL else None
     if register is None:
-        return ("r", found)
+        selector = selector_of(name)
+        return ("r", found) if selector is None else ("r", found, selector)
     whole = "v4." if register.vector and "." not in name else ""
     return ("s", *[f"{whole}{each}" for each in register.types])
