@@ -11,22 +11,31 @@ from ptxkit.cli.errors import UnknownError
 
 
 @click.command(short_help="Print the forms, operands, gates and effects of an instruction.")
-@click.argument("opcode")
+@click.argument("opcode", required=False)
 @click.option(
     "--format", "form", type=click.Choice(["full", "json"]), default="full", show_default=True, help="How to print."
 )
-def isa(opcode: str, form: str) -> None:
+@click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
+def isa(opcode: str | None, form: str, as_json: bool) -> None:
     """Print what the instruction table knows of OPCODE, e.g. mbarrier.init or cp.async.bulk.
 
-    Modifiers that are given choose among the forms. Exit status: 2 where the table has no such instruction.
+    Modifiers that are given choose among the forms. OPCODE may also be a directive such as .maxntid, a modifier such
+    as .L2::cache_hint, a target such as sm_103a or a special register such as %clusterid. Without OPCODE: the
+    names of all instructions; as JSON the whole table. Exit status: 2 where the table has no such thing.
     """
-    from ptxkit.isa.describe import describe, describe_json
+    from ptxkit.isa import table
+    from ptxkit.isa.data import describe_json
+    from ptxkit.isa.describe import describe
 
     try:
-        text = describe_json(opcode) if form == "json" else describe(opcode)
+        if as_json or form == "json":
+            sys.stdout.write(describe_json(opcode))
+        elif opcode is None:
+            sys.stdout.write("".join(f"{name}\n" for name in table().names))
+        else:
+            sys.stdout.write(describe(opcode))
     except LookupError as error:
-        raise UnknownError(f"the table has no instruction {opcode!r}{_hint(opcode)}") from error
-    sys.stdout.write(text)
+        raise UnknownError(f"the table has no instruction {opcode!r}{_hint(opcode or '')}") from error
 
 
 def _hint(opcode: str) -> str:

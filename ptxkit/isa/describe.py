@@ -1,11 +1,12 @@
-"""What the table knows of an opcode, as text for readers and as data for other tools."""
+"""What the table knows of an opcode, as text for readers. (`ptxkit.isa.data` gives it to other tools.)"""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 
 from ptxkit.isa import table
+from ptxkit.isa.describe_module import describe_directive, describe_special
+from ptxkit.isa.expression_text import expression_text
 from ptxkit.isa.expressions import Call, Const
 from ptxkit.isa.forms import Form, Gate, Match
 from ptxkit.isa.words import effect_words, gate_words, operand_words
@@ -14,11 +15,16 @@ from ptxkit.isa.words import effect_words, gate_words, operand_words
 def describe(opcode: str) -> str:
     """The forms that begin like `opcode`, with operands, rules, gates and effects; bound, where it is a whole opcode.
 
-    Modifiers that are given choose among the forms. Raises LookupError where the table has nothing of the kind.
+    Modifiers that are given choose among the forms. A word with a dot in front is a directive or a modifier's value,
+    `sm_90a` a target, `%tid` a special register. Raises LookupError where the table has nothing of the kind.
     """
+    if opcode.startswith("%"):
+        return describe_special(opcode)
+    if opcode.startswith((".", "sm_")):
+        return describe_directive(opcode)
     lines: list[str] = []
     section = None
-    for form in _forms(opcode):
+    for form in forms_of(opcode):
         if form.section != section:
             section = form.section
             lines += ([""] if lines else []) + [form.section, f"  {form.summary}"]
@@ -28,19 +34,9 @@ def describe(opcode: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def describe_data(opcode: str | None = None) -> list[dict[str, object]]:
-    """The same as data, JSON values only; the whole table where no opcode is given."""
-    forms = _forms(opcode) if opcode is not None else [f for name in table().names for f in table().forms(name)]
-    return [_form_data(form) for form in forms]
-
-
-def describe_json(opcode: str | None = None) -> str:
-    """`describe_data` as JSON text."""
-    return json.dumps({"version": 1, "forms": describe_data(opcode)}, indent=2) + "\n"
-
-
-def _forms(opcode: str) -> list[Form]:
-    name, *words = opcode.strip(".").split(".")
+def forms_of(opcode: str) -> list[Form]:
+    """The forms that begin like `opcode` and have its modifiers. Raises LookupError where there are none."""
+    name, *words = opcode.split(".")
     known = table().forms(name)
     may_be = [form for form in known if all(any(word in slot.values for slot in form.modifiers) for word in words)]
     if not may_be:
@@ -56,18 +52,33 @@ def _begins(form: Form, words: list[str]) -> bool:
 
 def _form_lines(form: Form) -> Iterator[str]:
     yield f"  {form.syntax.removeprefix('form ')}"
-    for slot in form.modifiers:
-        if not slot.is_literal:
-            yield f"      {slot.name} = {' '.join(f'.{value}' for value in slot.values)}"
+    if form.tolerated:
+        yield f"      tolerated: {form.tolerated}"
+    for name, values in {slot.name: slot.values for slot in form.modifiers if not slot.is_literal}.items():
+        yield f"      {name} = {' '.join(f'.{value}' for value in values)}"
+    for name, value in form.lets:
+        yield f"      let {name} = {expression_text(value)}"
     for rule in form.rules:
         yield f"      when {rule.text}"
     for need in form.needs:
         yield f"      need {need.text}"
-    for gate in form.gates:
-        if _can_apply(gate, form):
-            yield f"      needs {gate_words(gate)}"
+    for gate in gates_of(form):
+        yield f"      needs {gate_words(gate)}"
     for effect in form.effects:
         yield f"      effect {effect.text}"
+
+
+def gates_of(form: Form) -> list[Gate]:
+    """The gates that some choice of modifiers brings into play: the form's own, then those of modifier values."""
+    own = [gate for gate in form.gates if _can_apply(gate, form)]
+    instead = {gate.subject for gate in own}
+    values = {value for slot in form.modifiers for value in slot.values}
+    return own + [
+        gate
+        for value, gates in table().value_gates.items()
+        if value in values and f".{value}" not in instead
+        for gate in gates
+    ]
 
 
 def _can_apply(gate: Gate, form: Form) -> bool:
@@ -95,37 +106,3 @@ def _match_lines(match: Match) -> Iterator[str]:
         yield f"      needs {gate_words(gate)}"
     for effect in match.effects:
         yield f"      {effect_words(effect)}"
-
-
-def _form_data(form: Form) -> dict[str, object]:
-    return {
-        "name": form.name,
-        "syntax": form.syntax.removeprefix("form "),
-        "section": form.section,
-        "summary": form.summary,
-        "modifiers": [
-            {"name": slot.name, "values": list(slot.values), "optional": slot.optional} for slot in form.modifiers
-        ],
-        "operands": [
-            {"role": operand.role, "kind": operand.kind, "words": operand_words(operand), "optional": operand.optional}
-            for operand in form.operands
-        ],
-        "rules": [rule.text for rule in (*form.rules, *form.needs)],
-        "gates": [
-            {
-                "subject": gate.subject,
-                "alternatives": [
-                    {
-                        "version": f"{each.version[0]}.{each.version[1]}",
-                        "minimum": each.minimum,
-                        "families": list(each.families),
-                    }
-                    for each in gate.alternatives
-                ],
-            }
-            for gate in form.gates
-        ],
-        "effects": [effect.text for effect in form.effects],
-        "file": form.file,
-        "line": form.line,
-    }

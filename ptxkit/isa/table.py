@@ -63,6 +63,16 @@ class Table:
         """Why assemblers take something of any form that the manual does not have."""
         return self._instructions.tolerances[name]
 
+    @property
+    def specials(self) -> tuple[SpecialRegister, ...]:
+        """All special registers, in the order of the files."""
+        return self._instructions.specials
+
+    @property
+    def tolerances(self) -> Mapping[str, str]:
+        """All that assemblers take of any form though the manual does not have it: why, by name."""
+        return self._instructions.tolerances
+
     def special(self, name: str) -> SpecialRegister | None:
         """The special register behind a name such as `%laneid` or `%tid.x`, or None."""
         base, _, component = name.partition(".")

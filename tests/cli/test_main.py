@@ -59,6 +59,18 @@ def test_isa_prints_json_too(ptxkit: Run) -> None:
     assert document["forms"]
 
 
+def test_isa_prints_the_whole_table_as_json(ptxkit: Run) -> None:
+    document = json.loads(ptxkit("isa", "--json").stdout)
+    assert {form["name"] for form in document["forms"]} >= {"add", "mbarrier", "wgmma"}
+    assert ptxkit("isa", "--json").stdout == ptxkit("isa", "--format", "json").stdout
+    assert json.loads(ptxkit("isa", "--json", "mbarrier.init").stdout)["forms"]
+    assert ptxkit("isa", "--json", "nosuch").exit_code == 2
+
+
+def test_isa_without_an_opcode_lists_the_instructions(ptxkit: Run) -> None:
+    assert {"add", "mbarrier", "wgmma"} <= set(ptxkit("isa").stdout.split())
+
+
 def test_isa_suggests_the_nearest_name(ptxkit: Run) -> None:
     result = ptxkit("isa", "mbarier.init")
     assert result.exit_code == 2

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from ptxkit.isa import table
-from ptxkit.isa.describe import describe, describe_data, describe_json
 from ptxkit.syntax import parse
 from ptxkit.syntax.tree import Block, Body, Instruction
 
@@ -78,26 +77,3 @@ def test_importing_a_package_does_not_load_the_table(package: str) -> None:
     code = f"import sys, {package}; print('ptxkit.isa.loader' in sys.modules, 'ptxkit.isa.compiled' in sys.modules)"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.split() == ["False", "False"]
-
-
-def test_describing_an_opcode_shows_forms_gates_and_effects() -> None:
-    text = describe("cp.async.bulk")
-    for words in ("cp.async.bulk.tensor.<dim>", "PTX 8.0 and sm_90", "proxy=.async", "mask:mask_type/#/integer"):
-        assert words in text
-    assert "wait_all" not in text
-
-
-def test_describing_a_whole_opcode_binds_it() -> None:
-    assert "Access(kind=read, space=global, address=a, size=16)" in describe("ld.global.v4.f32")
-
-
-@pytest.mark.parametrize("opcode", ["nosuch", "ld.nosuch", "", ".", "cp.async.nosuch"])
-def test_what_the_table_lacks_is_a_lookup_error(opcode: str) -> None:
-    with pytest.raises(LookupError):
-        describe(opcode)
-
-
-def test_the_whole_table_is_data() -> None:
-    forms = describe_data()
-    assert len(forms) == sum(len(table().forms(name)) for name in table().names)
-    assert describe_json("elect.sync").startswith("{")

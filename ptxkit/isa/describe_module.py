@@ -1,0 +1,82 @@
+"""Directives, special registers and modifier values in words: `ptxkit isa .maxntid`, `ptxkit isa %tid`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from ptxkit.isa import table
+from ptxkit.isa.forms import Gate
+from ptxkit.isa.module_forms import DirectiveForm
+from ptxkit.isa.words import gate_words, immediate_words
+from ptxkit.records import replace
+
+
+def describe_special(name: str) -> str:
+    """A special register: its types and what it needs. Raises LookupError where there is none."""
+    found = table().special(name)
+    if found is None:
+        raise LookupError(name)
+    types = " or ".join(f".{each}" for each in found.types or (found.type,))
+    lines = [f"{found.name}: a special register of type {types}" + (", with .x .y .z .w" if found.vector else "")]
+    if found.requirements:
+        lines.append(f"  needs {gate_words(Gate('', found.requirements))}")
+    return "\n".join(lines) + "\n"
+
+
+def describe_directive(name: str) -> str:
+    """A directive, a target option, a pragma, a type of variables, or what a modifier value needs in every form.
+
+    Raises LookupError where the table has nothing of that name.
+    """
+    module = table().module
+    word = name.removeprefix(".")
+    lines: list[str] = []
+    for kind, forms in (
+        ("option of .target", module.options),
+        ("directive", module.directives),
+        ("pragma", module.pragmas),
+    ):
+        for form in forms:
+            if form.name == word:
+                lines += _directive_lines(kind, form)
+    for each in module.types:
+        if each.name == word:
+            lines += [f".{word}: a type of variables in {_listed(each.spaces)}", *_gate_lines(each.gates)]
+    for target in module.targets:
+        if target.name == word:
+            lines += [f"{word}: {target.words or 'a target'}", *_gate_lines(target.gates)]
+    if word in table().value_gates:
+        lines += [f".{word}: a modifier", *_gate_lines(table().value_gates[word])]
+    if not lines:
+        raise LookupError(name)
+    return "\n".join(lines) + "\n"
+
+
+def _directive_lines(kind: str, form: DirectiveForm) -> Iterator[str]:
+    dot = "." if kind == "directive" else ""
+    yield f"{dot}{form.name}: {'an' if kind[0] == 'o' else 'a'} {kind}" + (
+        f" on {_listed(form.places)}" if form.places else ""
+    )
+    if form.summary:
+        yield f"  {form.summary}"
+    for argument in form.arguments:
+        yield f"  {argument.role}: {immediate_words(argument.immediates)}" + (
+            ", or nothing" if argument.optional else ""
+        )
+    for words, others in (
+        ("not beside", form.excludes),
+        ("only beside", form.companions),
+        ("means nothing without", form.idle_without),
+    ):
+        if others:
+            yield f"  {words} {_listed(f'.{other}' for other in others)}"
+    yield from _gate_lines(form.gates)
+
+
+def _gate_lines(gates: Iterable[Gate]) -> Iterator[str]:
+    for gate in gates:
+        yield f"  needs {gate_words(replace(gate, subject=''))}"
+
+
+def _listed(words: Iterable[str]) -> str:
+    return ", ".join(words)
