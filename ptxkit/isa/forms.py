@@ -57,7 +57,9 @@ class OperandForm:
     is allowed. elements: of a pair or of a vector whose elements have roles, and what follows the comma in an
     address. group: the nested optional parts of the syntax that hold it; operands of one part are present together.
     braced: a vector written in braces, for which no vector register may stand. lax: constants beyond the range are
-    tolerated. allowed_if: for `sink`, `wider` and their like the condition under which they hold.
+    tolerated. allowed_if: for `sink`, `wider` and their like the condition under which they hold. minus: `-%r` is
+    allowed. parts: patterns of the selectors of its parts that are allowed (`b0`, `h[0-3][0-3]`); whole: so is
+    none.
     """
 
     role: str
@@ -83,6 +85,9 @@ class OperandForm:
     braced: bool = False
     lax: bool = False
     special: bool = False
+    minus: bool = False
+    parts: tuple[str, ...] = ()
+    whole: bool = True
     allowed_if: tuple[tuple[str, Expression], ...] = ()
 
 

@@ -169,7 +169,8 @@ class _SectionBuilder:
     def _form(self, block: _Block) -> Form:
         head = block.head
         assert head is not None
-        modifiers = self._modifiers(block)
+        values = self._variables(block)
+        modifiers = self._modifiers(block, values)
         roles = roles_of(_operands(block))
         lets = {
             str(node.children[0]) for part in (self.section.common, block) for node in part.others if node.data == "let"
@@ -187,7 +188,7 @@ class _SectionBuilder:
                 sets=self.sets,
             ),
         )
-        operands = OperandBuilder(self.chapter.fail, builder).build(_operands(block))
+        operands = OperandBuilder(self.chapter.fail, builder, values).build(_operands(block))
         statements = [*self.section.common.others, *block.others]
         tolerated = [(str(n.children[0])[1:-1], n.children[1]) for n in statements if n.data == "tolerate"]
         return Form(
@@ -235,14 +236,20 @@ class _SectionBuilder:
             slots.append((str(token).lstrip("."), inner, optional))
         return slots
 
-    def _modifiers(self, block: _Block) -> tuple[Modifier, ...]:
-        assert block.head is not None
+    def _variables(self, block: _Block) -> dict[str, tuple[str, ...]]:
+        """The values of each variable, those of the section and those of the form."""
         values: dict[str, tuple[str, ...]] = {}
         for part in (self.section.common, block):
             for node in part.variables:
                 values[str(node.children[0])] = _values(self.chapter, node.children[1], self.sets)
+        return values
+
+    def _modifiers(self, block: _Block, values: Mapping[str, tuple[str, ...]]) -> tuple[Modifier, ...]:
+        assert block.head is not None
         modifiers = [Modifier(str(word)[1:], (str(word)[1:],), stem=True) for word in block.head.children[1].children]
-        used = set()
+        operands = _operands(block)
+        selectors = [] if operands is None else operands.find_data("choice")
+        used = {str(each.children[0]) for each in selectors}
         for name, node, optional in self._slots(block):
             if isinstance(node, Token):
                 modifiers.append(Modifier(name, (name,), optional))

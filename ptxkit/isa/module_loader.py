@@ -112,7 +112,7 @@ class _Builder:
                 found += self._arguments(child, optional=True)
                 continue
             item = child.children[0]
-            constant = item.children[1] if item.data == "slot" else None
+            constant = item.children[2] if item.data == "slot" else None
             if not isinstance(constant, Tree) or not str(constant.data).endswith(
                 ("_immediate", "_range", "_from", "_set")
             ):

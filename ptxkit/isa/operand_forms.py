@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from lark import Token, Tree
 
@@ -31,8 +31,8 @@ def roles_of(node: Node | None) -> list[str]:
 class OperandBuilder:
     """Builds the operand forms of one form; their types stay expressions."""
 
-    def __init__(self, fail: Fail, expressions: ExpressionBuilder) -> None:
-        self.fail, self.expressions = fail, expressions
+    def __init__(self, fail: Fail, expressions: ExpressionBuilder, values: Mapping[str, tuple[str, ...]]) -> None:
+        self.fail, self.expressions, self.values = fail, expressions, values
         self._groups = 0
 
     def build(self, node: Node | None) -> tuple[OperandForm, ...]:
@@ -109,7 +109,7 @@ class OperandBuilder:
         return replace(place, wide=wide, in_register=in_register, allowed_if=tuple(allowed_if))
 
     def _slot(self, node: Node) -> OperandForm:
-        role, kind, *rest = node.children
+        role, selector, kind, *rest = node.children
         counts = [part for part in rest if isinstance(part, Tree) and part.data == "count"]
         form = OperandForm(str(role), "register")
         if isinstance(kind, Tree) and kind.data.endswith(("_immediate", "_range", "_from", "_set")):
@@ -118,12 +118,20 @@ class OperandBuilder:
             form = replace(form, kind=str(kind.children[0]))
         else:
             form = replace(form, type=self.expressions.build(kind))
+        if selector is not None:
+            form = replace(form, parts=self._parts(selector), whole=selector.data == "absent")
         for count in counts:
             form = replace(form, kind="vector_or_register", count=self.expressions.build(count.children[0]))
         for part in rest:
             if part not in counts:
                 form = self._allow(form, part)
         return form
+
+    def _parts(self, selector: Node) -> tuple[str, ...]:
+        (name,) = next(selector.find_data("choice")).children
+        if str(name) not in self.values:
+            raise self.fail(f"the selector {name} has no line `{name} = ...`", selector)
+        return self.values[str(name)]
 
     def _allow(self, form: OperandForm, alternative: Node | Token) -> OperandForm:
         if isinstance(alternative, Tree) and alternative.data == "allowed_if":
@@ -134,7 +142,14 @@ class OperandBuilder:
             return replace(allowed, allowed_if=(*form.allowed_if, (str(mark), self.expressions.build(condition))))
         if isinstance(alternative, Tree):
             return replace(form, immediates=immediates_of(alternative))
-        match str(alternative):
+        marked = self._marked(form, str(alternative))
+        if marked is None:
+            known = "/# /_ /! /& /wider /narrower /integer /special /lax /minus"
+            raise self.fail(f"/{alternative} means nothing; known: {known}", alternative)
+        return marked
+
+    def _marked(self, form: OperandForm, mark: str) -> OperandForm | None:
+        match mark:
             case "_" | "sink":
                 return replace(form, sink=True)
             case "!" | "negatable":
@@ -151,10 +166,10 @@ class OperandBuilder:
                 return replace(form, lax=True)
             case "special":
                 return replace(form, special=True)
-            case other:
-                raise self.fail(
-                    f"/{other} means nothing; known: /# /_ /! /& /wider /narrower /integer /special /lax", alternative
-                )
+            case "minus":
+                return replace(form, minus=True)
+            case _:
+                return None
 
 
 def immediates_of(node: Node) -> Immediates:

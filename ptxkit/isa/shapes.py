@@ -7,6 +7,7 @@ registers are the validator's business.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fnmatch import fnmatchcase
 from typing import TypeAlias
 
 from ptxkit.isa.expressions import Const
@@ -43,7 +44,7 @@ def shape_of(operand: Operand) -> Shape:
     kind = type(operand)
     if kind is Name:
         text = operand.text  # type: ignore[union-attr]
-        return "sink" if text == "_" else "constant" if text in _CONSTANT_NAMES else "name"
+        return "sink" if text == "_" else "constant" if text in _CONSTANT_NAMES else _named(text)
     simple = _SIMPLE.get(kind)
     if simple is not None:
         return simple
@@ -57,6 +58,17 @@ def shape_of(operand: Operand) -> Shape:
     if isinstance(operand, Arguments):
         return ("arguments", *[_unwrapped(element) for element in operand.elements])
     return _expression(operand)
+
+
+def selector_of(name: str) -> str | None:
+    """The part of a register that a name asks for: `b0` of `%r1.b0`, `h10` of `%r1.h10`."""
+    selector = name.rpartition(".")[2]
+    return selector if selector[:1] in ("b", "h") and selector[1:].isdigit() and "." in name else None
+
+
+def _named(name: str) -> Shape:
+    selector = selector_of(name)
+    return "name" if selector is None else ("part", selector)
 
 
 def _unwrapped(operand: Operand) -> Shape:
@@ -75,6 +87,8 @@ def _expression(operand: Operand) -> Shape:
     """A constant, or a name with constants added behind it; no assembler computes with names in any other way."""
     if not _names_something(operand):
         return "constant"
+    if isinstance(operand, Unary) and operand.operator == "-" and isinstance(operand.operand, Name):
+        return ("minus", shape_of(operand.operand))
     while isinstance(operand, Binary) and operand.operator == "+" and not _names_something(operand.right):
         operand = operand.left
     return "symbolic" if isinstance(operand, Name | Apply) else MALFORMED
@@ -121,7 +135,7 @@ def fits(operand: OperandForm, shape: Shape) -> bool:
         case "pair":
             return shape[0] == "pair" and fit_all(operand.elements, shape[1:])
         case _:
-            return shape != MALFORMED
+            return shape != MALFORMED and shape[0] != "minus"
 
 
 def fit_all(operands: Sequence[OperandForm], shapes: Sequence[object]) -> bool:
@@ -134,7 +148,11 @@ def _fits_register(operand: OperandForm, shape: Shape) -> bool:
         return len(shape) == 2 and shape[1] in ("name", "constant")
     match shape:
         case "name":
-            return True
+            return operand.whole
+        case ("part", str() as selector):
+            return any(fnmatchcase(selector, pattern) for pattern in operand.parts)
+        case ("minus", inner):
+            return operand.minus and inner != "sink" and _fits_register(operand, inner)  # type: ignore[arg-type]
         case "constant":
             return operand.immediates is not None
         case "sink":

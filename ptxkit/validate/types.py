@@ -20,7 +20,8 @@ _EXAMPLES = {"f32": "1.0 or 0f3F800000", "f64": "1.0 or 0d3FF0000000000000"}
 # What stands in an operand's place, with the types of its registers: the key under which answers are kept.
 # `("r", "b32")` a name of that class, `("n", "pred")` a negated one, `("s", "u32", ...)` a special register with the
 # types it may be read as, `("c", "i")` a constant with the kind of its value (`validate.constants`), `("v", ...)`
-# a vector, `("a", base, ...)` an address, `("p", ...)` a pair; a plain word for anything else.
+# a vector, `("a", base, ...)` an address, `("p", ...)` a pair, `("m", ...)` with a minus sign;
+# a plain word for anything else. Behind the type of a register may follow the part that a selector names.
 TypedShape = str | tuple[object, ...]
 
 # How the class of a vector register begins: `v2.b32`.
@@ -42,6 +43,8 @@ def misfit(operand: OperandForm, shape: TypedShape, *, inside: bool = False) -> 
             return _wrong_name(operand, str(shape[1]), inside)
         case "s":
             return _wrong_special(operand, shape[1:], inside)
+        case "m":
+            return misfit(operand, shape[1], inside=inside)  # type: ignore[arg-type]
         case "v" if operand.kind == "register":
             return misfit(operand, shape[1])  # type: ignore[arg-type]
         case "v" | "p":
