@@ -16,6 +16,7 @@ from ptxkit.records import dataclass
 # Source: PTX ISA, ".target"; sm_101 was renamed sm_110 in PTX 9.0.
 _FAMILIES = ((100, 103, 107), (110, 101), (120, 121))
 _TARGET = re.compile(r"sm_(\d+)([af]?)")
+_LAX_TARGET = re.compile(r"(?:sm|compute)_0*(\d{1,9}[af]?)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,15 @@ class Target:
 
     def __str__(self) -> str:
         return f"sm_{self.number}{self.suffix}"
+
+
+def canonical_target(word: str) -> str | None:
+    """What ptxas takes a `.target` word for: `sm_90a` of `compute_90a`, `sm_090a` and `sm_90abc`; None for no target.
+
+    Whether there is such a target is another question.
+    """
+    match = _LAX_TARGET.match(word)
+    return f"sm_{match[1]}" if match else None
 
 
 @cache

@@ -149,8 +149,9 @@ def _qualified(head: _Head, children: Children) -> _Head:
     """The head with the alignment and the attributes among the children; of several alignments the largest counts."""
     alignments = [child.bytes for child in children if isinstance(child, _Alignment)]
     attributes = [word for child in children if isinstance(child, Attributes) for word in child]
-    alignment = max([*alignments, head.alignment or 0]) or None
-    return replace(head, alignment=alignment, attributes=(*attributes, *head.attributes))
+    if head.alignment is not None:
+        alignments.append(head.alignment)
+    return replace(head, alignment=max(alignments, default=None), attributes=(*attributes, *head.attributes))
 
 
 def _parameter(children: Children) -> Declaration:

@@ -311,8 +311,8 @@ class Module:
         """
         directives = [item for item in self.items if isinstance(item, Directive) and item.name == "target"]
         words = [word for directive in directives for word in directive.words]
-        architectures = [word for word in reversed(words) if word.startswith("sm_")]
-        return (*architectures, *[word for word in words if not word.startswith("sm_")])
+        architectures = [word for word in reversed(words) if word.startswith(("sm_", "compute_"))]
+        return (*architectures, *[word for word in words if word not in architectures])
 
     @property
     def address_size(self) -> int:

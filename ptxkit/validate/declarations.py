@@ -9,7 +9,6 @@ from ptxkit.syntax.tree import (
     Directive,
     Function,
     Item,
-    LabelStatement,
     Module,
     Prototype,
     Section,
@@ -23,7 +22,7 @@ from ptxkit.validate.initialisers import initial_findings
 from ptxkit.validate.scopes import Scope
 from ptxkit.validate.targets import heading_findings, samplers, texture_mode
 from ptxkit.validate.unsupported import wrong_targets
-from ptxkit.validate.variables import name_findings, parameters_findings, prototype_parameters, variable_findings
+from ptxkit.validate.variables import parameters_findings, prototype_parameters, variable_findings
 
 _HEADING = frozenset({"version", "target", "address_size"})
 
@@ -73,9 +72,6 @@ class DeclarationChecker:
         match statement:
             case Directive(name="loc"):
                 yield from self._debug.loc(statement, start)
-            case LabelStatement(name):
-                if "." in name or name in ("_", "WARP_SZ"):
-                    yield from name_findings(name, start)
             case Declaration():
                 yield from self._variable(statement, "body", start, scope)
             case Directive():

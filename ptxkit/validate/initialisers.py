@@ -21,7 +21,6 @@ from ptxkit.syntax.tree import (
     Binary,
     Conditional,
     Declaration,
-    Declarator,
     Float,
     Integer,
     Name,
@@ -72,44 +71,44 @@ def initial_findings(declaration: Declaration, start: int, scope: Scope, gates: 
             message = f"`{name}` is `.extern`: its initial value stands where it is defined"
             yield target.finding(message, "remove `.extern`, or the value")
         else:
-            yield from _values(target, declarator, _LANES.get(declaration.vector or "", 1))
-
-
-def _values(target: _Target, declarator: Declarator, lanes: int) -> Iterator[Finding]:
-    lengths = declarator.dimensions
-    initial = declarator.initialiser
-    assert initial is not None
-    yield from _nested(target, initial, lengths, lanes)
+            lanes = _LANES.get(declaration.vector or "", 1)
+            yield from _nested(target, declarator.initialiser, declarator.dimensions, lanes)
 
 
 def _nested(target: _Target, value: Operand, lengths: tuple[int | None, ...], lanes: int) -> Iterator[Finding]:
     """A value of that many dimensions, the last of them a vector or struct where the type says so."""
-    is_list = isinstance(value, Vector)
-    if lengths:
-        if not is_list:
-            yield target.finding(f"the values of the array `{clip(target.name)}` stand in braces", "write `{ ... }`")
-            return
-        elements = value.elements  # type: ignore[union-attr]
-        if lengths[0] and len(elements) > lengths[0]:
-            message = f"`{clip(target.name)}` has {len(elements)} values where {lengths[0]} elements are"
-            yield target.finding(message, "remove values, or raise the length")
-        elif len(lengths) == 1 and lanes == 1 and not target.data_type.fields:
-            yield from _leaves(target, elements)
-        else:
-            for element in elements:
-                yield from _nested(target, element, lengths[1:], lanes)
+    elements = value.elements if isinstance(value, Vector) else None
+    if lengths and elements is None:
+        yield target.finding(f"the values of the array `{clip(target.name)}` stand in braces", "write `{ ... }`")
+    elif lengths and elements is not None:
+        yield from _elements(target, elements, lengths, lanes)
     elif target.data_type.fields:
         yield from _fields(target, value)
+    elif lanes > 1 and (elements is None or len(elements) != lanes):
+        yield target.finding(f"a value of the vector `{clip(target.name)}` is {lanes} constants in braces")
     elif lanes > 1:
-        if not is_list or len(value.elements) != lanes:  # type: ignore[union-attr]
-            message = f"a value of the vector `{clip(target.name)}` is {lanes} constants in braces"
-            yield target.finding(message)
-        else:
-            yield from _leaves(target, value.elements)  # type: ignore[union-attr]
-    elif is_list:
+        yield from _leaves(target, elements or ())
+    elif elements is not None:
         yield target.finding(f"`{clip(target.name)}` is no array: its value has no braces", "remove the braces")
     else:
         yield from _leaf(target, value)
+
+
+def _elements(
+    target: _Target, elements: tuple[Operand, ...], lengths: tuple[int | None, ...], lanes: int
+) -> Iterator[Finding]:
+    """The values of an array: no more than it has elements, and the first wrong one among them."""
+    if lengths[0] and len(elements) > lengths[0]:
+        message = f"`{clip(target.name)}` has {len(elements)} values where {lengths[0]} elements are"
+        yield target.finding(message, "remove values, or raise the length")
+    elif len(lengths) == 1 and lanes == 1 and not target.data_type.fields:
+        yield from _leaves(target, elements)
+    else:
+        for element in elements:
+            found = next(_nested(target, element, lengths[1:], lanes), None)
+            if found is not None:
+                yield found
+                return
 
 
 def _leaves(target: _Target, elements: tuple[Operand, ...]) -> Iterator[Finding]:

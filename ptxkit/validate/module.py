@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from ptxkit.diagnostics import Diagnostic, Label, Severity, Verdict
 from ptxkit.isa import table
-from ptxkit.isa.targets import parse_target
+from ptxkit.isa.targets import canonical_target, parse_target
 from ptxkit.source import SourceFile, Span
 from ptxkit.syntax import statement_spans
 from ptxkit.syntax.tree import Block, Body, Function, Instruction, Module
@@ -36,7 +36,8 @@ def validate(module: Module) -> Verdict:
 
 class _Validation:
     def __init__(self, module: Module) -> None:
-        targets = [target for target in map(parse_target, module.targets) if target is not None]
+        named = [name for name in map(canonical_target, module.targets) if name is not None]
+        targets = [target for target in map(parse_target, named) if target is not None]
         self.module = module
         self.source = module.source or SourceFile("<built>", "")
         target = targets[0] if targets else None

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from difflib import get_close_matches
 
 from ptxkit.diagnostics import Severity
-from ptxkit.isa.targets import parse_target
+from ptxkit.isa.targets import canonical_target, parse_target
 from ptxkit.isa.words import clip, immediate_words
 from ptxkit.syntax.constants import integer
 from ptxkit.syntax.tree import Declaration, Directive, Module
@@ -97,10 +97,10 @@ def _targets(
     targets = {each.name: each for each in forms.targets}
     known = {each.name: each for each in forms.options}
     for place, word in enumerate(item.words):
-        name = word.replace("compute_", "sm_", 1) if word.startswith("compute_") else word
+        name = word if word in known else canonical_target(word) or word
         if name in targets:
             if name != word:
-                message = f"`{clip(word)}` is a word of the compiler's command line; in PTX it is `{name}`"
+                message = f"`{clip(word)}` is no target, and only ptxas takes it for `{name}`"
                 help_ = f"write `{name}`"
                 yield Finding("PTX803", message, start, word, help=help_, severity=Severity.WARNING)
             # An assembler compares the two only where it has something to assemble.

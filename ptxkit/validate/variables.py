@@ -85,7 +85,6 @@ def variable_findings(declaration: Declaration, where: str, start: int, gates: G
 def parameters_findings(function: Function, start: int, gates: Gatekeeper) -> Iterator[Finding]:
     """What is wrong with the parameters and results of a function."""
     is_kernel = function.kind == "entry"
-    yield from name_findings(function.name, start)
     if is_kernel and function.body is None:
         yield from gates.feature("kernel_declaration", start, function.name)
     for declaration in function.results:
@@ -222,11 +221,6 @@ def _name(declarator: Declarator, where: str, start: int) -> Iterator[Finding]:
         return
     if where == "module" and table().special(name) is not None:
         yield _finding(f"`{clip(name)}` is a special register", start, name, "choose another name", "Identifiers")
-    yield from name_findings(name, start)
-
-
-def name_findings(name: str, start: int) -> Iterator[Finding]:
-    """What is wrong with a name that is declared, whatever it is to be the name of."""
     wrong: str | None = None
     if name == "_":
         wrong = "`_` is the sink, and no name"
