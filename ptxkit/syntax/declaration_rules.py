@@ -19,7 +19,9 @@ from ptxkit.syntax.tree import (
 
 @dataclass(frozen=True, slots=True)
 class _Pointer:
-    words: tuple[str, ...]
+    """`.ptr` and what follows it; words: None where an alignment stands behind the type without `.ptr`."""
+
+    words: tuple[str, ...] | None
     alignment: int | None
 
 
@@ -117,6 +119,10 @@ def _pointer(children: Children) -> _Pointer:
     return _Pointer(tuple(children), None)
 
 
+def _late_alignment(children: Children) -> _Pointer:
+    return _Pointer(None, integer(children[0]).value)
+
+
 def _attribute(children: Children) -> str:
     return children[0] if len(children) == 1 else f"{children[0]}({', '.join(children[1:])})"
 
@@ -163,6 +169,8 @@ def _variable(children: Children) -> Declaration:
     linkages, *rest = children
     place = next(place for place, child in enumerate(rest) if isinstance(child, _Head))
     head: _Head = rest[place]
+    if head.pointer is not None and head.pointer.words is None:
+        raise MalformedDeclarationError("`.align` stands in front of the type")
     if place:
         head = _qualified(head, rest[:place])
     return head.declare(tuple(rest[place + 1 :]), tuple(linkages))
@@ -205,6 +213,8 @@ DECLARATION_RULES: dict[str, Callable[[Children], Any]] = {
     "type": _type,
     "alignment": _alignment,
     "pointer": _pointer,
+    "late_alignment": _late_alignment,
+    "formal": _declarator,
     "attribute": _attribute,
     "attributes": _attributes,
     "parameter_head": _parameter_head,

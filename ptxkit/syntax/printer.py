@@ -170,8 +170,8 @@ def _head(declaration: Declaration) -> str:
     if declaration.pointer is not None:
         parts.append(".ptr")
         parts += [f".{word}" for word in declaration.pointer]
-        if declaration.pointer_alignment is not None:
-            parts.append(f".align {declaration.pointer_alignment}")
+    if declaration.pointer_alignment is not None:
+        parts.append(f".align {declaration.pointer_alignment}")
     return " ".join(parts)
 
 

@@ -184,7 +184,7 @@ class Declaration:
 
     space: without its dot. type: without its dot (`b32`, `pred`, `texref`). linkage: `extern`, `visible`, `weak`,
     `common`. attributes: of `.attribute(...)`, as written. pointer: None, or the words after `.ptr` (`global`).
-    alignment, pointer_alignment: bytes.
+    alignment, pointer_alignment: bytes; the latter may also stand behind a parameter's type without `.ptr`.
     """
 
     space: str

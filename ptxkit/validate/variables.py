@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from difflib import get_close_matches
 from functools import cache
 
+from ptxkit.diagnostics import Severity
 from ptxkit.isa import table
 from ptxkit.isa.functions import bits, is_type
 from ptxkit.isa.module_forms import DataType
@@ -54,6 +55,10 @@ def variable_findings(declaration: Declaration, where: str, start: int, gates: G
 
     where: `module`, `body`, `kernel_parameter`, or `input` and `output` of a function.
     """
+    if not declaration.declarators:
+        message = "this declares nothing, as only some assemblers take"
+        yield Finding("PTX108", message, start, help="name a variable, or remove it", severity=Severity.WARNING)
+        return
     if where == "module":
         place = "global_variable" if declaration.space == "global" else "variable"
         yield from linkage_findings(declaration.linkage, place, start, gates)

@@ -47,7 +47,7 @@ def test_a_missing_semicolon_is_shown_where_it_is_missing_and_can_be_mended() ->
         ("mov.u32 %r1, 0199;", 14, "`0199` is no number"),
         ("mov.f32 %f1, 0f3F8;", 14, "`0f3F8` is no number"),
         ("@%p1 { ret; }", 6, "expected a name after `%p1`, found `{`"),
-        (".reg .b32;", 10, "expected `.ptr`, a type or a modifier or a name after `.b32`, found `;`"),
+        (".reg .b32 =;", 11, "expected `;`, `.align`, a name or a type after `.b32`, found `=`"),
         (".loc 1 2\nret;", 1, "expected an integer after `2`, found `ret`"),
         ("# 3", 1, "`#` begins no word of PTX"),
         ("mov.u32 %r1, é;", 14, "U+00E9 cannot stand outside of comments and strings"),
