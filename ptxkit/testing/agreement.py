@@ -7,8 +7,10 @@ again alone, and in parallel.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from random import Random
 from traceback import extract_tb
 
@@ -50,7 +52,12 @@ PAIRS: tuple[Pair, ...] = (
 
 FORMS_IN_A_SHARE = 24
 
+STRANGE_WORDS = 4
+"""Modifiers of any instruction that are put where they do not belong, beside those of the instruction's own name."""
+
 BROKEN = "ptxkit breaks:"
+
+_GUARD = re.compile(r"^@\S+ ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +159,7 @@ def _questions(share: Share, tally: Tally) -> Iterator[Question]:
         form = forms[place]
         random = Random(f"{share.seed} {share.pair} {form.syntax}")
         words = sorted({value for other in known.forms(form.name) for slot in other.modifiers for value in slot.values})
+        words += random.sample(_everywhere(), STRANGE_WORDS)
         made = list(instances(form, known.value_gates, random, share.each))
         if not made:
             tally.without.add(name_of(form))
@@ -161,10 +169,16 @@ def _questions(share: Share, tally: Tally) -> Iterator[Question]:
             yield Question(text, name_of(form), change)
 
 
+@cache
+def _everywhere() -> list[str]:
+    """Every modifier value of the table."""
+    return sorted({value for form in all_forms() for slot in form.modifiers for value in slot.values})
+
+
 def _compare(tally: Tally, question: Question, pair: Pair, release: str, ours: str | None, theirs: str | None) -> None:
     differ = (ours is None) != (theirs is None) or (ours or "").startswith(BROKEN)
     accepts = "ptxkit" if ours is None else "ptxas"
-    opcode = question.text.partition(" ")[0].rstrip(";")
+    opcode = _GUARD.sub("", question.text).partition(" ")[0].rstrip(";")
     covers = (each for each in known_differences() if each.covers(opcode, release, accepts, ours or theirs or ""))
     known = next(covers, None) if differ else None
     if known is not None:

@@ -203,6 +203,12 @@ def _exchange_element(draft: _Draft) -> bool:
     return True
 
 
+def _guard(draft: _Draft) -> bool:
+    guard = draft.random.choice(["%pred_1", "!%pred_2", "%pred_1", "%b32_1", "!%f16_1", "%tid.x"])
+    draft.words[0] = f"@{guard} {draft.words[0]}"
+    return True
+
+
 def _wrap(draft: _Draft) -> bool:
     if not draft.operands:
         return False
@@ -265,5 +271,6 @@ _MUTATIONS: tuple[tuple[str, Callable[[_Draft], bool]], ...] = (
     ("constant at or beyond an end", _exceed),
     ("number changed", _change_number),
     ("operand wrapped", _wrap),
+    ("guard added", _guard),
 )
 """By what they do; the frequent ones twice."""
