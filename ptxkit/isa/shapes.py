@@ -35,24 +35,29 @@ _SIMPLE = {Integer: "constant", Float: "constant", Not: "not", Element: "element
 # A name that is a constant wherever it stands.
 _CONSTANT_NAMES = frozenset({"WARP_SZ"})
 
+_PLAIN_ADDRESS: Shape = ("address",)
+
 MALFORMED = "malformed"
 """The shape of what can stand nowhere: `-%r1`, `4+table`, `[texture+8, {%r1}]`, `%v.x|%p`."""
 
 
 def shape_of(operand: Operand) -> Shape:
     """What of an operand decides the form: its kind, and its parts' kinds; equal shapes match alike."""
-    kind = type(operand)
+    kind = type(operand)  # this is asked for every operand of a module: the common kinds first, and without calls
     if kind is Name:
         text = operand.text  # type: ignore[union-attr]
-        return "sink" if text == "_" else "constant" if text in _CONSTANT_NAMES else _named(text)
+        if "." in text:
+            return _named(text)
+        return "sink" if text == "_" else "constant" if text in _CONSTANT_NAMES else "name"
     simple = _SIMPLE.get(kind)
     if simple is not None:
         return simple
-    if isinstance(operand, Vector):
-        return ("vector", *[shape_of(element) for element in operand.elements])
     if isinstance(operand, Address):
-        inner = [shape_of(element) for element in operand.index]
-        return MALFORMED if inner and operand.offset else ("address", *inner)
+        if not operand.index:
+            return _PLAIN_ADDRESS
+        return MALFORMED if operand.offset else ("address", *map(shape_of, operand.index))
+    if isinstance(operand, Vector):
+        return ("vector", *map(shape_of, operand.elements))
     if isinstance(operand, Pair):
         return ("pair", _whole(operand.first), _whole(operand.second))
     if isinstance(operand, Arguments):

@@ -94,7 +94,7 @@ class Table:
 
     def match(self, instruction: Instruction) -> Match | Mismatch:
         """The form of an instruction, or why it has none."""
-        key = (instruction.opcode, *[shape_of(operand) for operand in instruction.operands])
+        key = (instruction.opcode, *map(shape_of, instruction.operands))
         found = self._matches.get(key)
         if found is None:
             found = self._matches[key] = self._decide(instruction.opcode, key[1:])
