@@ -66,6 +66,11 @@ def kind(word: Constant) -> str:
     return word[0]
 
 
+def is_narrow(word: Constant) -> bool:
+    """Whether a type is a floating-point one of 8 bits or less, or several of these (`e4m3x4`)."""
+    return isinstance(word, str) and word.partition("x")[0] in _NARROW
+
+
 def wide(word: Constant) -> str:
     """The type of twice the width: `u64` of `u32`."""
     return f"{kind(word)}{2 * bits(word)}"

@@ -10,22 +10,29 @@ from collections.abc import Collection, Sequence
 
 from ptxkit.isa.expressions import Const
 from ptxkit.isa.forms import OperandForm
-from ptxkit.isa.functions import as_bits, bits, is_type, kind
+from ptxkit.isa.functions import as_bits, bits, is_narrow, is_type, kind
 from ptxkit.records import replace
 from ptxkit.validate.constants import INTEGER, INVALID
 from ptxkit.validate.scopes import ENTRY, FUNCTION, SPECIAL, UNKNOWN, is_symbol
 
 _EXAMPLES = {"f32": "1.0 or 0f3F800000", "f64": "1.0 or 0d3FF0000000000000"}
 
+# The memories whose places are numbers of their own, no addresses of variables: Tensor Memory, and what a fabric
+# endpoint names.
+_NUMBERED = frozenset({"tensor", "fabric"})
+
 # What stands in an operand's place, with the types of its registers: the key under which answers are kept.
 # `("r", "b32")` a name of that class, `("n", "pred")` a negated one, `("s", "u32", ...)` a special register with the
 # types it may be read as, `("c", "i")` a constant with the kind of its value (`validate.constants`), `("v", ...)`
 # a vector, `("a", base, ...)` an address, `("p", ...)` a pair, `("m", ...)` with a minus sign;
-# a plain word for anything else. Behind the type of a register may follow the part that a selector names.
+# a plain word for anything else. Behind the type of a register may follow the part that a selector or component names.
 TypedShape = str | tuple[object, ...]
 
 # How the class of a vector register begins: `v2.b32`.
 _VECTORS = ("v2.", "v4.", "v8.")
+
+
+_COMPONENTS = frozenset("xyzwrgba")
 
 
 def misfit(operand: OperandForm, shape: TypedShape, *, inside: bool = False) -> str | None:
@@ -39,6 +46,8 @@ def misfit(operand: OperandForm, shape: TypedShape, *, inside: bool = False) -> 
             return _wrong_vector(operand, str(shape[1]))
         case "s" if operand.kind == "vector":
             return _wrong_vector(operand, str(shape[1]))
+        case "r" if len(shape) > 2 and operand.scalar and str(shape[2]) in _COMPONENTS:
+            return "is an element of a vector register, which must be moved to another one first"
         case "r" | "n":
             return _wrong_name(operand, str(shape[1]), inside)
         case "s":
@@ -64,11 +73,13 @@ def tolerance(operand: OperandForm, shape: TypedShape, words: Collection[str], *
 
     Where the type is the instruction's, assemblers compare less closely than where an operand has its own.
     """
-    if operand.kind != "register" or shape[0] != "r" or _wanted(operand) not in words:
+    wanted = _wanted(operand)
+    if operand.kind != "register" or shape[0] != "r" or wanted not in words or operand.integer or is_narrow(wanted):
         return None
     if shape[1] in (FUNCTION, ENTRY):
-        return None if is_result else "function_as_value"
-    return "halves_as_predicate" if (shape[1], _wanted(operand)) == ("f16x2", "pred") else None
+        takes_none = is_result or (operand.scalar and operand.immediates is None)
+        return None if takes_none else "function_as_value"
+    return "halves_as_predicate" if (shape[1], wanted) == ("f16x2", "pred") else None
 
 
 def _first_misfit(operand: OperandForm, parts: Sequence[object], *, inside: bool = False) -> str | None:
@@ -213,7 +224,18 @@ def _wrong_constant(operand: OperandForm, found: str, inside: bool) -> str | Non
     return f"must be a .{wanted} constant, and is a floating-point one" + (" of another width" * (asked == "b"))
 
 
+def _is_number(base: object) -> bool:
+    """Whether a base is a register of 32 bits that is no floating-point one."""
+    if not isinstance(base, tuple) or base[0] != "r":
+        return False
+    found = str(base[1])
+    return found == UNKNOWN or (is_type(found) and bits(found) == 32 and kind(found) != "f")
+
+
 def _wrong_base(operand: OperandForm, base: object) -> str | None:
+    place = operand.space.value if isinstance(operand.space, Const) else None
+    if operand.kind == "address" and place in _NUMBERED:
+        return None if _is_number(base) else f"is a place in {place} memory, which a 32-bit integer register holds"
     if operand.kind != "address" or not isinstance(base, tuple) or base[0] != "r":
         return None
     found = str(base[1])
