@@ -59,7 +59,7 @@ class OperandForm:
     braced: a vector written in braces, for which no vector register may stand. lax: constants beyond the range are
     tolerated. allowed_if: for `sink`, `wider` and their like the condition under which they hold. minus: `-%r` is
     allowed. parts: patterns of the selectors of its parts that are allowed (`b0`, `h[0-3][0-3]`); whole: so is
-    none.
+    none. scalar: an element of a vector register is not allowed.
     """
 
     role: str
@@ -86,6 +86,7 @@ class OperandForm:
     lax: bool = False
     special: bool = False
     minus: bool = False
+    scalar: bool = False
     parts: tuple[str, ...] = ()
     whole: bool = True
     allowed_if: tuple[tuple[str, Expression], ...] = ()

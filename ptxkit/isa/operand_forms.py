@@ -144,7 +144,7 @@ class OperandBuilder:
             return replace(form, immediates=immediates_of(alternative))
         marked = self._marked(form, str(alternative))
         if marked is None:
-            known = "/# /_ /! /& /wider /narrower /integer /special /lax /minus"
+            known = "/# /_ /! /& /wider /narrower /integer /special /lax /minus /scalar"
             raise self.fail(f"/{alternative} means nothing; known: {known}", alternative)
         return marked
 
@@ -168,6 +168,8 @@ class OperandBuilder:
                 return replace(form, special=True)
             case "minus":
                 return replace(form, minus=True)
+            case "scalar":
+                return replace(form, scalar=True)
             case _:
                 return None
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from ptxkit.isa import table
 from ptxkit.isa.forms import Gate, Match
-from ptxkit.isa.shapes import Shape, fit_all, selector_of, shape_of
+from ptxkit.isa.shapes import Shape, fit_all, shape_of
 from ptxkit.isa.table import Mismatch, Table
 from ptxkit.isa.targets import Target, remedy, unmet
 from ptxkit.isa.words import clip, operand_words
@@ -335,7 +335,7 @@ def _typed_name(name: str, scope: Scope) -> TypedShape:
     found = scope.type_of(name)
     register = table().special(name) if found == SPECIAL else None
     if register is None:
-        selector = selector_of(name)
-        return ("r", found) if selector is None else ("r", found, selector)
+        _, dot, part = name.rpartition(".")
+        return ("r", found, part) if dot else ("r", found)
     whole = "v4." if register.vector and "." not in name else ""
     return ("s", *[f"{whole}{each}" for each in register.types])
