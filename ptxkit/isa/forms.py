@@ -182,6 +182,7 @@ class Instructions:
     """All forms by instruction name, in the order of the files, the gates of modifier values, the special registers.
 
     module: what a module is made of beside instructions. tolerances: what assemblers take of any form, and why.
+    ignored: modifiers that they do not see on instructions which have none such.
     """
 
     forms: Mapping[str, tuple[Form, ...]]
@@ -189,6 +190,7 @@ class Instructions:
     specials: tuple[SpecialRegister, ...] = ()
     module: ModuleForms = ModuleForms()
     tolerances: Mapping[str, str] = field(default_factory=dict)
+    ignored: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

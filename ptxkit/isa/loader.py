@@ -49,6 +49,7 @@ def load_texts(texts: Mapping[str, str]) -> Instructions:
         tuple(register for chapter in chapters for register in chapter.specials()),
         _joined([chapter.module() for chapter in chapters]),
         dict(found for chapter in chapters for found in chapter.tolerances()),
+        tuple(value for chapter in chapters for value in chapter.ignored(sets)),
     )
 
 
@@ -105,6 +106,11 @@ class _Chapter:
         found = [node.children for node in _nodes(self.tree) if node.data == "tolerance"]
         return [(str(name), str(reason)[1:-1]) for name, reason in found]
 
+    def ignored(self, sets: Mapping[str, tuple[str, ...]]) -> list[str]:
+        """Modifiers that assemblers do not see on instructions which have none such."""
+        found = [node.children[0] for node in _nodes(self.tree) if node.data == "ignored"]
+        return [value for values in found for value in _values(self, values, sets)]
+
     def specials(self) -> list[SpecialRegister]:
         found: list[SpecialRegister] = []
         for node in _nodes(self.tree):
@@ -135,7 +141,7 @@ class _Chapter:
             section = sections[-1]
             block = section.forms[-1] if section.forms else section.common
             match node.data:
-                case "chapter" | "set" | "special" | "tolerance":
+                case "chapter" | "set" | "special" | "tolerance" | "ignored":
                     pass
                 case "section":
                     sections.append(_Section(title=str(node.children[0])[1:-1]))

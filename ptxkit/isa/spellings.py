@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from random import Random
 
@@ -24,6 +25,7 @@ _VARIABLES = {
     "local": "local_",
     "param": "parameter",
 }
+_ELSEWHERE = ("global_", "shared_+16", "const_", "local_")
 _FLOATS = {"f32": ("0f3F800000", "1.5", "0f7FC00000"), "f64": ("0d3FF0000000000000", "2.0", "-1e3")}
 
 Spellings = Mapping[str, str]
@@ -40,7 +42,7 @@ def offers(operands: Sequence[OperandForm], random: Random) -> list[Spellings]:
     """The spellings of all operands of an instruction, which agree with each other where it names a function."""
     places = [place for place, operand in enumerate(operands) if operand.kind == "function"]
     if not places:
-        return [spellings(operand, random) for operand in operands]
+        return [_in_place(spellings(operand, random), place) for place, operand in enumerate(operands)]
     (place,) = places
     results, rest = list(operands[:place]), list(operands[place + 1 :])
     callee = "callee" + "_in" * any(each.kind == "arguments" for each in rest) + "_out" * bool(results)
@@ -52,6 +54,13 @@ def offers(operands: Sequence[OperandForm], random: Random) -> list[Spellings]:
     parameters = {"plain": "(argument_)", "register": "(%b32_1)", "of floats": "(%f32_1)", "constant": "(7)"}
     received = {"plain": "(result_)", "register": "(%b32_2)"}
     return [received for _ in results] + [found["function"]] + [found.get(each.kind, parameters) for each in rest]
+
+
+def _in_place(found: Spellings, place: int) -> Spellings:
+    """An address in the first place is stored to: that of a parameter is one for a call."""
+    if place or found.get("plain") != "[parameter]":
+        return found
+    return {**found, "plain": "[outgoing]", "own": "[parameter]"}
 
 
 def register_type(operand: OperandForm) -> str:
@@ -75,7 +84,7 @@ def _register(operand: OperandForm, random: Random) -> Spellings:
         if operand.integer:
             kin = [each for each in kin if kind(each) != "f"]
         found |= {f"as {each}": _name(each, random) for each in kin if each != own}
-        if width in (16, 32, 64):
+        if width in (16, 32, 64) and not operand.scalar:
             found["component"] = f"%v2{own}_{random.randrange(VECTORS)}.{random.choice('xy')}"
         if operand.wider:
             wider = [each for each in ("b16", "b32", "b64") if bits(each) > width]
@@ -87,11 +96,23 @@ def _register(operand: OperandForm, random: Random) -> Spellings:
         found["sink"] = "_"
     if operand.negatable:
         found["negated"] = f"!{_name(own, random)}"
+    if operand.minus:
+        found["with a minus"] = f"-{_name(own, random)}"
+    found |= {
+        f"part {index}": f"{_name(own, random)}.{_selector(each, random)}" for index, each in enumerate(operand.parts)
+    }
+    if not operand.whole:
+        found["plain"] = found["part 0"]
     if operand.symbol:
         found |= {"symbol": "global_", "symbol and offset": "shared_+4", "function": "callee"}
     if operand.immediates is not None:
         found |= _constants_of_type(operand, own, random)
     return found
+
+
+def _selector(pattern: str, random: Random) -> str:
+    """A selector that a pattern such as `h[0-3][0-3]` allows."""
+    return re.sub(r"\[(\d)-(\d)\]", lambda ends: str(random.randint(int(ends[1]), int(ends[2]))), pattern)
 
 
 def _stands_for(found: str, wanted: str) -> bool:
@@ -138,6 +159,8 @@ def _vector(operand: OperandForm, random: Random) -> Spellings:
         found["vector register"] = f"%v{count}{own}_{random.randrange(VECTORS)}"
     if count and own != "pred":
         for each in DECLARABLE:
+            if operand.integer and kind(each) == "f":
+                continue
             if each not in (own, "pred") and bits(each) == bits(own) and _stands_for(each, own):
                 found[f"as {each}"] = _braced(f"%{each}_{first + index}" for index in range(count))
     if operand.sink and count > 1:
@@ -178,6 +201,7 @@ def _address(operand: OperandForm, random: Random) -> Spellings:
     inner = _inside(operand, random, str)
     if not inner:
         return {}
+    bases = {way: base for way, base in bases.items() if "+" not in base}  # no offset goes with an index
     found = {way: f"[{base}, {inner['plain']}]" for way, base in bases.items()}
     return found | {f"index {way}": f"[{bases['plain']}, {rest}]" for way, rest in inner.items() if way != "plain"}
 
@@ -185,16 +209,17 @@ def _address(operand: OperandForm, random: Random) -> Spellings:
 def _bases(place: str, operand: OperandForm, random: Random) -> Spellings:
     alignment = operand.alignment.value if isinstance(operand.alignment, Const) else 16
     step = max(int(alignment or 16), 16)
-    if place == "tensor":
+    if place in ("tensor", "fabric"):
         return {"plain": _name("b32", random), "as u32": _name("u32", random)}
     found = {"plain": _name("b64", random), "as u64": _name("u64", random), "as s64": _name("s64", random)}
     variable = _VARIABLES.get(place)
     if place == "param" and variable is not None:
-        found = {"plain": variable}
+        found = {"plain": variable, "of a function": "incoming", "of a call": "outgoing+16", "result": "returned"}
     elif place in ("shared::cta", "local"):
         found["as b32"] = _name("b32", random)
     if variable is not None:
         found |= {"symbol": variable, "symbol and offset": f"{variable}+{step}"}
+    found |= {"absolute": "16", "in b32": _name("b32", random), "of another space": random.choice(_ELSEWHERE)}
     if place != "param":
         found |= {"offset": f"{found['plain']}+{step}", "negative offset": f"{found['plain']}+-{step}"}
     return found

@@ -6,7 +6,7 @@ Memos hold one entry for each distinct key of the programs seen, a few thousand 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 
 from ptxkit.isa.assignment import Misfit, assign
@@ -42,6 +42,7 @@ class Table:
         self._instructions = instructions
         self._candidates: dict[str, tuple[Match, ...]] = {}
         self._matches: dict[tuple[object, ...], Match | Mismatch] = {}
+        self._ignored = frozenset(instructions.ignored)
         self._specials = {register.name: register for register in instructions.specials}
 
     @property
@@ -101,17 +102,27 @@ class Table:
         return found
 
     def _bind(self, opcode: str) -> Iterable[Match]:
+        """The matches of the manual's spelling, else of one that assemblers tolerate."""
         name, *words = opcode.split(".")
-        for lax in (False, True):
+        seen = self._seen(name, words)
+        ignoring = [(seen, lax, "ignored_modifier") for lax in (False, True)] if len(seen) < len(words) else []
+        for spelled, lax, why in ((words, False, ""), (words, True, "odd_order"), *ignoring):
             matched = False
             for form in self.forms(name):
-                found = assign(form, words, lax=lax)
+                found = assign(form, spelled, lax=lax)
                 if not isinstance(found, Misfit):
                     matched = True
-                    reason = self.tolerance("odd_order") if lax else form.tolerated
+                    reason = self.tolerance(why) if why else form.tolerated
                     yield from bind(form, found, self._instructions.value_gates, tolerated=reason)
             if matched:
                 return
+
+    def _seen(self, name: str, words: Sequence[str]) -> list[str]:
+        """The words of an opcode without those that assemblers ignore on an instruction of this name."""
+        ignored = self._ignored.intersection(words)
+        if ignored:
+            ignored -= {value for form in self.forms(name) for slot in form.modifiers for value in slot.values}
+        return [word for word in words if word not in ignored]
 
     def _decide(self, opcode: str, shapes: tuple[Shape, ...]) -> Match | Mismatch:
         candidates = self.candidates(opcode)

@@ -162,3 +162,11 @@ def test_what_assemblers_take_of_any_form_is_a_warning_with_its_reason(tolerated
     assert (found.code, found.severity) == (code, Severity.WARNING)
     assert "; tolerated: " in found.message
     assert any(each.severity is Severity.ERROR for each in findings(head + refused))
+
+
+def test_a_modifier_that_assemblers_do_not_see_is_a_warning_where_the_instruction_has_none_such() -> None:
+    (found,) = findings("add.acc::f16.s32 %r1, %r2, %r3;")
+    assert (found.code, found.severity) == ("PTX103", Severity.WARNING)
+    assert found.help == "write `add.s32`"
+    (found,) = findings("testp.finite.normal.f32 %p1, %f1;")
+    assert (found.code, found.severity) == ("PTX103", Severity.ERROR)
