@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from ptxkit.diagnostics import Severity
 from ptxkit.isa.words import clip
 from ptxkit.syntax.tree import Directive, Section
 from ptxkit.validate.directives import constant_of
@@ -103,8 +104,12 @@ class DebugChecker:
                 if number < 0:
                     yield from self._gates.feature("section_negative", start, value[1:])
                 if not bounds[0] <= number <= bounds[1]:
+                    # An assembler looks at 32 bits of a number without a sign.
+                    is_cut = number >= 0 and number & _MOST <= bounds[1] and number < 1 << 64
+                    severity = Severity.WARNING if is_cut else Severity.ERROR
                     message = f"{clip(value)} does not fit in `{word}`"
-                    yield Finding("PTX109", message, start, value.lstrip("-"), section=_DATA_SECTION)
+                    digits = value.lstrip("-")
+                    yield Finding("PTX109", message, start, digits, severity=severity, section=_DATA_SECTION)
             elif word in (".b8", ".b16"):
                 message = f"a label such as `{clip(value)}` needs 32 or 64 bits"
                 yield Finding("PTX109", message, start, word, help="use .b32 or .b64", section=_DATA_SECTION)

@@ -85,4 +85,5 @@ class DeclarationChecker:
     def _variable(self, declaration: Declaration, where: str, start: int, scope: Scope) -> Iterator[Finding]:
         yield from variable_findings(declaration, where, start, self._gates)
         yield from initial_findings(declaration, start, scope, self._gates)
-        yield from samplers(declaration, self._texture_mode, start)
+        if declaration.declarators:
+            yield from samplers(declaration, self._texture_mode, start)

@@ -58,7 +58,6 @@ def variable_findings(declaration: Declaration, where: str, start: int, gates: G
     if not declaration.declarators:
         message = "this declares nothing, as only some assemblers take"
         yield Finding("PTX108", message, start, help="name a variable, or remove it", severity=Severity.WARNING)
-        return
     if where == "module":
         place = "global_variable" if declaration.space == "global" else "variable"
         yield from linkage_findings(declaration.linkage, place, start, gates)
@@ -69,6 +68,9 @@ def variable_findings(declaration: Declaration, where: str, start: int, gates: G
     if declaration.attributes:
         place = "global_variable" if declaration.space == "global" and where in ("module", "body") else "variable"
         yield from attribute_findings(declaration.attributes, place, start, gates)
+    yield from _alignment(declaration, where, start)
+    if not declaration.declarators:
+        return
     data_type = data_types().get(declaration.type)
     if declaration.space not in _SPACES[where]:
         if not (where == "module" and declaration.space in _SPACES["body"] and gates.has_feature("module_registers")):
@@ -80,7 +82,6 @@ def variable_findings(declaration: Declaration, where: str, start: int, gates: G
         yield from gates.check(data_type.gates, f"`{word}`", start, word, data_type.section)
         for declarator in declaration.declarators:
             yield from _shape(declaration, declarator, data_type, where, start)
-    yield from _alignment(declaration, where, start)
     yield from _pointer(declaration, where, start, gates)
     for declarator in declaration.declarators:
         yield from _name(declarator, where, start)
@@ -244,11 +245,8 @@ def _is_open(declarator: Declarator) -> bool:
 def _lengths(declaration: Declaration, declarator: Declarator, where: str, start: int) -> Iterator[Finding]:
     """Arrays of open length, numbers of registers, and initial values where none can be."""
     name = clip(declarator.name)
-    if where not in ("module", "body"):
-        if declarator.count is not None:
-            yield _finding(f"a parameter is one: `<{declarator.count}>` cannot stand here", start, declarator.name)
-        if declarator.initialiser is not None:
-            yield _finding(f"the parameter `{name}` cannot have an initial value", start, declarator.name)
+    if where not in ("module", "body") and declarator.initialiser is not None:
+        yield _finding(f"the parameter `{name}` cannot have an initial value", start, declarator.name)
     if any(length is None for length in declarator.dimensions[1:]):
         message = f"only the first length of `{name}` may be left open"
         yield _finding(message, start, declarator.name, "write all other lengths", "Array Declarations")

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.validate.modules import Pair, check, disagreements, in_body
+from ptxkit.diagnostics import Severity
+from tests.validate.modules import Pair, accepted_by_ptxas, check, diagnostics, disagreements, in_body, whole
 
 
 def section(right: str, wrong: str, code: str, words: str, at: str = "", version: str = "9.4") -> Pair:
@@ -75,6 +76,12 @@ def test_debugging_information_that_is_too_new_is_an_error(pair: Pair) -> None:
 def test_ptxas_draws_the_same_line(tmp_path: Path) -> None:
     pairs = [pair._replace(target="sm_75") if pair.version > "7" else pair for pair in PAIRS]
     assert disagreements(pairs, tmp_path) == []
+
+
+def test_a_number_whose_lower_half_fits_is_a_warning(tmp_path: Path) -> None:
+    text = whole(".section .debug_info { .b8 4294967296 }")
+    assert [(found.code, found.severity) for found in diagnostics(text)] == [("PTX109", Severity.WARNING)]
+    assert accepted_by_ptxas(text, tmp_path, 0)
 
 
 def test_a_place_of_another_function_can_be_inlined_at() -> None:

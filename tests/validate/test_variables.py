@@ -52,7 +52,7 @@ TYPES = [
     kernel(".param .v2 .b32 x[2]", ".param .v2 .b32 x", "cannot be in .param space", "x"),
     function(".param .u64 x", ".param .texref x", "cannot be as the parameter of a function"),
     wrong(".global .v2 .b32 x;", ".global .b32 .v2 x;", "one type", code="PTX101"),
-    wrong(".global .align 8 .b32 x;", ".global .b32 .align 8 x;", "expected", code="PTX101"),
+    wrong(".global .align 8 .b32 x;", ".global .b32 .align 8 x;", "in front of the type", code="PTX101"),
 ]
 
 ALIGNMENTS = [
@@ -88,7 +88,7 @@ FUNCTIONS = [
     kernel(".param .b8 a[32764]", ".param .b8 a[32765]", "32765 bytes, and 32764 are the most", "k"),
     kernel(".param .b8 a[4], .param .b64 b", ".param .b8 a[32757], .param .b64 b", "take 32768 bytes"),
     kernel(".param .b8 a[4352]", ".param .b8 a[4353]", "needs `.version 8.1`", code="PTX801", version="8.0"),
-    kernel(".param .b32 a", ".param .b32 a<4>", "a parameter is one", "a"),
+    kernel(".param .b32 a", ".param .b32 a<4>", "expected", code="PTX101"),
     kernel(".param .b32 a", ".param .b32 a = 4", "cannot have an initial value", "a"),
 ]
 
