@@ -20,6 +20,7 @@ from ptxkit.isa.module_forms import ModuleForms
 from ptxkit.isa.module_loader import HEADS, ModuleBlock, build_module
 from ptxkit.isa.notation import Node, NotationError, parse_notation
 from ptxkit.isa.operand_forms import OperandBuilder, roles_of
+from ptxkit.isa.section_checks import Scope, check_section
 from ptxkit.isa.sources import isa_files
 from ptxkit.records import dataclass, field
 
@@ -170,7 +171,22 @@ class _SectionBuilder:
             self.known_roles |= set(roles_of(_operands(block)))
 
     def build(self) -> list[Form]:
-        return [self._form(block) for block in self.section.forms]
+        forms = [self._form(block) for block in self.section.forms]
+        common = self.section.common
+        scopes = [self._scope(block, form) for block, form in zip(self.section.forms, forms, strict=True)]
+        check_section([*common.variables, *common.others], scopes, self.sets, self.chapter.fail)
+        return forms
+
+    def _scope(self, block: _Block, form: Form) -> Scope:
+        head = block.head
+        assert head is not None
+        return Scope(
+            head=head,
+            own=[*block.variables, *block.others],
+            modifiers={**self._variables(block), **{slot.name: slot.values for slot in form.modifiers}},
+            roles=roles_of(_operands(block)),
+            lets=[name for name, _ in form.lets],
+        )
 
     def _form(self, block: _Block) -> Form:
         head = block.head

@@ -14,11 +14,11 @@ set widths = .b32 .b64
 gate .wide ptx>=8.0 sm>=90
 section "Instructions: frob"
 summary "Frobs."
-form frob{.<w>}.<t> d:t, [a in .global align bytes(t)], n:.u32/#0..31{, p:.pred/!}
+form frob{.<w>}.<t> d:t, [a in .global align m], n:.u32/#0..31{, p:.pred/!}
   w = .wide
   t = widths
   when w implies t == .b64
-  let m = number(t)
+  let m = bytes(t)
   need n <= 16
   gate ptx>=8.6 sm_100a or ptx>=8.8 sm_100f when w
   effect read(.global, a, bytes(t))
@@ -30,7 +30,7 @@ MISTAKES = [
     ("  t = widths", "  t = breadths", 8, "no set breadths"),
     ("  t = widths\n", "", 6, "has no line `t = ...`"),
     ("t == .b64", "t == b64", 9, "b64 is no modifier"),
-    ("number(t)", "numbr(t)", 10, "no function numbr"),
+    ("= bytes(t)", "= bites(t)", 10, "no function bites"),
     ("effect read(", "effect raed(", 13, "no effect raed"),
     ("bytes(t))\n  effect", "colour=1)\n  effect", 13, "read has no field colour"),
     ("read(.global, a,", "read(.global, .a,", 13, "wants the role"),
@@ -40,6 +40,25 @@ MISTAKES = [
     ("n:.u32", "w:.u32", 6, "w names both an operand and a modifier"),
     ("form frob", "from frob", 6, "'frob' does not fit here"),
     ("set widths = .b32 .b64", "set widths = .b32 .b64\nset widths = .b8", 3, "defined twice"),
+    ("t == .b64", "t == .b46", 9, "t is never .b46; it is .b32 .b64"),
+    ("w implies t == .b64", "w in .wide .long", 9, "w is never .long"),
+    ("t == .b64", "n == 4", 9, "n is an operand"),
+    ("gate ptx>=8.6 sm_100a or ptx>=8.8 sm_100f when w", "gate ptx>=8.6 when n > 4", 12, "n is an operand"),
+    ("  gate ptx>=8.6", "  gate .narrow ptx>=8.6", 12, "no modifier here can be .narrow"),
+    ("align m", "align bytes(t)", 10, "m is never used"),
+    ("let m = bytes(t)", "let m = m * 2", 10, "m is defined by itself"),
+    ("let m = bytes(t)", "let m = bytes(t)\n  let m = 8", 11, "m is given twice"),
+    ("  w = .wide\n", "  w = .wide\n  w = .long\n", 8, "w is given twice"),
+    ('summary "Frobs."', 'summary "Frobs."\n  v = .v2', 6, "no form has a modifier <v>"),
+    ('summary "Frobs."', 'summary "Frobs."\nsummary "Again."', 6, "summary is given twice"),
+    ("  w = .wide\n", "  w = .wide\n  once\n", 8, "`once` describes a part of a module"),
+    ("  need n <= 16\n", "  need k <= 16\nform frob.other k:.u32/#\n", 11, "k belongs to another form"),
+    (
+        "  need n <= 16\n",
+        '  need n <= 16\nsection "Empty"\n  when t\nsection "Instructions: more"\n',
+        13,
+        "no form follows",
+    ),
 ]
 
 

@@ -1,0 +1,160 @@
+"""What is written in a section and means nothing there: names that are never used, words that a modifier never has.
+
+The loader resolves names; a mistake that still gives a form, only one that matches nothing or says nothing, is found
+here and reported at its place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
+
+from lark import Token, Tree
+
+from ptxkit.isa.expression_builder import Fail
+from ptxkit.isa.notation import Node
+from ptxkit.records import dataclass
+
+_LINES = frozenset({"summary", "variable", "when", "let", "need", "tolerate", "gate", "effect", "value"})
+"""What may stand under a section or a form; the other lines describe modules."""
+
+_OF_MODIFIERS = frozenset({"when", "gate", "effect", "value", "tolerate"})
+"""Lines with a condition, which is decided before there are operands."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What a form's lines are about. own: the lines under the form. modifiers: values by name; roles, lets: names."""
+
+    head: Node
+    own: Sequence[Node]
+    modifiers: Mapping[str, Collection[str]]
+    roles: Collection[str]
+    lets: Collection[str]
+
+
+def check_section(
+    common: Sequence[Node], scopes: Sequence[Scope], sets: Mapping[str, Sequence[str]], fail: Fail
+) -> None:
+    """Raise what `fail` makes where a line of the section says nothing. common: the lines before the first form."""
+    checker = _Checker(sets, fail)
+    checker.lines(common, scopes)
+    if not scopes:
+        for node in common:
+            raise fail("no form follows to which this line belongs", node)
+        return
+    everywhere: dict[str, set[str]] = {}
+    for scope in scopes:
+        for name, values in scope.modifiers.items():
+            everywhere.setdefault(name, set()).update(values)
+        checker.names_of_a_form(scope)
+        checker.lines(scope.own, [scope])
+    for scope in scopes:
+        checker.words(scope.own, scope.modifiers, everywhere)
+    checker.words(common, everywhere, everywhere)
+    heads = [scope.head for scope in scopes]
+    checker.used(common, [*common, *heads, *(node for scope in scopes for node in scope.own)])
+    for scope in scopes:
+        checker.used(scope.own, [*common, scope.head, *scope.own])
+
+
+class _Checker:
+    def __init__(self, sets: Mapping[str, Sequence[str]], fail: Fail) -> None:
+        self.sets, self.fail = sets, fail
+
+    def lines(self, nodes: Sequence[Node], scopes: Sequence[Scope]) -> None:
+        """Lines of another kind, lines said twice, and what a condition or gate cannot be about."""
+        seen: set[tuple[str, str]] = set()
+        roles = {role for scope in scopes for role in scope.roles}
+        words = {f".{value}" for scope in scopes for values in scope.modifiers.values() for value in values}
+        for node in nodes:
+            kind = str(node.data)
+            if kind not in _LINES:
+                raise self.fail(f"`{kind}` describes a part of a module, and stands under none", node)
+            if kind in ("variable", "let", "summary"):
+                key = (kind, "" if kind == "summary" else str(node.children[0]))
+                if key in seen:
+                    raise self.fail(f"{key[1] or kind} is given twice", node)
+                seen.add(key)
+            if kind == "gate" and node.children[0] is not None and str(node.children[0]) not in words:
+                raise self.fail(f"no modifier here can be {node.children[0]}", node.children[0])
+            for condition in _conditions(node):
+                for token in _names(condition, outside=("present", "default")):
+                    if str(token) in roles:
+                        raise self.fail(f"{token} is an operand, and modifiers alone decide here; see `need`", token)
+
+    def names_of_a_form(self, scope: Scope) -> None:
+        """A line under a form is about that form, not about another one of the section."""
+        known = {*scope.modifiers, *scope.roles, *scope.lets, "unknown"}
+        for node in scope.own:
+            for token in _names(node):
+                if str(token) not in known:
+                    raise self.fail(f"{token} belongs to another form of the section", token)
+
+    def words(
+        self, nodes: Sequence[Node], modifiers: Mapping[str, Collection[str]], everywhere: Mapping[str, Collection[str]]
+    ) -> None:
+        """`t == .b23` where t is never .b23; in a list of words those that it never is in any form of the section."""
+        for node in nodes:
+            for comparison in node.iter_subtrees():
+                if comparison.data == "compare" and str(comparison.children[1]) in ("==", "!="):
+                    sides = comparison.children[0], comparison.children[2]
+                    for name, word in (sides, sides[::-1]):
+                        if name.data == "name" and word.data == "word":
+                            self._word(name.children[0], word.children[0], modifiers)
+                elif comparison.data in ("member", "stranger") and comparison.children[0].data == "name":
+                    for word in comparison.children[1].children:
+                        self._word(comparison.children[0].children[0], word, everywhere)
+
+    def _word(self, name: Token, word: Token, modifiers: Mapping[str, Collection[str]]) -> None:
+        legal = modifiers.get(str(name))
+        wanted = [str(word)[1:]] if word.startswith(".") else self.sets.get(str(word), ())
+        if legal is None or not wanted:
+            return
+        if not any(value == each or fnmatchcase(value, each) for value in wanted for each in legal):
+            raise self.fail(f"{name} is never {word}; it is {' '.join(f'.{each}' for each in sorted(legal))}", word)
+
+    def used(self, nodes: Sequence[Node], where: Sequence[Node]) -> None:
+        """Variables and lets that nothing names; lets that are defined by themselves."""
+        named = {str(token) for node in where for token in _names(node)}
+        lets = {str(node.children[0]): node for node in where if node.data == "let"}
+        for node in nodes:
+            name = str(node.children[0])
+            if node.data == "variable" and name not in named:
+                raise self.fail(f"no form has a modifier <{name}>", node)
+            if node.data == "let":
+                if name not in named:
+                    raise self.fail(f"{name} is never used", node)
+                if name in _reached(name, lets):
+                    raise self.fail(f"{name} is defined by itself", node)
+
+
+def _conditions(node: Node) -> Iterator[Node]:
+    """What of a line modifiers alone must decide."""
+    if node.data == "when":
+        yield node.children[0]
+    elif node.data in _OF_MODIFIERS:
+        yield from (part for part in node.children if isinstance(part, Tree) and part.data == "condition")
+
+
+def _names(node: Node, outside: Collection[str] = ()) -> Iterator[Token]:
+    """The names in an expression, a line or a form's head, choices such as `<t>` too; without calls of `outside`."""
+    if node.data == "call" and str(node.children[0]) in outside:
+        return
+    if node.data in ("name", "choice", "value"):
+        yield node.children[0]
+    for child in node.children:
+        if isinstance(child, Tree):
+            yield from _names(child, outside)
+
+
+def _reached(name: str, lets: Mapping[str, Node]) -> set[str]:
+    """The lets that a let is made of, directly or not."""
+    found: set[str] = set()
+    waiting = [name]
+    while waiting:
+        for token in _names(lets[waiting.pop()].children[1]):
+            if str(token) in lets and str(token) not in found:
+                found.add(str(token))
+                waiting.append(str(token))
+    return found
