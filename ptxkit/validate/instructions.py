@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptxkit.isa import table
+from ptxkit.isa.expressions import Const
 from ptxkit.isa.forms import Gate, Match
 from ptxkit.isa.shapes import Shape, fit_all, shape_of
 from ptxkit.isa.table import Mismatch, Table
@@ -201,12 +202,20 @@ def _type_problem(match: Match, typed: tuple[TypedShape, ...]) -> Problem | None
             continue
         help_ = f"it must be {operand_words(operand)}"
         message = f"operand {index + 1} of `{match.canonical}` {wrong}"
-        lenient = tolerance(operand, shape, match.canonical.split("."), is_result=operand.role in match.results)
+        lenient = tolerance(operand, shape, _given_types(match, operand.role), is_result=operand.role in match.results)
         if lenient is None:
             return Problem("PTX104", message, index, match.form, help_, typed=True)
         reason = f"{message}; tolerated: {table().tolerance(lenient)}"
         tolerated = tolerated or Problem("PTX104", reason, index, match.form, help_, certain=False, typed=True)
     return tolerated
+
+
+def _given_types(match: Match, role: str) -> frozenset[str | None]:
+    """The words of the opcode from which an operand has its type; none where the form says it outright."""
+    own = next((operand.type for operand in match.form.operands if operand.role == role), None)
+    if isinstance(own, Const):
+        return frozenset(slot.name for slot in match.form.modifiers if slot.is_literal)
+    return frozenset(match.modifiers.values())
 
 
 def _misplaced_problem(match: Match, wrong: tuple[int, str], instruction: Instruction, scope: Scope) -> Problem:
@@ -302,7 +311,7 @@ def _typed(operand: Operand, scope: Scope) -> TypedShape:
     if isinstance(operand, Not):
         return ("n", scope.type_of(operand.operand.text))
     if isinstance(operand, Address):
-        return ("a", _typed_base(operand.base, scope), *[_typed(part, scope) for part in operand.index])
+        return ("a", _typed_base(operand, scope), *[_typed(part, scope) for part in operand.index])
     if isinstance(operand, Vector):
         return ("v", *[_typed(part, scope) for part in operand.elements])
     if isinstance(operand, Pair):
@@ -320,11 +329,13 @@ def _typed(operand: Operand, scope: Scope) -> TypedShape:
     return "strange" if strange else ("c", INTEGER, "symbolic") if isinstance(operand, Binary) else "other"
 
 
-def _typed_base(operand: Operand, scope: Scope) -> TypedShape:
-    """The base of an address, which is a whole name: an element of a vector cannot be one."""
-    if isinstance(operand, Name) and "." in operand.text and scope.type_of(operand.text) != UNKNOWN:
+def _typed_base(address: Address, scope: Scope) -> TypedShape:
+    """The base of an address, which is a whole name: an element of a vector cannot be one. `+`: it has an offset."""
+    base = address.base
+    if isinstance(base, Name) and "." in base.text and scope.type_of(base.text) != UNKNOWN:
         return ("r", ELEMENT)
-    return _typed(operand, scope)
+    found = _typed(base, scope)
+    return (*found, "+") if address.offset and isinstance(found, tuple) else found
 
 
 def _typed_name(name: str, scope: Scope) -> TypedShape:

@@ -42,9 +42,9 @@ def misfit(operand: OperandForm, shape: TypedShape, *, inside: bool = False) -> 
     """
     tag = shape[0] if isinstance(shape, tuple) else shape
     match tag:
-        case "r" if operand.kind == "vector":
-            return _wrong_vector(operand, str(shape[1]))
-        case "s" if operand.kind == "vector":
+        case "r" | "s" if operand.kind == "vector":
+            if operand.more and not str(shape[1]).startswith(_VECTORS):
+                return misfit(replace(operand, kind="register"), shape)
             return _wrong_vector(operand, str(shape[1]))
         case "r" if len(shape) > 2 and operand.scalar and str(shape[2]) in _COMPONENTS:
             return "is an element of a vector register, which must be moved to another one first"
@@ -68,10 +68,11 @@ def misfit(operand: OperandForm, shape: TypedShape, *, inside: bool = False) -> 
             return None
 
 
-def tolerance(operand: OperandForm, shape: TypedShape, words: Collection[str], *, is_result: bool) -> str | None:
-    """The name of the tolerance by which an assembler takes a misfit; None where it does not. words: of the opcode.
+def tolerance(operand: OperandForm, shape: TypedShape, words: Collection[str | None], *, is_result: bool) -> str | None:
+    """The name of the tolerance by which an assembler takes a misfit; None where it does not.
 
-    Where the type is the instruction's, assemblers compare less closely than where an operand has its own.
+    words: the types that the opcode gives. Where a type is the instruction's, assemblers compare less closely than
+    where an operand has its own.
     """
     wanted = _wanted(operand)
     if operand.kind != "register" or shape[0] != "r" or wanted not in words or operand.integer or is_narrow(wanted):
@@ -174,7 +175,8 @@ def _wrong_vector(operand: OperandForm, found: str) -> str | None:
         return None
     count = operand.count.value if isinstance(operand.count, Const) else None
     vector, _, element = found.partition(".")
-    if not is_symbol(found) and element and vector == f"v{count}":
+    fitting = vector == f"v{count}" or (operand.more and int(vector[1:] or 0) >= int(count or 0))
+    if not is_symbol(found) and element and fitting:
         return _wrong_name(replace(operand, kind="register"), element)
     return f"must be {count} registers in braces, and is {'an address' if is_symbol(found) else f'.{found}'}"
 
