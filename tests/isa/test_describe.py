@@ -111,7 +111,7 @@ section "Test: op"
 form op{{.<m>}}.<t> d:t, a:t
   m = .x .y
   t = .b32 .b64 .f16
-  let n = {0}
+  when {0}
 """
 
 EXPRESSIONS = [
@@ -133,15 +133,15 @@ EXPRESSIONS = [
 ]
 
 
-def let(text: str) -> Expression:
+def read(text: str) -> Expression:
     (form,) = load_texts({"test.isa": CHAPTER.format(text)}).forms["op"]
-    return form.lets[0][1]
+    return form.rules[0].condition
 
 
 @pytest.mark.parametrize("text", EXPRESSIONS)
 def test_an_expression_is_written_so_that_it_is_read_the_same(text: str) -> None:
-    first = let(text)
-    assert let(expression_text(first)) == first
+    first = read(text)
+    assert read(expression_text(first)) == first
 
 
 def parts(expression: Expression) -> Iterator[Expression]:
