@@ -173,9 +173,18 @@ OPERATORS: dict[str, Callable[..., Constant]] = {
     ">=": operator.ge,
 }
 
-_OPERATIONS = (
-    "add sub mul mul_wide mul_hi div rem neg abs min max and or xor not shl shr lop3 prmt funnel bfe bfi popc clz copy "
-    "convert select compare combine to_generic from_generic is_space map_rank rank_of load elected shuffle ballot vote "
-    "pack unpack float unknown"
-)
-VALUE_OPERATIONS = frozenset(_OPERATIONS.split())
+VALUE_OPERATIONS = {
+    name: count
+    for count, names in enumerate(
+        (
+            "elected float unknown",
+            "popc ballot pack unpack",
+            "neg abs not clz copy to_generic from_generic is_space rank_of vote",
+            "add sub mul and or xor shl convert combine map_rank load",
+            "mul_wide mul_hi div rem min max shr lop3 prmt select compare shuffle",
+            "funnel bfe bfi",
+        )
+    )
+    for name in names.split()
+}
+"""The operations of `value` effects, with the number of their arguments."""

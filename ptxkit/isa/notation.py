@@ -5,24 +5,18 @@ from __future__ import annotations
 from functools import cache
 from typing import Any, TypeAlias
 
-from lark import Lark
+from lark import Lark, Token
 from lark.exceptions import UnexpectedInput, UnexpectedToken
 
+from ptxkit.isa.mistakes import NotationError
+from ptxkit.isa.notation_checks import check_notation
 from ptxkit.resources import grammars
 
 # A parse tree; its shape is the grammar's affair, and no type of Python says it.
 Node: TypeAlias = Any
 
 
-class NotationError(ValueError):
-    """A mistake in an `.isa` file; its text shows file, line and a caret."""
-
-    def __init__(self, message: str, path: str, text: str, line: int, column: int) -> None:
-        lines = text.splitlines()
-        shown = lines[line - 1] if 0 < line <= len(lines) else ""
-        caret = " " * (max(column, 1) - 1) + "^"
-        super().__init__(f"{path}:{line}:{column}: {message}\n    {shown}\n    {caret}")
-        self.message, self.path, self.line, self.column = message, path, line, column
+__all__ = ["Node", "NotationError", "parse_notation", "place_of"]
 
 
 @cache
@@ -34,14 +28,23 @@ def _grammar() -> Lark:
 def parse_notation(text: str, path: str) -> Node:
     """The parse tree of one `.isa` file; `NotationError` where it breaks the grammar."""
     try:
-        return _grammar().parse(text + "\n")
+        tree = _grammar().parse(text + "\n")
     except UnexpectedInput as error:
         expected = ""
         if isinstance(error, UnexpectedToken):
             names = sorted(_readable(name) for name in error.accepts or error.expected)
             expected = f"; expected {', '.join(names[:8])}"
         found = repr(str(getattr(error, "token", ""))) if getattr(error, "token", "") else "this"
-        raise NotationError(f"{found} does not fit here{expected}", path, text, error.line, error.column) from None
+        line, column = (error.line, error.column) if error.line > 0 else (text.count("\n") + 1, 1)
+        raise NotationError(f"{found} does not fit here{expected}", path, text, line, column) from None
+    check_notation(tree, lambda message, at: NotationError(message, path, text, *place_of(at)))
+    return tree
+
+
+def place_of(node: Node) -> tuple[int, int]:
+    """Line and column, from 1, at which a token or tree begins."""
+    where = node if isinstance(node, Token) else node.meta
+    return getattr(where, "line", 1) or 1, getattr(where, "column", 1) or 1
 
 
 def _readable(terminal: str) -> str:

@@ -13,10 +13,8 @@ from lark import Token, Tree
 
 from ptxkit.isa.expression_builder import Fail
 from ptxkit.isa.notation import Node
+from ptxkit.isa.notation_checks import MODULE_LINES
 from ptxkit.records import dataclass
-
-_LINES = frozenset({"summary", "variable", "when", "let", "need", "tolerate", "gate", "effect", "value"})
-"""What may stand under a section or a form; the other lines describe modules."""
 
 _OF_MODIFIERS = frozenset({"when", "gate", "effect", "value", "tolerate"})
 """Lines with a condition, which is decided before there are operands."""
@@ -69,7 +67,7 @@ class _Checker:
         words = {f".{value}" for scope in scopes for values in scope.modifiers.values() for value in values}
         for node in nodes:
             kind = str(node.data)
-            if kind not in _LINES:
+            if kind in MODULE_LINES:
                 raise self.fail(f"`{kind}` describes a part of a module, and stands under none", node)
             if kind in ("variable", "let", "summary"):
                 key = (kind, "" if kind == "summary" else str(node.children[0]))

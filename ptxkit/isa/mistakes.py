@@ -1,0 +1,14 @@
+"""What a mistake in the notation is reported as. (Here, and not beside the parser, since that takes time to load.)"""
+
+from __future__ import annotations
+
+
+class NotationError(ValueError):
+    """A mistake in an `.isa` file; its text shows file, line and a caret."""
+
+    def __init__(self, message: str, path: str, text: str, line: int, column: int) -> None:
+        lines = text.split("\n")
+        shown = lines[line - 1].rstrip("\r") if 0 < line <= len(lines) else ""
+        before = "".join("\t" if char == "\t" else " " for char in shown[: max(column, 1) - 1])
+        super().__init__(f"{path}:{line}:{column}: {message}\n    {shown}\n    {before}^")
+        self.message, self.path, self.line, self.column = message, path, line, column

@@ -1,0 +1,227 @@
+"""What the grammar of the notation takes and what means nothing all the same, whatever the forms: found in the tree.
+
+Empty ranges, gates that contradict themselves, types and spaces that there are not, calls with too few arguments,
+words that a field of an effect cannot hold, and lines that stand where nobody reads them.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Iterator
+
+from lark import Token, Tree
+
+from ptxkit.isa.effect_binding import ACCESS_KINDS, ROLE_FIELDS, effect_classes, effect_fields
+from ptxkit.isa.effect_words import SPACES, words_of
+from ptxkit.isa.functions import FUNCTIONS, VALUE_OPERATIONS, is_type
+
+Fail = Callable[[str, "Tree[Token] | Token"], Exception]
+
+_FAMILY = re.compile(r"sm_\d+[af]?|texmode_\w+")
+_PARTS = re.compile(r"\d+")
+_MODULE_LINES = {
+    "directive": frozenset({"gate", "summary", "excludes", "companions", "idle", "once", "first"}),
+    "pragma": frozenset({"gate", "summary", "excludes", "once"}),
+    "option": frozenset({"gate", "excludes"}),
+    "datatype": frozenset({"gate", "initial", "fields", "symbols"}),
+    "feature": frozenset({"gate"}),
+    "versions": frozenset[str](),
+    "target": frozenset[str](),
+}
+"""Heads of what describes a module, and the lines that may follow each."""
+
+MODULE_LINES = frozenset[str]().union(*_MODULE_LINES.values()) - {"gate", "summary"}
+"""Lines that belong to such a head and never to a form."""
+
+_FORM_LINES = frozenset({"variable", "when", "let", "need", "tolerate", "effect", "value", "gate", "summary"})
+
+
+def check_notation(tree: Tree[Token], fail: Fail) -> None:
+    """Raise what `fail` makes at the first thing that means nothing."""
+    _check_lines(tree, fail)
+    checks = {
+        "requirement": _check_requirement,
+        "values": _check_values,
+        "immediate_range": _check_range,
+        "immediate_from": _check_range,
+        "slot": _check_slot,
+        "space": _check_space,
+        "alignment": _check_alignment,
+        "call": _check_call,
+        "effect": _check_effect,
+    }
+    for node in tree.iter_subtrees():
+        check = checks.get(str(node.data))
+        if check is not None:
+            check(node, fail)
+    specials = [token for node in tree.find_data("special") for token in node.children if isinstance(token, Token)]
+    _check_series([token for token in specials if token.type == "SPECIAL"], fail)
+    _check_once([token for token in specials if token.type == "SPECIAL"], fail)
+
+
+def _check_lines(tree: Tree[Token], fail: Fail) -> None:
+    """Lines before the first section and lines behind a directive: who reads them?"""
+    head, in_section = "", False
+    for node in tree.children:
+        assert isinstance(node, Tree)
+        kind = str(node.data)
+        if kind in _MODULE_LINES:
+            head = kind
+        elif kind in ("section", "form"):  # a directive too stands in a section
+            head, in_section = "", True
+        elif kind in _FORM_LINES | MODULE_LINES:
+            if head and kind not in _MODULE_LINES[head]:
+                raise fail(f"`{kind}` says nothing of a {head}", node)
+            if not head and not in_section and not _is_common_gate(node):
+                raise fail(f"`{kind}` stands in front of all sections", node)
+
+
+def _is_common_gate(node: Tree[Token]) -> bool:
+    return node.data == "gate" and node.children[0] is not None
+
+
+def _check_requirement(node: Tree[Token], fail: Fail) -> None:
+    bounds: dict[tuple[str, str], tuple[int, ...]] = {}
+    for part in node.children:
+        if isinstance(part, Token):
+            if not _FAMILY.fullmatch(part):
+                raise fail(f"{part} is no target; write sm_90a, sm_100f or sm>=90", part)
+            continue
+        bound, value = part.children
+        key = (str(part.data), str(bound))
+        if key in bounds:
+            raise fail("this bound is given twice", part)
+        bounds[key] = tuple(int(number) for number in _PARTS.findall(str(value)))
+    for kind in ("version", "minimum"):
+        low, high = bounds.get((kind, ">=")), bounds.get((kind, "<"))
+        if low is not None and high is not None and high <= low:
+            raise fail("nothing is that new and that old", node)
+    _check_once([part for part in node.children if isinstance(part, Token)], fail)
+
+
+def _check_values(node: Tree[Token], fail: Fail) -> None:
+    tokens = [child for child in node.children if isinstance(child, Token)]
+    _check_series(tokens, fail)
+    _check_once(tokens, fail)
+
+
+def _check_series(tokens: list[Token], fail: Fail) -> None:
+    for token in tokens:
+        if "{" in token:
+            low, high, *step = (int(number) for number in _PARTS.findall(token[token.index("{") : token.index("}")]))
+            if low > high or step == [0]:
+                raise fail("this series has no members", token)
+
+
+def _check_once(tokens: list[Token], fail: Fail) -> None:
+    seen: set[str] = set()
+    for token in tokens:
+        if str(token) in seen:
+            raise fail(f"{token} is given twice", token)
+        seen.add(str(token))
+
+
+def _check_range(node: Tree[Token], fail: Fail) -> None:
+    """`#low..high step n` or `#low.. step n`."""
+    numbers = [None if child is None else int(str(child), 0) for child in node.children]
+    low, high = numbers[0], numbers[1] if node.data == "immediate_range" else None
+    if numbers[-1] == 0 and len(numbers) > (2 if node.data == "immediate_range" else 1):
+        raise fail("a step of 0 leads nowhere", node)
+    if low is not None and high is not None and low > high:
+        raise fail("this range has no members", node)
+
+
+def _check_slot(node: Tree[Token], fail: Fail) -> None:
+    _, _, kind, *rest = node.children
+    if isinstance(kind, Tree) and kind.data == "word" and not is_type(str(kind.children[0])[1:]):
+        raise fail(f"{kind.children[0]} is no type", kind)
+    _check_once([part for part in rest if isinstance(part, Token)], fail)
+
+
+def _check_space(node: Tree[Token], fail: Fail) -> None:
+    (word,) = node.children
+    if isinstance(word, Tree) and word.data == "word" and str(word.children[0])[1:] not in SPACES:
+        raise fail(f"{word.children[0]} is no state space; known: {_dotted(SPACES)}", word)
+
+
+def _check_alignment(node: Tree[Token], fail: Fail) -> None:
+    (number,) = node.children
+    if isinstance(number, Tree) and number.data == "integer":
+        value = int(str(number.children[0]), 0)
+        if value < 1 or value & (value - 1):
+            raise fail("an alignment is a power of two", number)
+
+
+def _check_call(node: Tree[Token], fail: Fail) -> None:
+    name, *arguments = node.children
+    given = len([argument for argument in arguments if argument is not None])
+    known = str(name)
+    if known in FUNCTIONS:
+        least, most = _counts(FUNCTIONS[known])
+    elif known in VALUE_OPERATIONS or known == "invert":
+        least = most = VALUE_OPERATIONS["not" if known == "invert" else known]
+    elif known in ("present", "default"):
+        least = most = 1 if known == "present" else 2
+    else:
+        return  # whoever resolves the name says so
+    if not least <= given <= most:
+        wanted = str(least) if least == most else f"at least {least}"
+        raise fail(f"{known} takes {wanted} argument{'s' if wanted != '1' else ''}, and has {given}", node)
+
+
+def _counts(function: Callable[..., object]) -> tuple[int, int]:
+    """The least and the most arguments that a function takes."""
+    if not inspect.isfunction(function):
+        return 2, 1 << 16  # min and max
+    parameters = inspect.signature(function).parameters.values()
+    least = sum(each.kind is not each.VAR_POSITIONAL and each.default is each.empty for each in parameters)
+    return least, 1 << 16 if any(each.kind is each.VAR_POSITIONAL for each in parameters) else len(parameters)
+
+
+def _check_effect(node: Tree[Token], fail: Fail) -> None:
+    name = str(node.children[0])
+    if name not in ACCESS_KINDS and name not in effect_classes():
+        return  # whoever builds the effect says so
+    types = {each.name: str(each.type) for each in effect_fields(name)}
+    for field, value in _fields(node, list(types)):
+        legal = words_of(name, field)
+        for word in _results(value):
+            is_word = word.data in ("word", "string")
+            text = str(word.children[0]).strip('"').removeprefix(".") if is_word else ""
+            if legal is not None and is_word and text not in legal:
+                raise fail(f"{field} is never {word.children[0]}; known: {_dotted(legal)}", word)
+            is_wrong = is_word and legal is None and field not in ROLE_FIELDS and field in types
+            if is_wrong or (types.get(field) == "bool" and word.data in ("integer", "signed")):
+                raise fail(f"{field} of {name} holds no such thing", word)
+            if types.get(field) not in ("bool", None) and word.data in ("true", "false"):
+                raise fail(f"{field} of {name} is no truth value", word)
+
+
+def _fields(node: Tree[Token], names: list[str]) -> Iterator[tuple[str, Tree[Token]]]:
+    given = node.children[1]
+    for position, argument in enumerate(given.children if isinstance(given, Tree) else ()):
+        assert isinstance(argument, Tree)
+        if argument.data == "named":
+            key, value = argument.children
+            assert isinstance(value, Tree)
+            yield str(key), value
+        elif position < len(names):
+            yield names[position], argument
+
+
+def _results(node: Tree[Token]) -> Iterator[Tree[Token]]:
+    """What an expression can give: the branches of `if`, the alternatives of `or`, else itself."""
+    kind = str(node.data)
+    inner = node.children[1:] if kind == "if" else node.children if kind == "or" else ()
+    if kind == "call" and str(node.children[0]) in ("case", "list"):
+        inner = node.children[3::2] + node.children[-1:] if str(node.children[0]) == "case" else node.children[1:]
+    if not inner:
+        yield node
+    for part in inner:
+        if isinstance(part, Tree):
+            yield from _results(part)
+
+
+def _dotted(words: frozenset[str]) -> str:
+    return " ".join(sorted(f".{word}" for word in words))
