@@ -101,7 +101,9 @@ def _bind_operand(operand: OperandForm, form: Form, modifiers: Assignment) -> Op
 
     kind, count, place = operand.kind, known(operand.count), known(operand.space)
     sink = operand.sink
-    if kind == "vector_or_register":  # the sink stands for elements of a vector, not for all there is
+    if kind == "vector_or_register" and operand.more:
+        kind = "vector"
+    elif kind == "vector_or_register":  # the sink stands for elements of a vector, not for all there is
         kind, sink = ("register", False) if count == Const(1) else ("vector", sink)
     if kind == "address":
         place = Const(space(place.value if isinstance(place, Const) else None))
@@ -114,6 +116,9 @@ def _bind_operand(operand: OperandForm, form: Form, modifiers: Assignment) -> Op
         in_register=operand.in_register and "in_register" not in refused,
         wider=operand.wider and "wider" not in refused,
         narrower=operand.narrower and "narrower" not in refused,
+        integer=operand.integer and "integer" not in refused,
+        halves=operand.halves and "halves" not in refused,
+        exact=operand.exact and "exact" not in refused,
         negatable=operand.negatable and "negatable" not in refused,
         symbol=operand.symbol and "symbol" not in refused,
         special=operand.special and "special" not in refused,

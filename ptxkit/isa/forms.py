@@ -47,19 +47,20 @@ class OperandForm:
     """What may stand in one operand position, types still expressions over modifiers and lets.
 
     role: the name that effects use. kind: `register`, `address`, `vector`, `label`, `function`, `pair`, `texture`,
-    `arguments`, `special`... type: PTX type word (`u32`, `b64`, `pred`) or an expression that gives one.
-    count: elements of a vector. immediates: legal constants, None where only a register will do.
-    space, alignment: of an address; `mbarrier` and `tensormap` objects say so in `object`.
-    condition: the operand is present exactly when this holds (None: always). optional: may be left out. sink: `_`
-    is allowed. wide: an address's register has 32 or 64 bits. in_register: an address is no symbol. negatable: `!p`
-    is allowed. symbol: the address of a variable or function is allowed. wider, narrower: the register may be so
-    than the type. integer: of an untyped operand, it may not be a floating-point one. special: a special register
-    is allowed. elements: of a pair or of a vector whose elements have roles, and what follows the comma in an
-    address. group: the nested optional parts of the syntax that hold it; operands of one part are present together.
-    braced: a vector written in braces, for which no vector register may stand. lax: constants beyond the range are
-    tolerated. allowed_if: for `sink`, `wider` and their like the condition under which they hold. minus: `-%r` is
-    allowed. parts: patterns of the selectors of its parts that are allowed (`b0`, `h[0-3][0-3]`); whole: so is
-    none. scalar: an element of a vector register is not allowed.
+    `arguments`, `special`... type: PTX type word (`u32`, `b64`, `pred`) or an expression that gives one. count:
+    elements of a vector. immediates: legal constants, None where only a register will do. space, alignment: of an
+    address; `mbarrier` and `tensormap` objects say so in `object`. condition: the operand is present exactly when this
+    holds (None: always). optional: may be left out. sink: `_` is allowed. wide: an address's register has 32 or 64
+    bits. in_register: an address is no symbol. negatable: `!p` is allowed. symbol: the address of a variable or
+    function is allowed. wider, narrower: the register may be so than the type. integer: of an untyped operand, it may
+    not be a floating-point one; halves: only an untyped one or one of .f16x2; exact: only an untyped one or one of the
+    very type. special: a special register is allowed. elements: of a pair or of a vector whose elements have roles, and
+    what follows the comma in an address. group: the nested optional parts of the syntax that hold it; operands of one
+    part are present together. braced: a vector written in braces, for which no vector register may stand. lax:
+    constants beyond the range are tolerated; cut: those whose low 32 bits are in it. allowed_if: for `sink`, `wider`
+    and their like the condition under which they hold. minus: `-%r` is allowed. parts: patterns of the selectors of its
+    parts that are allowed (`b0`, `h[0-3][0-3]`); whole: so is none. scalar: an element of a vector register is not
+    allowed. more: a vector may have more elements, 2 or 4, and a plain register do.
     """
 
     role: str
@@ -81,12 +82,16 @@ class OperandForm:
     wider: bool = False
     narrower: bool = False
     integer: bool = False
+    halves: bool = False
+    exact: bool = False
     group: tuple[int, ...] = ()
     braced: bool = False
     lax: bool = False
+    cut: bool = False
     special: bool = False
     minus: bool = False
     scalar: bool = False
+    more: bool = False
     parts: tuple[str, ...] = ()
     whole: bool = True
     allowed_if: tuple[tuple[str, Expression], ...] = ()
@@ -98,6 +103,7 @@ class Requirement:
 
     families: names such as `sm_100f`, `sm_90a`; empty means every target from `minimum` (a number, 75 for sm_75) on.
     before, below: the first version and the first target that no longer have it; None where all later ones do.
+    texmode: `unified` or `independent`, where it depends on the module's texturing mode.
     """
 
     version: tuple[int, int] = (1, 0)
@@ -105,6 +111,7 @@ class Requirement:
     families: tuple[str, ...] = ()
     before: tuple[int, int] | None = None
     below: int | None = None
+    texmode: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -371,8 +371,12 @@ def _requirement(chapter: _Chapter, node: Node) -> Requirement:
     version, minimum, families = (1, 0), 0, []
     before: tuple[int, int] | None = None
     below: int | None = None
+    texmode = ""
     for part in node.children:
         if isinstance(part, Token):
+            if part.startswith("texmode_"):
+                texmode = part.removeprefix("texmode_")
+                continue
             if not part.startswith("sm_"):
                 raise chapter.fail(f"{part} is no target; write sm_90a, sm_100f or sm>=90", part)
             families.append(str(part))
@@ -388,4 +392,4 @@ def _requirement(chapter: _Chapter, node: Node) -> Requirement:
             below = int(value)
         else:
             minimum = int(value)
-    return Requirement(version, minimum, tuple(families), before, below)
+    return Requirement(version, minimum, tuple(families), before, below, str(texmode))

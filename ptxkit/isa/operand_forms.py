@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 from lark import Token, Tree
 
@@ -13,7 +14,14 @@ from ptxkit.isa.notation import Node
 from ptxkit.records import replace
 
 _KINDS = frozenset({"label", "function", "arguments", "symbol", "texture", "surface", "sampler", "any", "sink"})
-_OBJECTS = frozenset({"mbarrier", "tensormap"})
+_FLAGS = frozenset(
+    {"wider", "narrower", "integer", "halves", "exact", "lax", "cut", "special", "minus", "scalar"}
+    | {"sink", "negatable", "symbol"}
+)
+_OBJECTS = frozenset({"mbarrier", "tensormap", "texture", "surface", "sampler"})
+
+# What an operand's marks allow, where they are no words.
+_MARKS = {"_": "sink", "!": "negatable", "&": "symbol"}
 
 
 def roles_of(node: Node | None) -> list[str]:
@@ -121,7 +129,8 @@ class OperandBuilder:
         if selector is not None:
             form = replace(form, parts=self._parts(selector), whole=selector.data == "absent")
         for count in counts:
-            form = replace(form, kind="vector_or_register", count=self.expressions.build(count.children[0]))
+            number, more = count.children
+            form = replace(form, kind="vector_or_register", count=self.expressions.build(number), more=more is not None)
         for part in rest:
             if part not in counts:
                 form = self._allow(form, part)
@@ -142,36 +151,11 @@ class OperandBuilder:
             return replace(allowed, allowed_if=(*form.allowed_if, (str(mark), self.expressions.build(condition))))
         if isinstance(alternative, Tree):
             return replace(form, immediates=immediates_of(alternative))
-        marked = self._marked(form, str(alternative))
-        if marked is None:
-            known = "/# /_ /! /& /wider /narrower /integer /special /lax /minus /scalar"
-            raise self.fail(f"/{alternative} means nothing; known: {known}", alternative)
-        return marked
-
-    def _marked(self, form: OperandForm, mark: str) -> OperandForm | None:
-        match mark:
-            case "_" | "sink":
-                return replace(form, sink=True)
-            case "!" | "negatable":
-                return replace(form, negatable=True)
-            case "&" | "symbol":
-                return replace(form, symbol=True)
-            case "wider":
-                return replace(form, wider=True)
-            case "narrower":
-                return replace(form, narrower=True)
-            case "integer":
-                return replace(form, integer=True)
-            case "lax":
-                return replace(form, lax=True)
-            case "special":
-                return replace(form, special=True)
-            case "minus":
-                return replace(form, minus=True)
-            case "scalar":
-                return replace(form, scalar=True)
-            case _:
-                return None
+        field = _MARKS.get(str(alternative)) or (str(alternative) if alternative in _FLAGS else None)
+        if field is None:
+            raise self.fail(f"/{alternative} means nothing; known: /# /{' /'.join([*_MARKS, *_FLAGS])}", alternative)
+        allowed_too: dict[str, Any] = {field: True}
+        return replace(form, **allowed_too)
 
 
 def immediates_of(node: Node) -> Immediates:

@@ -11,7 +11,8 @@ from fnmatch import fnmatchcase
 from typing import TypeAlias
 
 from ptxkit.isa.expressions import Const
-from ptxkit.isa.forms import OperandForm
+from ptxkit.isa.forms import Immediates, OperandForm
+from ptxkit.records import replace
 from ptxkit.syntax.tree import (
     Address,
     Apply,
@@ -173,6 +174,8 @@ def _fits_register(operand: OperandForm, shape: Shape) -> bool:
 
 
 def _fits_vector(operand: OperandForm, shape: Shape) -> bool:
+    if operand.more and shape == "constant":
+        return operand.immediates is not None
     if shape == "name":  # a register declared with `.v2`
         return not (operand.elements or operand.braced)
     if shape[0] != "vector":
@@ -181,6 +184,9 @@ def _fits_vector(operand: OperandForm, shape: Shape) -> bool:
     if operand.elements:
         return fit_all(operand.elements, parts)
     assert isinstance(operand.count, Const)
-    if len(parts) != operand.count.value or "symbolic" in parts or set(parts) == {"sink"}:
+    wanted = int(operand.count.value or 0)
+    enough = len(parts) in (1, 2, 4) and len(parts) >= wanted if operand.more else len(parts) == wanted
+    if not enough or "symbolic" in parts or set(parts) == {"sink"}:
         return False
-    return all(isinstance(part, str) and _fits_register(operand, part) for part in parts)
+    element = replace(operand, immediates=Immediates()) if operand.more else operand
+    return all(isinstance(part, str) and _fits_register(element, part) for part in parts)

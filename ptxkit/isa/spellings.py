@@ -81,8 +81,7 @@ def _register(operand: OperandForm, random: Random) -> Spellings:
     if own != "pred":
         width = bits(own)
         kin = [each for each in DECLARABLE if each != "pred" and bits(each) == width and _stands_for(each, own)]
-        if operand.integer:
-            kin = [each for each in kin if kind(each) != "f"]
+        kin = [each for each in kin if _is_kin(each, operand)]
         found |= {f"as {each}": _name(each, random) for each in kin if each != own}
         if width in (16, 32, 64) and not operand.scalar:
             found["component"] = f"%v2{own}_{random.randrange(VECTORS)}.{random.choice('xy')}"
@@ -113,6 +112,15 @@ def _register(operand: OperandForm, random: Random) -> Spellings:
 def _selector(pattern: str, random: Random) -> str:
     """A selector that a pattern such as `h[0-3][0-3]` allows."""
     return re.sub(r"\[(\d)-(\d)\]", lambda ends: str(random.randint(int(ends[1]), int(ends[2]))), pattern)
+
+
+def _is_kin(found: str, operand: OperandForm) -> bool:
+    """Whether the form lets a register of another type stand for the operand."""
+    if operand.exact:
+        return kind(found) == "b"
+    if operand.halves:
+        return kind(found) == "b" or found == "f16x2"
+    return not (operand.integer and kind(found) == "f")
 
 
 def _stands_for(found: str, wanted: str) -> bool:
@@ -159,7 +167,7 @@ def _vector(operand: OperandForm, random: Random) -> Spellings:
         found["vector register"] = f"%v{count}{own}_{random.randrange(VECTORS)}"
     if count and own != "pred":
         for each in DECLARABLE:
-            if operand.integer and kind(each) == "f":
+            if not _is_kin(each, operand):
                 continue
             if each not in (own, "pred") and bits(each) == bits(own) and _stands_for(each, own):
                 found[f"as {each}"] = _braced(f"%{each}_{first + index}" for index in range(count))

@@ -110,7 +110,7 @@ class Table:
             matched = False
             for form in self.forms(name):
                 found = assign(form, spelled, lax=lax)
-                if not isinstance(found, Misfit):
+                if not isinstance(found, Misfit) and (spelled is words or _keeps_stem(form, words)):
                     matched = True
                     reason = self.tolerance(why) if why else form.tolerated
                     yield from bind(form, found, self._instructions.value_gates, tolerated=reason)
@@ -143,6 +143,12 @@ class Table:
         misfits = [found for found in (assign(form, words) for form in forms) if isinstance(found, Misfit)]
         best = max(misfits, key=lambda found: found.score)
         return Mismatch("modifiers", _explain(opcode, best, forms), best.form)
+
+
+def _keeps_stem(form: Form, words: Sequence[str]) -> bool:
+    """Whether an opcode begins with all of a form's stem, so that ignored words stand behind it."""
+    stem = [slot.name for slot in form.modifiers if slot.stem]
+    return list(words[: len(stem)]) == stem
 
 
 def _explain(opcode: str, misfit: Misfit, forms: tuple[Form, ...]) -> str:

@@ -21,10 +21,11 @@ _LAX_TARGET = re.compile(r"(?:sm|compute)_0*(\d{1,9}[af]?)")
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """`sm_100a`: number 100, suffix `a`; the suffix is `a`, `f` or empty."""
+    """`sm_100a`: number 100, suffix `a`; the suffix is `a`, `f` or empty. texmode: of the module, if it says so."""
 
     number: int
     suffix: str = ""
+    texmode: str = "unified"
 
     def __str__(self) -> str:
         return f"sm_{self.number}{self.suffix}"
@@ -54,7 +55,7 @@ def has(target: Target, wanted: str) -> bool:
     if needed.suffix == "f":
         return target.suffix in ("a", "f") and _same_family(target.number, needed.number)
     if needed.suffix == "a":
-        return target == needed
+        return (target.number, target.suffix) == (needed.number, needed.suffix)
     return target.number >= needed.number
 
 
@@ -73,6 +74,8 @@ def satisfied(requirement: Requirement, version: tuple[int, int] | None, target:
         return True
     if requirement.below is not None and target.number >= requirement.below:
         return False
+    if requirement.texmode and requirement.texmode != target.texmode:
+        return False
     if requirement.families:
         return any(has(target, family) for family in requirement.families)
     return target.number >= requirement.minimum
@@ -88,6 +91,7 @@ def remedy(gates: list[Gate], version: tuple[int, int] | None, target: Target | 
     chosen = [min(gate.alternatives, key=lambda each: _distance(each, version, target)) for gate in gates]
     parts = [f"a `.version` before {before[0]}.{before[1]}" for before in {each.before for each in chosen} if before]
     parts += [f"a `.target` before sm_{below}" for below in {each.below for each in chosen} if below]
+    parts += [f"`.target texmode_{mode}`" for mode in {each.texmode for each in chosen} if mode]
     newest = max(each.version for each in chosen)
     if newest > (version or (1, 0)):
         parts.append(f"`.version {newest[0]}.{newest[1]}`")

@@ -97,6 +97,8 @@ def _requirement_words(requirement: Requirement) -> str:
         parts.append(f"a version before {requirement.before[0]}.{requirement.before[1]}")
     if requirement.below is not None:
         parts.append(f"a target before sm_{requirement.below}")
+    if requirement.texmode:
+        parts.append(f"texmode_{requirement.texmode}")
     return " and ".join(parts) or "nothing"
 
 

@@ -33,6 +33,7 @@ ELEMENT = "element"
 """The class of a component of a vector where only a whole name can stand."""
 
 _GENERIC = frozenset({"&global", "&shared", "&local", "&texref", "&surfref", "&samplerref"})
+_REFERENCES = {"texture": "texref", "surface": "surfref", "sampler": "samplerref"}
 _OPAQUE = frozenset({"&texref", "&surfref", "&samplerref"})
 
 _FOREIGN = {"param::entry": frozenset({ARGUMENT}), "param::func": frozenset({KERNEL_PARAMETER})}
@@ -79,6 +80,8 @@ def _misplaced(form: OperandForm, shape: TypedShape, use: str | None) -> str | N
     if form.kind == "label" and use in _LABELS:
         allowed, words = _LABELS[use]
         return None if shape[0] == "r" and shape[1] in allowed else f"must be {words}"
+    if form.kind in _REFERENCES:
+        return _wrong_reference(form.kind, shape)
     if form.kind == "address" and shape[0] == "a":
         return _wrong_address(form, shape[1], use)
     if form.kind == "register" and shape[0] in ("r", "sym") and form.symbol and is_symbol(str(shape[1])):
@@ -92,7 +95,19 @@ def _space_of(form: OperandForm) -> str:
     return str(space).partition("::")[0] if space is not None else "generic"
 
 
+def _wrong_reference(thing: str, base: object) -> str | None:
+    """What is wrong with the variable or handle that must be that of a texture, surface or sampler."""
+    kind, *rest = base[1:] if isinstance(base, tuple) and base[0] == "r" else ("", "")
+    if rest:
+        return f"must be a {thing}, or a .u64 register with its handle, and nothing more"
+    if kind in (f"&{_REFERENCES[thing]}", "b64", "u64", "s64", UNKNOWN):
+        return None
+    return f"must be a .{_REFERENCES[thing]} variable, or a .u64 register with the handle of one"
+
+
 def _wrong_address(form: OperandForm, base: object, access: str | None) -> str | None:
+    if form.object in _REFERENCES:
+        return _wrong_reference(form.object, base)
     space = _space_of(form)
     if not isinstance(base, tuple) or base[0] == "c":
         return None if space == "local" else "is a constant address, which only the .local space has"
@@ -110,6 +125,8 @@ def _wrong_address(form: OperandForm, base: object, access: str | None) -> str |
     if access is not None and kind in _OPAQUE:
         return "is an opaque reference, which cannot be read or written"
     allowed = _GENERIC if space == "generic" else frozenset({f"&{space}"}) | (_OPAQUE if space == "global" else set())
+    if form.object == "mbarrier" and space == "generic":
+        return None if kind == "&shared" else "must be in the .shared space, as every barrier object is"
     if kind in allowed:
         return None
     if space == "generic":

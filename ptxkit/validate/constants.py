@@ -124,7 +124,8 @@ def illegal_constants(match: Match, instruction: Instruction) -> list[tuple[int 
         for form, immediates, part in _limited(whole, operand):
             value = value_of(part)
             if value is not None and not is_legal(immediates, value):
-                found.append((index, f"must be {immediate_words(immediates)}, and is {value}", form.lax))
+                what = f"must be {immediate_words(immediates)}, and is {value}"
+                found.append((index, what, _is_tolerated(form, value)))
     for need in match.needs:
         values = {role: _number(match.operand(role, instruction)) for role in match.roles}
         result = fold_constants(need.condition, values)
@@ -144,6 +145,11 @@ def _limited(form: OperandForm, operand: Operand) -> Iterator[tuple[OperandForm,
             yield form, form.immediates, part
     elif form.immediates is not None:
         yield form, form.immediates, operand
+
+
+def _is_tolerated(form: OperandForm, value: int) -> bool:
+    """Whether assemblers take a constant beyond the range: any, or one whose low 32 bits are in it."""
+    return form.lax or (form.cut and form.immediates is not None and is_legal(form.immediates, value & 0xFFFFFFFF))
 
 
 def has_limits(match: Match) -> bool:

@@ -190,6 +190,8 @@ def _agree(found: str, wanted: str, operand: OperandForm, inside: bool) -> bool:
         return not found.startswith(_VECTORS)
     if "pred" in (found, wanted):
         return False
+    if (operand.exact or (operand.halves and found != "f16x2")) and kind(found) != "b":
+        return False
     have, need = bits(found), bits(wanted)
     if (have > need and not operand.wider) or (have < need and not operand.narrower):
         return False
@@ -221,7 +223,9 @@ def _wrong_constant(operand: OperandForm, found: str, inside: bool) -> str | Non
         if found == INTEGER and not (inside and wanted == "f64"):
             return f"must be a .{wanted} constant such as {_EXAMPLES.get(wanted, '1.0')}, and is an integer"
         return None if wanted in _EXAMPLES else f"must be a .{wanted} register, and is a constant"
-    if found == INTEGER or (asked == "b" and found == f"f{bits(wanted)}" and not operand.integer):
+    if found == INTEGER or (
+        asked == "b" and found == f"f{bits(wanted)}" and not (operand.integer or operand.exact or operand.halves)
+    ):
         return None
     return f"must be a .{wanted} constant, and is a floating-point one" + (" of another width" * (asked == "b"))
 
