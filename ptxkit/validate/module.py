@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from ptxkit.diagnostics import Diagnostic, Label, Severity, Verdict
 from ptxkit.isa import table
 from ptxkit.isa.targets import canonical_target, parse_target
+from ptxkit.records import replace
 from ptxkit.source import SourceFile, Span
 from ptxkit.syntax import statement_spans
 from ptxkit.syntax.tree import Block, Body, Function, Instruction, Module
@@ -41,6 +42,8 @@ class _Validation:
         self.module = module
         self.source = module.source or SourceFile("<built>", "")
         target = targets[0] if targets else None
+        if target is not None and "texmode_independent" in module.targets:
+            target = replace(target, texmode="independent")
         self.checker = InstructionChecker(table(), module.version, target)
         self.declarations = DeclarationChecker(module, Gatekeeper(module.version, target))
         self.is_newer = (module.version or (1, 0)) > NEWEST_VERSION

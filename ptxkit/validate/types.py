@@ -45,6 +45,8 @@ def misfit(operand: OperandForm, shape: TypedShape, *, inside: bool = False) -> 
         case "r" | "s" if operand.kind == "vector":
             if operand.more and not str(shape[1]).startswith(_VECTORS):
                 return misfit(replace(operand, kind="register"), shape)
+            if operand.more and tag == "s":
+                return "is a special register, which must be moved to another one first"
             return _wrong_vector(operand, str(shape[1]))
         case "r" if len(shape) > 2 and operand.scalar and str(shape[2]) in _COMPONENTS:
             return "is an element of a vector register, which must be moved to another one first"
@@ -177,7 +179,7 @@ def _wrong_vector(operand: OperandForm, found: str) -> str | None:
     vector, _, element = found.partition(".")
     fitting = vector == f"v{count}" or (operand.more and int(vector[1:] or 0) >= int(count or 0))
     if not is_symbol(found) and element and fitting:
-        return _wrong_name(replace(operand, kind="register"), element)
+        return _wrong_name(replace(operand, kind="register"), element, inside=True)
     return f"must be {count} registers in braces, and is {'an address' if is_symbol(found) else f'.{found}'}"
 
 
@@ -230,18 +232,20 @@ def _wrong_constant(operand: OperandForm, found: str, inside: bool) -> str | Non
     return f"must be a .{wanted} constant, and is a floating-point one" + (" of another width" * (asked == "b"))
 
 
-def _is_number(base: object) -> bool:
-    """Whether a base is a register of 32 bits that is no floating-point one."""
+def _is_number(base: object, *, untyped: bool) -> bool:
+    """Whether a base is a register of 32 bits that is no floating-point one, nor, where that is asked, an integer."""
     if not isinstance(base, tuple) or base[0] != "r":
         return False
     found = str(base[1])
-    return found == UNKNOWN or (is_type(found) and bits(found) == 32 and kind(found) != "f")
+    return found == UNKNOWN or (is_type(found) and bits(found) == 32 and kind(found) in ("b" if untyped else "bus"))
 
 
 def _wrong_base(operand: OperandForm, base: object) -> str | None:
     place = operand.space.value if isinstance(operand.space, Const) else None
     if operand.kind == "address" and place in _NUMBERED:
-        return None if _is_number(base) else f"is a place in {place} memory, which a 32-bit integer register holds"
+        holder = "an untyped 32-bit register" if operand.exact else "a 32-bit integer register"
+        right = _is_number(base, untyped=operand.exact)
+        return None if right else f"is a place in {place} memory, which {holder} holds"
     if operand.kind != "address" or not isinstance(base, tuple) or base[0] != "r":
         return None
     found = str(base[1])
