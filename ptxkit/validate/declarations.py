@@ -54,6 +54,8 @@ class DeclarationChecker:
             case Directive(name="alias"):
                 yield from statement_findings(item, "module", start, self._gates)
                 yield from self._aliases.check(item, start, scope)
+            case Directive(name="@@DWARF"):
+                yield from self._gates.feature("dwarf", start)
             case Directive(name="file"):
                 yield from self._debug.file(item, start)
             case Directive(name=name) if name not in _HEADING:

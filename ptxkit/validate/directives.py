@@ -133,6 +133,8 @@ def _beside(form: DirectiveForm, names: Sequence[str], index: int, start: int) -
             yield finding(f"`{word}` and `.{other}` exclude each other", f"remove `.{other}` or `{word}`")
     if form.once and form.name in earlier:
         yield finding(f"`{word}` stands twice", "remove one")
+    elif form.name in earlier:
+        yield finding(f"`{word}` stands twice, as only some assemblers take", "keep one", Severity.WARNING)
     elif form.first and earlier:
         yield finding(f"`{word}` stands before other directives of the function", f"move it before `.{earlier[0]}`")
     missing = [f"`.{each}`" for each in form.companions if each not in names]

@@ -56,6 +56,7 @@ PAIRS = [
     section(".b32 1", ".u32 1", "PTX108", "use .b8, .b16, .b32 or .b64", ".u32"),
     section("L: .b32 1 M: .b32 L-M", "L: .b32 1 L: .b32 1", "PTX110", "stands twice in sections", "L"),
     section(".b32 .debug_str+4", ".b32 .debug_str-4", "PTX101", ""),
+    Pair(".section .debug_str { }", "@@DWARF .byte 1\n", "PTX801", "`@@DWARF` needs a `.version` before 2.0"),
     section(".b8 1", ".b8 -1", "PTX801", "needs `.version 7.5`", version="7.4"),
     section(".b32 L", ".b32 L-M", "PTX801", "needs `.version 7.5`", version="7.4"),
 ]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ptxkit.diagnostics import Severity
-from tests.validate.modules import Pair, check, diagnostics, disagreements, errors, in_body, whole
+from tests.validate.modules import Pair, accepted_by_ptxas, check, diagnostics, disagreements, errors, in_body, whole
 
 
 def kernel(right: str, wrong: str, words: str, at: str = "", code: str = "PTX107", **module: str) -> Pair:
@@ -32,7 +32,7 @@ HEADERS = [
     kernel(".maxntid 4294967295", ".maxntid 4294967296", "constants of 32 bits"),
     kernel(".maxntid WARP_SZ", ".maxntid warps", "takes integer constants, and has `warps`"),
     kernel(".maxntid 0x40", '.maxntid "64"', "takes integer constants"),
-    kernel(".maxntid 64 .maxntid 32", ".maxntid 64 .reqntid 32", "exclude each other", ".reqntid"),
+    kernel(".maxntid 64 .maxnreg 32", ".maxntid 64 .reqntid 32", "exclude each other", ".reqntid"),
     kernel(".reqntid 64 .maxnreg 32", ".reqntid 64 .maxntid 64", "remove `.reqntid` or `.maxntid`"),
     kernel(".maxntid 64 .minnctapersm 2", ".maxntid 64 .minnctapersm 0", "from 1, and has 0"),
     kernel(".maxntid 64 .minnctapersm 2", ".maxntid 64 .maxnctapersm 2", "a `.version` before 2.1", code="PTX801"),
@@ -52,6 +52,7 @@ HEADERS = [
     function(".noreturn .abi_preserve 4", ".abi_preserve 4 .noreturn", "move it before `.abi_preserve`"),
     function(".abi_preserve 4", ".abi_preserve 4 .abi_preserve 4", "stands twice"),
     function(".abi_preserve 4 .abi_preserve_control 2", ".abi_preserve", "takes 1 constant, and has 0"),
+    function(".abi_preserve_control 11", ".abi_preserve_control 12", "from 0 to 11, and has 12"),
     function(".noreturn", ".noreturns", "did you mean `.noreturn`?"),
     Pair(".func f() .noreturn;", ".func (.param .b32 r) f() .noreturn;", "PTX107", "has no results", ".noreturn"),
     Pair(".entry k() .maxntid 4 { ret; }", ".entry k() .maxntid 4;", "PTX107", "with the declaration of a kernel"),
@@ -184,6 +185,12 @@ def test_a_directive_that_says_nothing_is_a_warning() -> None:
     assert (found.code, found.severity) == ("PTX107", Severity.WARNING)
     assert "`.maxntid` or `.reqntid`" in found.message
     assert diagnostics(whole(".entry k() .minnctapersm 2 .reqntid 32 { ret; }")) == ()
+
+
+def test_a_directive_of_a_kernel_that_stands_twice_is_a_warning(tmp_path: Path) -> None:
+    text = whole(".entry k() .maxntid 64 .maxntid 32 { ret; }")
+    assert [(found.code, found.severity) for found in diagnostics(text)] == [("PTX107", Severity.WARNING)]
+    assert accepted_by_ptxas(text, tmp_path, 0)
 
 
 def test_an_unknown_pragma_is_a_note_with_the_nearest_name() -> None:
