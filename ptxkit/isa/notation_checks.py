@@ -31,6 +31,9 @@ _MODULE_LINES = {
 }
 """Heads of what describes a module, and the lines that may follow each."""
 
+_TRUTHS = {"when": (0,), "condition": (0,), "not": (0,), "implies": (0, 1), "if": (0,)}
+"""The children that say yes or no; so do all those of `and`, which has no place for anything else."""
+
 MODULE_LINES = frozenset[str]().union(*_MODULE_LINES.values()) - {"gate", "summary"}
 """Lines that belong to such a head and never to a form."""
 
@@ -50,6 +53,7 @@ def check_notation(tree: Tree[Token], fail: Fail) -> None:
         "alignment": _check_alignment,
         "call": _check_call,
         "effect": _check_effect,
+        **dict.fromkeys(_TRUTHS, _check_truth),
     }
     for node in tree.iter_subtrees():
         check = checks.get(str(node.data))
@@ -151,6 +155,13 @@ def _check_alignment(node: Tree[Token], fail: Fail) -> None:
         value = int(str(number.children[0]), 0)
         if value < 1 or value & (value - 1):
             raise fail("an alignment is a power of two", number)
+
+
+def _check_truth(node: Tree[Token], fail: Fail) -> None:
+    for place in _TRUTHS[str(node.data)]:
+        part = node.children[place]
+        if isinstance(part, Tree) and part.data in ("word", "string", "integer", "signed"):
+            raise fail(f"{part.children[-1]} is neither true nor false", part)
 
 
 def _check_call(node: Tree[Token], fail: Fail) -> None:

@@ -12,6 +12,7 @@ from fnmatch import fnmatchcase
 from lark import Token, Tree
 
 from ptxkit.isa.expression_builder import Fail
+from ptxkit.isa.functions import is_type
 from ptxkit.isa.notation import Node
 from ptxkit.isa.notation_checks import MODULE_LINES
 from ptxkit.records import dataclass
@@ -49,6 +50,7 @@ def check_section(
         checker.lines(scope.own, [scope])
     for scope in scopes:
         checker.words(scope.own, scope.modifiers, everywhere)
+        checker.types(scope)
     checker.words(common, everywhere, everywhere)
     heads = [scope.head for scope in scopes]
     checker.used(common, [*common, *heads, *(node for scope in scopes for node in scope.own)])
@@ -69,17 +71,26 @@ class _Checker:
             kind = str(node.data)
             if kind in MODULE_LINES:
                 raise self.fail(f"`{kind}` describes a part of a module, and stands under none", node)
-            if kind in ("variable", "let", "summary"):
-                key = (kind, "" if kind == "summary" else str(node.children[0]))
-                if key in seen:
-                    raise self.fail(f"{key[1] or kind} is given twice", node)
-                seen.add(key)
+            key = (kind, self._key(node))
+            if key in seen:
+                raise self.fail(f"{key[1] if kind in ('variable', 'let') else kind} is given twice", node)
+            seen.add(key)
             if kind == "gate" and node.children[0] is not None and str(node.children[0]) not in words:
                 raise self.fail(f"no modifier here can be {node.children[0]}", node.children[0])
             for condition in _conditions(node):
                 for token in _names(condition, outside=("present", "default")):
                     if str(token) in roles:
                         raise self.fail(f"{token} is an operand, and modifiers alone decide here; see `need`", token)
+
+    def _key(self, node: Node) -> str:
+        """What no two lines of a kind can share: a name, or all that is said."""
+        if node.data == "summary":
+            return ""
+        if node.data in ("variable", "let"):
+            return str(node.children[0])
+        return " ".join(map(str, node.scan_values(lambda _: True))) + " ".join(
+            str(each.data) for each in node.iter_subtrees()
+        )
 
     def names_of_a_form(self, scope: Scope) -> None:
         """A line under a form is about that form, not about another one of the section."""
@@ -103,6 +114,15 @@ class _Checker:
                 elif comparison.data in ("member", "stranger") and comparison.children[0].data == "name":
                     for word in comparison.children[1].children:
                         self._word(comparison.children[0].children[0], word, everywhere)
+
+    def types(self, scope: Scope) -> None:
+        """A modifier that gives an operand its type is a type whatever its value."""
+        for slot in scope.head.find_data("slot"):
+            kind = slot.children[2]
+            if isinstance(kind, Tree) and kind.data == "name":
+                for value in scope.modifiers.get(str(kind.children[0]), ()):
+                    if not is_type(value):
+                        raise self.fail(f"{kind.children[0]} can be .{value}, which is no type", kind)
 
     def _word(self, name: Token, word: Token, modifiers: Mapping[str, Collection[str]]) -> None:
         legal = modifiers.get(str(name))
