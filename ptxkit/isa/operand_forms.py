@@ -100,7 +100,7 @@ class OperandBuilder:
                     space = self.expressions.build(child.children[0])
                 case "alignment":
                     alignment = self.expressions.build(child.children[0])
-                case "wide" | "in_register":
+                case "wide" | "in_register" | "untyped":
                     marks.append(str(child.data))
                     condition = child.children[0]
                     if condition is not None:
@@ -114,7 +114,8 @@ class OperandBuilder:
         role = str(node.children[0])
         place = OperandForm(role, "address", None, None, None, space, alignment, thing, elements=tuple(index))
         wide, in_register = "wide" in marks, "in_register" in marks
-        return replace(place, wide=wide, in_register=in_register, allowed_if=tuple(allowed_if))
+        exact = "untyped" in marks
+        return replace(place, wide=wide, in_register=in_register, exact=exact, allowed_if=tuple(allowed_if))
 
     def _slot(self, node: Node) -> OperandForm:
         role, selector, kind, *rest = node.children

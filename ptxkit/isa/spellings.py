@@ -218,7 +218,7 @@ def _bases(place: str, operand: OperandForm, random: Random) -> Spellings:
     alignment = operand.alignment.value if isinstance(operand.alignment, Const) else 16
     step = max(int(alignment or 16), 16)
     if place in ("tensor", "fabric"):
-        return {"plain": _name("b32", random), "as u32": _name("u32", random)}
+        return {"plain": _name("b32", random)} | ({} if operand.exact else {"as u32": _name("u32", random)})
     found = {"plain": _name("b64", random), "as u64": _name("u64", random), "as s64": _name("s64", random)}
     variable = _VARIABLES.get(place)
     if place == "param" and variable is not None:
