@@ -21,8 +21,8 @@ _RANGES = {
     ".b32": (-(1 << 31), (1 << 64) - 1),
     ".b64": (1 - (1 << 63), (1 << 64) - 1),
 }
-_INLINED = re.compile(r"function_name [^ ]+ inlined_at (\S+) (\S+) (\S+)")
-_NUMBER = re.compile(r"-?[0-9][0-9A-Za-z]*")
+_INLINED = r"function_name [^ ]+ inlined_at (\S+) (\S+) (\S+)"
+_NUMBER = r"-?[0-9][0-9A-Za-z]*"
 _LOC_SECTION = "Debugging Directives: .loc"
 _DATA_SECTION = "Debugging Directives: .section"
 
@@ -61,7 +61,7 @@ class DebugChecker:
         words = directive.words
         place = tuple(map(constant_of, words[:3]))
         if len(words) > 3:
-            match = _INLINED.fullmatch(" ".join(words[3:]))
+            match = re.fullmatch(_INLINED, " ".join(words[3:]))
             if match is None:
                 message = "`.loc` goes on with `function_name` and then `inlined_at`, both of them"
                 help_ = "write `.loc 1 2 3, function_name label, inlined_at 1 5 0`"
@@ -99,7 +99,7 @@ class DebugChecker:
         if rest.isdigit() and len(rest) < 3:
             return
         for value in rest.split(", "):
-            if _NUMBER.fullmatch(value):
+            if re.fullmatch(_NUMBER, value):
                 number = _number(value)
                 if number < 0:
                     yield from self._gates.feature("section_negative", start, value[1:])

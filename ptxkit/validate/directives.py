@@ -38,7 +38,7 @@ _PLACES = {
 _MOST = (1 << 32) - 1
 """The largest constant of a directive."""
 
-_ATTRIBUTE = re.compile(r"\.(\w+)(?:\(([^)]*)\))?")
+_ATTRIBUTE = r"\.(\w+)(?:\(([^)]*)\))?"
 _PRAGMA_SECTION = "Pragma Strings"
 
 
@@ -92,7 +92,7 @@ def attribute_findings(attributes: Sequence[str], place: str, start: int, gates:
         message = "a function has one attribute"
         yield Finding("PTX107", message, start, ".attribute", help="keep one of them")
     for written in attributes:
-        match = _ATTRIBUTE.fullmatch(written)
+        match = re.fullmatch(_ATTRIBUTE, written)
         if match is not None:
             words = tuple(word.strip() for word in match[2].split(",")) if match[2] is not None else ()
             yield from _one(Directive(match[1], words), place, start, gates)

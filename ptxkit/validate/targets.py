@@ -18,7 +18,7 @@ from ptxkit.syntax.tree import Declaration, Directive, Module
 from ptxkit.validate.constants import is_legal
 from ptxkit.validate.findings import Finding, Gatekeeper, module_forms
 
-_VERSION = re.compile(r"([0-9]+)\.([0-9]+)")
+_VERSION = r"([0-9]+)\.([0-9]+)"
 _VERSION_SECTION = "PTX Module Directives: .version"
 _TARGET_SECTION = "PTX Module Directives: .target"
 _SIZE_SECTION = "PTX Module Directives: .address_size"
@@ -74,7 +74,7 @@ def _misplaced(name: str, start: int) -> Finding:
 
 
 def _version(word: str, start: int) -> Iterator[Finding]:
-    match = _VERSION.fullmatch(word)
+    match = re.fullmatch(_VERSION, word)
     known = module_forms().versions
     if match is None:
         message, near = f"`{clip(word)}` is no version: it is two numbers with a dot between", None

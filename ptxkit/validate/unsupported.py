@@ -14,7 +14,7 @@ from ptxkit.diagnostics import Severity
 from ptxkit.syntax.tree import Block, Body, Function, Instruction, Module, Name
 from ptxkit.validate.findings import Finding, Gatekeeper
 
-_NAME = re.compile(r"__cuda_ptx_(\w+?)_is_not_supported_before_((?:SM_\w+?_)+)_")
+_NAME = r"__cuda_ptx_(\w+?)_is_not_supported_before_((?:SM_\w+?_)+)_"
 
 
 def wrong_targets(module: Module, gates: Gatekeeper) -> Iterator[Finding]:
@@ -22,7 +22,7 @@ def wrong_targets(module: Module, gates: Gatekeeper) -> Iterator[Finding]:
     for item, start in module.located():
         if not isinstance(item, Function) or item.body is not None or not item.name.startswith("__cuda_ptx_"):
             continue
-        match = _NAME.fullmatch(item.name)
+        match = re.fullmatch(_NAME, item.name)
         if match is None:
             continue
         uses = [use for each in module.functions() if each.body is not None for use in _uses(each.body, item.name)]
