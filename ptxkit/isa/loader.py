@@ -22,13 +22,14 @@ from ptxkit.isa.notation import Node, NotationError, parse_notation
 from ptxkit.isa.operand_forms import OperandBuilder, roles_of
 from ptxkit.isa.section_checks import Scope, check_section
 from ptxkit.isa.sources import isa_files
+from ptxkit.isa.table_checks import check_table
 from ptxkit.records import dataclass, field
 
 
 def load(files: Sequence[Path] | None = None) -> Instructions:
     """Load the table from `.isa` files (default: the project's); `NotationError` where one is wrong."""
     paths = isa_files() if files is None else tuple(files)
-    return load_texts({str(path): path.read_text(encoding="utf-8") for path in paths})
+    return load_texts({str(path): _read(path) for path in paths})
 
 
 def load_texts(texts: Mapping[str, str]) -> Instructions:
@@ -44,7 +45,7 @@ def load_texts(texts: Mapping[str, str]) -> Instructions:
             gates.setdefault(value, []).append(gate)
         for form in chapter.forms(sets):
             forms.setdefault(form.name, []).append(form)
-    return Instructions(
+    made = Instructions(
         {name: tuple(sorted(found, key=lambda form: form.tolerated != "")) for name, found in forms.items()},
         {name: tuple(found) for name, found in gates.items()},
         tuple(register for chapter in chapters for register in chapter.specials()),
@@ -52,6 +53,19 @@ def load_texts(texts: Mapping[str, str]) -> Instructions:
         dict(found for chapter in chapters for found in chapter.tolerances()),
         tuple(value for chapter in chapters for value in chapter.ignored(sets)),
     )
+    check_table(made, chapters)
+    return made
+
+
+def _read(path: Path) -> str:
+    data = path.read_bytes()
+    try:
+        return data.decode("utf-8").replace("\r\n", "\n")
+    except UnicodeDecodeError as error:
+        before = data[: error.start].decode("utf-8")
+        shown = data.decode("utf-8", "replace")
+        line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
+        raise NotationError("this byte is not UTF-8", str(path), shown, line, column) from None
 
 
 @dataclass(slots=True)
@@ -116,16 +130,19 @@ class _Chapter:
         found: list[SpecialRegister] = []
         for node in _nodes(self.tree):
             if node.data == "special":
-                *words, needs = node.children
+                *words, needs, companions = node.children
                 values = [str(word)[1:] for word in words if word.type == "VALUE"]
                 is_vector = values[0].startswith("v")
                 types = tuple(values[is_vector:])
+                beside = tuple(str(word)[1:] for word in companions.children) if companions is not None else ()
                 asked = needs.children[0].children if needs is not None else []
                 requirements = tuple(_requirement(self, each) for each in asked)
                 for word in words:
                     if word.type != "VALUE":
                         names = _series(str(word)) if "{" in word else [str(word)]
-                        found += [SpecialRegister(name, types[0], is_vector, requirements, types) for name in names]
+                        found += [
+                            SpecialRegister(name, types[0], is_vector, requirements, types, beside) for name in names
+                        ]
         return found
 
     def module(self) -> ModuleForms:

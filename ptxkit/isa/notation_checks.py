@@ -45,6 +45,7 @@ def check_notation(tree: Tree[Token], fail: Fail) -> None:
     _check_lines(tree, fail)
     checks = {
         "requirement": _check_requirement,
+        "target": _check_target,
         "values": _check_values,
         "immediate_range": _check_range,
         "immediate_from": _check_range,
@@ -83,6 +84,12 @@ def _check_lines(tree: Tree[Token], fail: Fail) -> None:
 
 def _is_common_gate(node: Tree[Token]) -> bool:
     return node.data == "gate" and node.children[0] is not None
+
+
+def _check_target(node: Tree[Token], fail: Fail) -> None:
+    for name in node.children:
+        if isinstance(name, Token) and not _FAMILY.fullmatch(name):
+            raise fail(f"{name} is no target; write sm_90, sm_90a or sm_100f", name)
 
 
 def _check_requirement(node: Tree[Token], fail: Fail) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from ptxkit.isa import table
-from ptxkit.isa.loader import load_texts
+from ptxkit.isa.loader import load, load_texts
 from ptxkit.isa.notation import NotationError
 
 GOOD = """\
@@ -85,6 +87,23 @@ MISTAKES = [
         "`when` says nothing of a directive",
     ),
     ('chapter "Test"', 'chapter "Test"\nlet n = 1', 2, "`let` stands in front of all sections"),
+    ("set widths = .b32 .b64", "set widths = .b32 .b64\nset others = .b8", 3, "the set others is never used"),
+    ("gate .wide ptx>=8.0 sm>=90", "gate .wider ptx>=8.0 sm>=90", 3, "no form has a modifier .wider"),
+    ("bits(t))\n", "bits(t))\nform a d:.b32\nform a d:.b32\n", 16, "bad.isa:15 once more"),
+    ('summary "Frobs."', 'summary "Frobs."\ntarget sm_90 sm_10x\nform x d:.b32', 6, "sm_10x is no target"),
+    (
+        'summary "Frobs."',
+        'summary "Frobs."\ndirective .d on entry\ndirective .d on func entry',
+        7,
+        ".d is described twice",
+    ),
+    ('summary "Frobs."', 'summary "Frobs."\nversions 8.0 8.8\nform x d:.b32', 14, "there is no PTX version 8.6"),
+    (
+        'summary "Frobs."',
+        'summary "Frobs."\ntarget sm_90 sm_100 sm_100a\nform x d:.b32',
+        14,
+        "there is no target sm_100f",
+    ),
 ]
 
 
@@ -103,6 +122,22 @@ def test_a_mistake_is_reported_at_its_place(right: str, wrong: str, line: int, m
     assert message in caught.value.message
     assert str(caught.value).startswith(f"bad.isa:{line}:")
     assert str(caught.value).splitlines()[-1].strip() == "^"
+
+
+def test_a_byte_that_is_not_utf_8_is_reported_at_its_place(tmp_path: Path) -> None:
+    path = tmp_path / "bad.isa"
+    path.write_bytes(GOOD.encode().replace(b"Frobs.", b"Frobs\xff."))
+    with pytest.raises(NotationError, match=r"bad\.isa:5:15: this byte is not UTF-8") as caught:
+        load([path])
+    assert str(caught.value).splitlines()[-1] == " " * 18 + "^"
+    path.write_bytes(GOOD.encode().replace(b"\n", b"\r\n"))
+    assert load([path]).forms["frob"]
+
+
+def test_the_caret_stands_under_the_place_behind_tabs_too() -> None:
+    with pytest.raises(NotationError) as caught:
+        load_texts({"bad.isa": GOOD.replace("  need n <= 16", "\tneed\tnn <= 16")})
+    assert str(caught.value).splitlines()[-2:] == ["    \tneed\tnn <= 16", "    \t    \t^"]
 
 
 def test_a_series_of_values_is_written_once() -> None:
