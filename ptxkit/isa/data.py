@@ -5,7 +5,8 @@ A key is never removed or given another meaning while `version` is 1; readers ig
     {"version": 1,
      "forms": [form...],                     in the order of the names, then of the manual
      "value_gates": {"shared::cluster": [gate...]},      what a modifier value needs in every form without a gate for it
-     "special_registers": [{"name", "type", "types", "vector", "requirements": [requirement...]}],
+     "special_registers": [{"name", "type", "types", "vector", "requirements": [requirement...],
+                            "companions": [directive...]}],
      "tolerances": {name: why},              what assemblers take of any form beyond the manual
      "module": {"versions", "targets", "options", "directives", "pragmas", "types", "features"}}
 

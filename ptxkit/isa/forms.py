@@ -174,7 +174,8 @@ class SpecialRegister:
     """A register that the machine sets: `%tid`, a vector with components `.x`..., or `%laneid`.
 
     type: of the register or of each component. types: all those it may be read as, the first being `type`.
-    requirements: any one suffices; empty where every target has it.
+    requirements: any one suffices; empty where every target has it. companions: directives without which a kernel
+    cannot read it.
     """
 
     name: str
@@ -182,6 +183,7 @@ class SpecialRegister:
     vector: bool = False
     requirements: tuple[Requirement, ...] = ()
     types: tuple[str, ...] = ()
+    companions: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ from ptxkit.syntax.tree import (
     Arguments,
     Binary,
     Element,
+    Function,
     Instruction,
     Name,
     Not,
@@ -65,6 +66,13 @@ class InstructionChecker:
     def __init__(self, table: Table, version: tuple[int, int] | None, target: Target | None) -> None:
         self._table, self._version, self._target = table, version, target
         self._answers: dict[tuple[object, ...], _Answer] = {}
+        self._is_kernel = False
+        self._directives: frozenset[str] = frozenset()
+
+    def enter(self, function: Function) -> None:
+        """The instructions that follow are those of this function."""
+        self._is_kernel = function.kind == "entry"
+        self._directives = frozenset(directive.name for directive in function.directives)
 
     def problems(self, instruction: Instruction, scope: Scope) -> tuple[Problem, ...]:
         """Everything wrong with the instruction: nothing, nearly always."""
@@ -118,6 +126,10 @@ class InstructionChecker:
 
     def _special(self, name: str, index: int) -> Iterator[Problem]:
         register = self._table.special(name)
+        missing = [each for each in register.companions if each not in self._directives] if register else []
+        if missing and self._is_kernel:
+            message = f"`{name}` is read only in a kernel with `.{missing[0]}`"
+            yield Problem("PTX107", message, index, None, f"add `.{missing[0]}` to the kernel")
         if register is not None and register.requirements:
             closed = unmet((Gate(register.name, register.requirements),), self._version, self._target)
             if closed:

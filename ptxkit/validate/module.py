@@ -66,6 +66,7 @@ class _Validation:
         for clash in enter_parameters(function, scope, start):
             yield self._problem(declared_twice(clash), start)
         if function.body is not None:
+            self.checker.enter(function)
             yield from self._body(function.body, scope, function)
 
     def _body(self, body: Body, scope: Scope, function: Function) -> Iterator[Diagnostic]:
