@@ -23,7 +23,7 @@ MAY_KNOW = {
     "validate": {"syntax", "isa"},
     "analysis": {"syntax", "isa", "validate"},
     "rules": {"syntax", "isa", "validate", "analysis"},
-    "linter": {"syntax", "validate", "rules"},
+    "linter": {"syntax", "isa", "validate", "rules"},
     "report": set(),
     "build": {"syntax", "isa", "linter", "report"},
     "emulate": {"syntax", "isa"},

@@ -27,6 +27,11 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         sys.stdout.flush()
     except KeyboardInterrupt:
         status = _INTERRUPTED
+    except ValueError as error:
+        if not _is_mistake(error):
+            raise
+        sys.stderr.write(f"ptxkit: the instruction table has a mistake:\n{error}\n")
+        status = ExitStatus.COULD_NOT_RUN
     except BrokenPipeError:
         _discard_output()
         status = _PIPE_CLOSED
@@ -47,6 +52,13 @@ def _run(arguments: list[str]) -> int:
     from ptxkit.cli.commands import run
 
     return run(arguments)
+
+
+def _is_mistake(error: ValueError) -> bool:
+    """Whether it is the instruction table that cannot be read: its text says what, and where."""
+    from ptxkit.isa.mistakes import NotationError
+
+    return isinstance(error, NotationError)
 
 
 def _prepare_output() -> None:

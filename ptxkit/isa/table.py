@@ -12,6 +12,7 @@ from difflib import get_close_matches
 from ptxkit.isa.assignment import Misfit, assign
 from ptxkit.isa.binding import bind
 from ptxkit.isa.forms import Form, Gate, Instructions, Match, SpecialRegister
+from ptxkit.isa.mistakes import NotationError
 from ptxkit.isa.module_forms import ModuleForms
 from ptxkit.isa.shapes import Shape, fit_all, fits, shape_of
 from ptxkit.isa.words import clip, operand_words
@@ -109,11 +110,16 @@ class Table:
         for spelled, lax, why in ((words, False, ""), (words, True, "odd_order"), *ignoring):
             matched = False
             for form in self.forms(name):
-                found = assign(form, spelled, lax=lax)
-                if not isinstance(found, Misfit) and (spelled is words or _keeps_stem(form, words)):
-                    matched = True
+                try:
+                    found = assign(form, spelled, lax=lax)
+                    if isinstance(found, Misfit) or not (spelled is words or _keeps_stem(form, words)):
+                        continue
                     reason = self.tolerance(why) if why else form.tolerated
-                    yield from bind(form, found, self._instructions.value_gates, tolerated=reason)
+                    bound = bind(form, found, self._instructions.value_gates, tolerated=reason)
+                except (ArithmeticError, LookupError, TypeError, ValueError) as error:
+                    raise _mistake(form, opcode, error) from error
+                matched = True
+                yield from bound
             if matched:
                 return
 
@@ -143,6 +149,12 @@ class Table:
         misfits = [found for found in (assign(form, words) for form in forms) if isinstance(found, Misfit)]
         best = max(misfits, key=lambda found: found.score)
         return Mismatch("modifiers", _explain(opcode, best, forms), best.form)
+
+
+def _mistake(form: Form, opcode: str, error: Exception) -> NotationError:
+    """What the notation cannot show to be wrong until the form is used, such as `bits(t)` of a word that is no type."""
+    message = f"this form cannot be used for `{clip(opcode)}`: {error}"
+    return NotationError(message, form.file, "\n" * (form.line - 1) + form.syntax, form.line, 1)
 
 
 def _keeps_stem(form: Form, words: Sequence[str]) -> bool:

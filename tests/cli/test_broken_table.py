@@ -1,0 +1,63 @@
+"""A mistake in an .isa file is shown as it is: its file, its line, a caret; and no traceback."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ptxkit.cli.main import main
+from ptxkit.isa import compiled, table
+from ptxkit.isa.forms import Instructions
+from ptxkit.isa.loader import load_texts
+from ptxkit.isa.mistakes import NotationError
+from ptxkit.isa.table import Table
+from tests.cli.support import CLEAN
+
+
+@pytest.fixture
+def broken(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The table's files have a mistake."""
+
+    def load() -> Instructions:
+        return load_texts({"chapter.isa": 'section "A"\nform a{.<m>} d:.b32\n'})
+
+    monkeypatch.setattr(compiled, "load_cached", load)
+    table.cache_clear()
+    yield
+    monkeypatch.undo()
+    table.cache_clear()
+
+
+@pytest.mark.parametrize("command", [["isa", "add"], ["isa", "--json"], ["lint"]])
+def test_every_command_shows_it_and_exits_with_2(
+    broken: None,
+    command: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "clean.ptx").write_text(CLEAN)
+    with pytest.raises(SystemExit) as left:
+        main([*command, str(tmp_path / "clean.ptx")] if command == ["lint"] else command)
+    said = capsys.readouterr().err
+    assert left.value.code == 2
+    assert "chapter.isa:2:8: the modifier m has no line `m = ...`" in said
+    assert said.splitlines()[-1] == " " * 11 + "^"
+    assert "Traceback" not in said
+
+
+def test_without_the_mistake_the_command_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as left:
+        main(["isa", "add"])
+    assert left.value.code == 0
+
+
+def test_a_form_that_cannot_be_used_is_a_mistake_too() -> None:
+    text = 'section "A"\nsummary "s"\nform a.<m> d:(wide(m))\n  m = .x .b32\n'
+    forms = Table(load_texts({"chapter.isa": text}))
+    assert forms.candidates("a.b32")
+    with pytest.raises(NotationError, match=r"chapter\.isa:3:1: this form cannot be used for `a\.x`: 'x' is no type"):
+        forms.candidates("a.x")
