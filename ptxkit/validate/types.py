@@ -43,11 +43,7 @@ def misfit(operand: OperandForm, shape: TypedShape, *, inside: bool = False) -> 
     tag = shape[0] if isinstance(shape, tuple) else shape
     match tag:
         case "r" | "s" if operand.kind == "vector":
-            if operand.more and not str(shape[1]).startswith(_VECTORS):
-                return misfit(replace(operand, kind="register"), shape)
-            if operand.more and tag == "s":
-                return "is a special register, which must be moved to another one first"
-            return _wrong_vector(operand, str(shape[1]))
+            return _wrong_whole(operand, shape)
         case "r" if len(shape) > 2 and operand.scalar and str(shape[2]) in _COMPONENTS:
             return "is an element of a vector register, which must be moved to another one first"
         case "r" | "n":
@@ -88,6 +84,10 @@ def tolerance(operand: OperandForm, shape: TypedShape, words: Collection[str | N
 def _first_misfit(operand: OperandForm, parts: Sequence[object], *, inside: bool = False) -> str | None:
     if inside and not operand.elements:
         return _wrong_elements(replace(operand, kind="register", count=None), parts)
+    if inside and len(operand.elements) > 2 and len({each.type for each in operand.elements[1:]}) == 1:
+        # Behind an index of its own type, the others are a vector to ptxas.
+        first, *others = operand.elements
+        return misfit(first, parts[0], inside=True) or _wrong_elements(others[0], (("r", "b32"), *parts[1:]))  # type: ignore[arg-type]
     for element, part in zip(operand.elements, parts, strict=False):  # an operand of any kind has none
         found = misfit(element, part, inside=inside)  # type: ignore[arg-type]
         if found is not None:
@@ -169,6 +169,15 @@ def _wrong_special(operand: OperandForm, types: Sequence[object], inside: bool) 
     if any(is_type(str(found)) and _agree(str(found), wanted, operand, inside) for found in types):
         return None
     return f"must be of type .{wanted}, and the special register is .{types[0]}"
+
+
+def _wrong_whole(operand: OperandForm, shape: TypedShape) -> str | None:
+    """A name where a vector stands: that of a vector register, or, where that is allowed, of a single one."""
+    if operand.more and not str(shape[1]).startswith(_VECTORS):
+        return misfit(replace(operand, kind="register"), shape)
+    if shape[0] == "s" and not operand.special:
+        return "is a special register, which must be moved to another one first"
+    return _wrong_vector(operand, str(shape[1]))
 
 
 def _wrong_vector(operand: OperandForm, found: str) -> str | None:
