@@ -9,10 +9,12 @@ import re
 from collections.abc import Iterator
 
 from ptxkit.diagnostics import Severity
+from ptxkit.isa.functions import is_type
 from ptxkit.isa.words import clip
 from ptxkit.syntax.tree import Directive, Section
-from ptxkit.validate.directives import constant_of
+from ptxkit.validate.directives import constant_of, directive_forms
 from ptxkit.validate.findings import Finding, Gatekeeper
+from ptxkit.validate.variables import data_types
 
 _MOST = (1 << 32) - 1
 _RANGES = {
@@ -77,6 +79,9 @@ class DebugChecker:
 
     def section(self, section: Section, start: int) -> Iterator[Finding]:
         """The lines of a `.section`; equal lines are looked at once."""
+        if _is_taken(section.name[1:]):
+            message = f"`{clip(section.name)}` is a word of PTX, and no name of a section"
+            yield Finding("PTX107", message, start, section.name, section=_DATA_SECTION)
         labels = [line[:-1] for line in section.lines if line.endswith(":")]
         for label in labels:
             if label in self._labels:
@@ -110,11 +115,19 @@ class DebugChecker:
                     message = f"{clip(value)} does not fit in `{word}`"
                     digits = value.lstrip("-")
                     yield Finding("PTX109", message, start, digits, severity=severity, section=_DATA_SECTION)
+            elif value[0] == "." and _is_taken(value.partition("+")[0][1:]):
+                message = f"`{clip(value)}` is a word of PTX, and no section"
+                yield Finding("PTX109", message, start, word, section=_DATA_SECTION)
             elif word in (".b8", ".b16"):
                 message = f"a label such as `{clip(value)}` needs 32 or 64 bits"
                 yield Finding("PTX109", message, start, word, help="use .b32 or .b64", section=_DATA_SECTION)
             elif "-" in value:
                 yield from self._gates.feature("section_difference", start, word)
+
+
+def _is_taken(word: str) -> bool:
+    """Whether a word means something else, so that no section can have it for its name."""
+    return is_type(word) or word in directive_forms() or word in data_types()
 
 
 def _number(text: str) -> int:

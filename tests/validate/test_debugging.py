@@ -53,6 +53,8 @@ PAIRS = [
     section(".b16 65535", ".b16 -32769", "PTX109", "does not fit in `.b16`", "32769"),
     section(".b32 4294967296", ".b32 99999999999999999999999", "PTX109", "does not fit"),
     section(".b64 L", ".b8 L", "PTX109", "needs 32 or 64 bits", ".b8"),
+    section(".b64 .debug_str", ".b64 .b8", "PTX109", "a word of PTX"),
+    Pair(".section .debug_str { }", ".section .maxntid { }", "PTX107", "no name of a section", ".maxntid"),
     section(".b32 1", ".u32 1", "PTX108", "use .b8, .b16, .b32 or .b64", ".u32"),
     section("L: .b32 1 M: .b32 L-M", "L: .b32 1 L: .b32 1", "PTX110", "stands twice in sections", "L"),
     section(".b32 .debug_str+4", ".b32 .debug_str-4", "PTX101", ""),
