@@ -37,7 +37,7 @@ _REFERENCES = {"texture": "texref", "surface": "surfref", "sampler": "samplerref
 _OPAQUE = frozenset({"&texref", "&surfref", "&samplerref"})
 
 _FOREIGN = {"param::entry": frozenset({ARGUMENT}), "param::func": frozenset({KERNEL_PARAMETER})}
-"""The parameters that a qualifier of the parameter space shuts out."""
+"""The parameters that a qualifier of the parameter space shuts out; behind `::func` stands nothing but a name."""
 
 _LABELS = {
     "branch": (frozenset({LABEL, UNKNOWN}), "a label of this function"),
@@ -53,15 +53,23 @@ def misplaced(match: Match, typed: tuple[TypedShape, ...]) -> tuple[int, str] | 
     """
     uses = {effect.address: effect.kind for effect in match.effects if isinstance(effect, Access)}
     uses |= {effect.target: effect.kind for effect in match.effects if isinstance(effect, Control) and effect.target}
-    foreign = next((_FOREIGN[value] for value in match.modifiers.values() if value in _FOREIGN), frozenset())
     for index, (operand, shape) in enumerate(zip(match.operands, typed, strict=True)):
         for form, part in _parts(operand, shape):
-            if form.kind == "address" and isinstance(part, tuple) and part[1] in {("r", kind) for kind in foreign}:
+            if form.kind == "address" and isinstance(part, tuple) and _is_foreign(part[1], match):
                 return index, "must be a parameter of the kind that the state space names"
             wrong = _misplaced(form, part, uses.get(form.role))
             if wrong is not None:
                 return index, wrong
     return None
+
+
+def _is_foreign(base: object, match: Match) -> bool:
+    """Whether the base of an address is none that the qualifier of the parameter space allows."""
+    qualifier = next((value for value in match.modifiers.values() if value in _FOREIGN), None)
+    if qualifier is None or not isinstance(base, tuple) or base[0] not in ("r", "sym"):
+        return False
+    kind = str(base[1])
+    return kind in _FOREIGN[qualifier] or (qualifier == "param::func" and not is_symbol(kind) and kind != UNKNOWN)
 
 
 def _parts(operand: OperandForm, shape: TypedShape) -> Iterator[tuple[OperandForm, TypedShape]]:
