@@ -19,6 +19,7 @@ from ptxkit.isa.functions import FUNCTIONS, VALUE_OPERATIONS, is_type
 Fail = Callable[[str, "Tree[Token] | Token"], Exception]
 
 _FAMILY = re.compile(r"sm_\d+[af]?|texmode_\w+")
+_NUMBER = re.compile(r"-?(?:0|[1-9]\d*|0x[0-9A-Fa-f]+)")
 _PARTS = re.compile(r"\d+")
 _MODULE_LINES = {
     "directive": frozenset({"gate", "summary", "excludes", "companions", "idle", "once", "first"}),
@@ -31,7 +32,10 @@ _MODULE_LINES = {
 }
 """Heads of what describes a module, and the lines that may follow each."""
 
-_TRUTHS = {"when": (0,), "condition": (0,), "not": (0,), "implies": (0, 1), "if": (0,)}
+_TRUTHS = {
+    **{"when": (0,), "condition": (0,), "not": (0,), "implies": (0, 1), "if": (0,)},
+    **{"operand": (1,), "allowed_if": (1,)},
+}
 """The children that say yes or no; so do all those of `and`, which has no place for anything else."""
 
 MODULE_LINES = frozenset[str]().union(*_MODULE_LINES.values()) - {"gate", "summary"}
@@ -54,8 +58,14 @@ def check_notation(tree: Tree[Token], fail: Fail) -> None:
         "alignment": _check_alignment,
         "call": _check_call,
         "effect": _check_effect,
+        "sum": _check_numbers,
+        "product": _check_numbers,
+        "compare": _check_numbers,
         **dict.fromkeys(_TRUTHS, _check_truth),
     }
+    for token in tree.scan_values(_is_number):
+        if not _NUMBER.fullmatch(token):
+            raise fail(f"{token} is no number: a zero in front means nothing", token)
     for node in tree.iter_subtrees():
         check = checks.get(str(node.data))
         if check is not None:
@@ -167,8 +177,25 @@ def _check_alignment(node: Tree[Token], fail: Fail) -> None:
 def _check_truth(node: Tree[Token], fail: Fail) -> None:
     for place in _TRUTHS[str(node.data)]:
         part = node.children[place]
-        if isinstance(part, Tree) and part.data in ("word", "string", "integer", "signed"):
+        if node.data == "allowed_if" and node.children[0] == "space":
+            _check_space(Tree("space", [part]), fail)
+        elif isinstance(part, Tree) and part.data in ("word", "string", "integer", "signed"):
             raise fail(f"{part.children[-1]} is neither true nor false", part)
+
+
+def _check_numbers(node: Tree[Token], fail: Fail) -> None:
+    left, sign, right = node.children
+    for part in (left, right):
+        if (
+            str(sign) not in ("==", "!=")
+            and isinstance(part, Tree)
+            and part.data in ("word", "string", "true", "false")
+        ):
+            raise fail("this is no number", part)
+
+
+def _is_number(token: object) -> bool:
+    return isinstance(token, Token) and token.type in ("INT", "NUMBER")
 
 
 def _check_call(node: Tree[Token], fail: Fail) -> None:

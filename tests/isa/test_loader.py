@@ -104,6 +104,9 @@ MISTAKES = [
         14,
         "there is no target sm_100f",
     ),
+    ("#0..31", "#0..031", 6, "031 is no number"),
+    ("let m = bytes(t)", "let m = bytes(t) * .x", 10, "this is no number"),
+    ("p:.pred/!}", "p:.pred/! ?.wide}", 6, "neither true nor false"),
 ]
 
 
