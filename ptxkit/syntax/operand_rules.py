@@ -131,7 +131,7 @@ def _field(children: Children) -> Operand:
 
 
 def _address(children: Children) -> Address:
-    base, *rest = children
+    base, *rest = children if not isinstance(children[0], _Offset) else (Integer(0, "0"), *children)
     if rest and isinstance(rest[0], _Offset):
         return Address(base, rest[0].bytes, tuple(rest[1:]))
     return Address(base, 0, tuple(rest))
