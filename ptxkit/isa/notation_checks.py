@@ -32,11 +32,13 @@ _MODULE_LINES = {
 }
 """Heads of what describes a module, and the lines that may follow each."""
 
-_TRUTHS = {
-    **{"when": (0,), "condition": (0,), "not": (0,), "implies": (0, 1), "if": (0,)},
-    **{"operand": (1,), "allowed_if": (1,)},
+_TRUTHS: dict[str, tuple[int, ...]] = {
+    "and": (),
+    "implies": (0, 1),
+    **dict.fromkeys(("when", "condition", "not", "if"), (0,)),
+    **dict.fromkeys(("operand", "allowed_if"), (1,)),
 }
-"""The children that say yes or no; so do all those of `and`, which has no place for anything else."""
+"""The children that say yes or no; none for all of them."""
 
 MODULE_LINES = frozenset[str]().union(*_MODULE_LINES.values()) - {"gate", "summary"}
 """Lines that belong to such a head and never to a form."""
@@ -175,7 +177,7 @@ def _check_alignment(node: Tree[Token], fail: Fail) -> None:
 
 
 def _check_truth(node: Tree[Token], fail: Fail) -> None:
-    for place in _TRUTHS[str(node.data)]:
+    for place in _TRUTHS[str(node.data)] or range(len(node.children)):
         part = node.children[place]
         if node.data == "allowed_if" and node.children[0] == "space":
             _check_space(Tree("space", [part]), fail)
