@@ -13,6 +13,16 @@ if TYPE_CHECKING:
     from ptxkit.isa.forms import Gate, Immediates
 
 
+PLACES = frozenset(
+    {"heading", "module", "variable", "global_variable", "kernel_parameter", "prototype", "body", "entry_body"}
+    | {"entry", "entry_declaration", "func", "func_declaration"}
+)
+"""Where a directive may stand."""
+
+INITIAL = frozenset({"integer", "float", "address", "mask", "fields"})
+"""The classes of initial values."""
+
+
 @dataclass(frozen=True, slots=True)
 class DirectiveArgument:
     """One constant after a directive. immediates: the legal ones. optional: it and what follows may be left out."""

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from lark import Token, Tree
 
 from ptxkit.isa.effect_binding import ACCESS_KINDS, ROLE_FIELDS, effect_classes, effect_fields
 from ptxkit.isa.effect_words import SPACES, words_of
 from ptxkit.isa.functions import FUNCTIONS, VALUE_OPERATIONS, is_type
+from ptxkit.isa.module_forms import INITIAL, PLACES
 
 Fail = Callable[[str, "Tree[Token] | Token"], Exception]
 
@@ -52,6 +53,10 @@ def check_notation(tree: Tree[Token], fail: Fail) -> None:
     checks = {
         "requirement": _check_requirement,
         "target": _check_target,
+        "datatype": _check_datatype,
+        "directive": _check_places,
+        "pragma": _check_places,
+        "initial": _check_places,
         "values": _check_values,
         "immediate_range": _check_range,
         "immediate_from": _check_range,
@@ -65,9 +70,11 @@ def check_notation(tree: Tree[Token], fail: Fail) -> None:
         "compare": _check_numbers,
         **dict.fromkeys(_TRUTHS, _check_truth),
     }
-    for token in tree.scan_values(_is_number):
-        if not _NUMBER.fullmatch(token):
+    for token in tree.scan_values(lambda each: isinstance(each, Token)):
+        if token.type in ("INT", "NUMBER") and not _NUMBER.fullmatch(token):
             raise fail(f"{token} is no number: a zero in front means nothing", token)
+        if not token.isascii() and token.type != "STRING":
+            raise fail(f"{token} has a character that PTX does not know", token)
     for node in tree.iter_subtrees():
         check = checks.get(str(node.data))
         if check is not None:
@@ -102,6 +109,22 @@ def _check_target(node: Tree[Token], fail: Fail) -> None:
     for name in node.children:
         if isinstance(name, Token) and not _FAMILY.fullmatch(name):
             raise fail(f"{name} is no target; write sm_90, sm_90a or sm_100f", name)
+
+
+def _check_places(node: Tree[Token], fail: Fail) -> None:
+    known = INITIAL if node.data == "initial" else PLACES
+    for word in (token for places in node.find_data("places") for token in places.children):
+        if str(word) not in known:
+            raise fail(
+                f"{word} is no {'initial value' if known is INITIAL else 'place'}; known: {_listed(known)}", word
+            )
+
+
+def _check_datatype(node: Tree[Token], fail: Fail) -> None:
+    for words in node.children[1:]:
+        for word in words.children if isinstance(words, Tree) else ():
+            if str(word).removeprefix(".") not in SPACES | {"reg", "sreg"}:
+                raise fail(f"{word} is no state space", word)
 
 
 def _check_requirement(node: Tree[Token], fail: Fail) -> None:
@@ -196,10 +219,6 @@ def _check_numbers(node: Tree[Token], fail: Fail) -> None:
             raise fail("this is no number", part)
 
 
-def _is_number(token: object) -> bool:
-    return isinstance(token, Token) and token.type in ("INT", "NUMBER")
-
-
 def _check_call(node: Tree[Token], fail: Fail) -> None:
     name, *arguments = node.children
     given = len([argument for argument in arguments if argument is not None])
@@ -268,6 +287,10 @@ def _results(node: Tree[Token]) -> Iterator[Tree[Token]]:
     for part in inner:
         if isinstance(part, Tree):
             yield from _results(part)
+
+
+def _listed(words: Iterable[object]) -> str:
+    return " ".join(sorted(map(str, words)))
 
 
 def _dotted(words: frozenset[str]) -> str:

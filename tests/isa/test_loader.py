@@ -107,6 +107,9 @@ MISTAKES = [
     ("#0..31", "#0..031", 6, "031 is no number"),
     ("let m = bytes(t)", "let m = bytes(t) * .x", 10, "this is no number"),
     ("p:.pred/!}", "p:.pred/! ?.wide}", 6, "neither true nor false"),
+    ("w = .wide", "w = .wide .wid\u00e9", 7, "a character that PTX does not know"),
+    ('summary "Frobs."', 'summary "Frobs."\ndatatype .b8 in .reg .globl\nform x d:.b32', 6, ".globl is no state space"),
+    ('summary "Frobs."', 'summary "Frobs."\ndirective .d on entri\nform x d:.b32', 6, "entri is no place"),
 ]
 
 
