@@ -20,6 +20,7 @@ from ptxkit.isa.module_forms import ModuleForms
 from ptxkit.isa.module_loader import HEADS, ModuleBlock, build_module
 from ptxkit.isa.notation import Node, NotationError, parse_notation
 from ptxkit.isa.operand_forms import OperandBuilder, roles_of
+from ptxkit.isa.requirements import requirement_of
 from ptxkit.isa.section_checks import Scope, check_section
 from ptxkit.isa.sources import isa_files
 from ptxkit.isa.table_checks import check_table
@@ -136,7 +137,7 @@ class _Chapter:
                 types = tuple(values[is_vector:])
                 beside = tuple(str(word)[1:] for word in companions.children) if companions is not None else ()
                 asked = needs.children[0].children if needs is not None else []
-                requirements = tuple(_requirement(self, each) for each in asked)
+                requirements = tuple(requirement_of(each, self.fail) for each in asked)
                 for word in words:
                     if word.type != "VALUE":
                         names = _series(str(word)) if "{" in word else [str(word)]
@@ -149,7 +150,7 @@ class _Chapter:
         """What the chapter says of modules and their directives."""
 
         def requirement(node: Node) -> Requirement:
-            return _requirement(self, node)
+            return requirement_of(node, self.fail)
 
         return build_module(_parted(self.tree)[1], requirement, self.fail)
 
@@ -379,34 +380,6 @@ def _gate(chapter: _Chapter, node: Node, subject: str, builder: ExpressionBuilde
     _, alternatives, condition = node.children
     return Gate(
         subject,
-        tuple(_requirement(chapter, alternative) for alternative in alternatives.children),
+        tuple(requirement_of(alternative, chapter.fail) for alternative in alternatives.children),
         None if condition is None else builder.build(condition.children[0]),
     )
-
-
-def _requirement(chapter: _Chapter, node: Node) -> Requirement:
-    version, minimum, families = (1, 0), 0, []
-    before: tuple[int, int] | None = None
-    below: int | None = None
-    texmode = ""
-    for part in node.children:
-        if isinstance(part, Token):
-            if part.startswith("texmode_"):
-                texmode = part.removeprefix("texmode_")
-                continue
-            if not part.startswith("sm_"):
-                raise chapter.fail(f"{part} is no target; write sm_90a, sm_100f or sm>=90", part)
-            families.append(str(part))
-            continue
-        bound, value = part.children
-        if part.data == "version":
-            major, minor = str(value).split(".")
-            if bound == "<":
-                before = int(major), int(minor)
-            else:
-                version = int(major), int(minor)
-        elif bound == "<":
-            below = int(value)
-        else:
-            minimum = int(value)
-    return Requirement(version, minimum, tuple(families), before, below, str(texmode))
