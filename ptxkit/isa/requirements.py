@@ -10,7 +10,7 @@ from ptxkit.isa.notation import Node
 
 
 def requirement_of(node: Node, fail: Fail) -> Requirement:
-    """The requirement under a node of the grammar's `requirement`; raises what `fail` makes for a target that is none."""
+    """The requirement under a node of that name; raises what `fail` makes for a target that is none."""
     version, minimum, families = (1, 0), 0, []
     before: tuple[int, int] | None = None
     below: int | None = None
