@@ -16,6 +16,12 @@ _REPEATABLE = frozenset({"sync", "sat", "satfinite", "NaN", "approx", "uni", "cc
 _MOVABLE = frozenset({"sync", "aligned", "sp", "ca", "cg"})
 
 
+# Words that keep their order as types do: the layouts of two matrices, an operation on bits and the count behind it.
+_ORDERED = (frozenset({"row", "col"}), frozenset({"and", "xor", "popc"}))
+# The layouts of the two factors of a matrix multiplication, and the two operations of one of bits.
+_MATRIX_WORDS = frozenset({"row", "col", "and", "xor", "popc"})
+
+
 @dataclass(frozen=True, slots=True)
 class Misfit:
     """Why an opcode is not of a form. score: how much of it did fit; higher is nearer."""
@@ -106,7 +112,8 @@ def _placements(
 ) -> Iterator[tuple[int, ...]]:
     """Every way to give each word a place of its own, first places first.
 
-    Two words keep their order where they could change places, and where both are types: there the order has meaning.
+    Two words keep their order where they could change places, and where both are types, state spaces or layouts: there
+    the order has meaning.
     """
     if position == len(words):
         yield chosen
@@ -122,6 +129,14 @@ def _placements(
 def _ordered(slots: Sequence[Modifier], earlier: str, left: int, later: str, right: int) -> bool:
     if left < right:
         return True
-    if is_type(earlier) and is_type(later):
+    if (is_type(earlier) and is_type(later)) or (_is_space(earlier) and _is_space(later)):
+        return False
+    if earlier in _MATRIX_WORDS and later in _MATRIX_WORDS:
+        return False
+    if any(earlier in group and later in group for group in _ORDERED):
         return False
     return not (later in slots[left].values and earlier in slots[right].values)
+
+
+def _is_space(word: str) -> bool:
+    return word.partition("::")[0] in ("global", "shared", "local", "const", "param")
