@@ -179,12 +179,13 @@ class Operations:
 
     def op_shl(self, width: int, a: Value, n: Value) -> Value:
         if isinstance(n, int) and isinstance(a, int):
-            return a << n & mask(width) if n < width else 0
+            amount = n & mask(32)
+            return a << amount & mask(width) if amount < width else 0
         return a if n == 0 else self._unknown("shl", width, a, n)
 
     def op_shr(self, width: int, is_signed: bool, a: Value, n: Value) -> Value:
         if isinstance(n, int) and isinstance(a, int):
-            return _read(a, width, is_signed) >> min(n, width) & mask(width)
+            return _read(a, width, is_signed) >> min(n & mask(32), width) & mask(width)
         return a if n == 0 else self._unknown("shr", width, is_signed, a, n)
 
     def op_lop3(self, a: Value, b: Value, c: Value, table: Value) -> Value:
@@ -212,8 +213,8 @@ class Operations:
         hole = mask(length & 0xFF) << (position & 0xFF) & mask(width)
         return (b & ~hole | a << (position & 0xFF) & hole) & mask(width)
 
-    def op_popc(self, a: Value) -> Value:
-        return a.bit_count() if isinstance(a, int) else self._unknown("popc", a)
+    def op_popc(self, width: int, a: Value) -> Value:
+        return (a & mask(width)).bit_count() if isinstance(a, int) else self._unknown("popc", width, a)
 
     def op_clz(self, width: int, a: Value) -> Value:
         return width - (a & mask(width)).bit_length() if isinstance(a, int) else self._unknown("clz", width, a)

@@ -15,7 +15,7 @@ Value operations, the functions of a `Value` effect (integers are two's compleme
 `add(w,a,b)`, `sub(w,a,b)`, `mul(w,a,b)`, `mul_wide(w,signed,a,b)`, `mul_hi(w,signed,a,b)`, `div(w,signed,a,b)`,
 `rem(w,signed,a,b)`, `neg(w,a)`, `abs(w,a)`, `min(w,signed,a,b)`, `max(w,signed,a,b)`, `and(w,a,b)`, `or(w,a,b)`,
 `xor(w,a,b)`, `not(w,a)`, `shl(w,a,n)`, `shr(w,signed,a,n)`, `lop3(a,b,c,table)`, `prmt(a,b,c,mode)`,
-`funnel(direction,mode,a,b,c)`, `bfe(w,signed,a,pos,len)`, `bfi(w,a,b,pos,len)`, `popc(a)`, `clz(w,a)`, `copy(w,a)`,
+`funnel(direction,mode,a,b,c)`, `bfe(w,signed,a,pos,len)`, `bfi(w,a,b,pos,len)`, `popc(w,a)`, `clz(w,a)`, `copy(w,a)`,
 `convert(from,to,a)` (types such as `u32`), `select(w,a,b,p)`, `compare(operator,type,a,b)` (a predicate),
 `combine(boolop,p,q)` (a predicate), `to_generic(space,a)`, `from_generic(space,a)`, `is_space(space,a)`,
 `map_rank(space,a,rank)`, `rank_of(space,a)`, `load(space,address,w)`, `elected`, `shuffle(mode,a,b,c)`,

@@ -178,8 +178,8 @@ VALUE_OPERATIONS = {
     for count, names in enumerate(
         (
             "elected float unknown",
-            "popc ballot pack unpack",
-            "neg abs not clz copy to_generic from_generic is_space rank_of vote",
+            "ballot pack unpack",
+            "popc neg abs not clz copy to_generic from_generic is_space rank_of vote",
             "add sub mul and or xor shl convert combine map_rank load",
             "mul_wide mul_hi div rem min max shr lop3 prmt select compare shuffle",
             "funnel bfe bfi",

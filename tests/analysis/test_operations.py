@@ -82,7 +82,8 @@ def test_logic_works_bit_by_bit(width: int, a: int, b: int) -> None:
     assert ops.op_or(width, a, b) == a | b
     assert ops.op_xor(width, a, b) == a ^ b
     assert ops.op_not(width, a) == mask(width) - a
-    assert ops.op_popc(a) == f"{a:b}".count("1")
+    assert ops.op_popc(64, a) == f"{a:b}".count("1")
+    assert ops.op_popc(32, a) == f"{a & 0xFFFFFFFF:b}".count("1")
 
 
 @quickly
