@@ -91,7 +91,11 @@ def _source_section(children: Children) -> Section:
 
 def _function(children: Children) -> Function:
     header: Function = children[0]
-    return replace(header, body=children[1]) if len(children) > 1 else header
+    if len(children) > 1:
+        return replace(header, body=children[1])
+    if header.kind == "func" and any(directive.name == "pragma" for directive in header.directives):
+        raise MalformedDeclarationError("the pragma ends the declaration: no `;` follows it")
+    return header
 
 
 def _open_function(children: Children) -> Function:

@@ -64,6 +64,11 @@ class Grammar:
         """The expression of a terminal."""
         return self.terminals.expressions[name]
 
+    def is_word(self, text: str) -> bool:
+        """Whether a text is one `.word`, and no keyword."""
+        tokens, _ = self.tokenizer.scan(text)
+        return len(tokens) == 1 and self.tokenizer.names[tokens[0][0]] == "DOT"
+
     def tree(self, text: str, start: str) -> Any:
         """Lark's own tree; raises `RefusedError`."""
         from ptxkit.syntax.lark_tables import tree_of

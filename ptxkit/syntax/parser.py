@@ -107,7 +107,7 @@ class _ModuleReader:
 
     def _section(self, piece: str) -> Section:
         found = _SECTION.fullmatch(piece)
-        if found is None:
+        if found is None or not self._grammar.is_word(found[1]):
             section: Section = self._grammar.node(piece, "item")
             return section
         lines = [line for line in map(str.strip, found[2].split("\n")) if line]

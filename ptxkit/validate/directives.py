@@ -215,7 +215,7 @@ def constant_of(word: str) -> int | None:
 def _pragma(directive: Directive, place: str, start: int, gates: Gatekeeper) -> Iterator[Finding]:
     yield from gates.check(directive_forms()["pragma"].gates, "`.pragma`", start, ".pragma", _PRAGMA_SECTION)
     for word in directive.words:
-        text = word.strip('"').strip()
+        text = word.strip('"')
         form = next((each for each in module_forms().pragmas if text.startswith(each.name)), None)
         if form is None:
             yield from _unknown_pragma(text, word, start)

@@ -13,7 +13,7 @@ from functools import cache
 
 from ptxkit.diagnostics import Severity
 from ptxkit.isa import table
-from ptxkit.isa.functions import bits, is_type
+from ptxkit.isa.functions import bits, is_type, kind
 from ptxkit.isa.module_forms import DataType
 from ptxkit.isa.words import clip
 from ptxkit.syntax.tree import Declaration, Declarator, Function, Prototype, Vector
@@ -69,9 +69,11 @@ def variable_findings(declaration: Declaration, where: str, start: int, gates: G
         place = "global_variable" if declaration.space == "global" and where in ("module", "body") else "variable"
         yield from attribute_findings(declaration.attributes, place, start, gates)
     yield from _alignment(declaration, where, start)
-    if not declaration.declarators:
-        return
     data_type = data_types().get(declaration.type)
+    if not declaration.declarators:
+        if data_type is None and not _is_narrow_float(declaration.type):
+            yield _unknown_type(declaration.type, start)
+        return
     if declaration.space not in _SPACES[where]:
         if not (where == "module" and declaration.space in _SPACES["body"] and gates.has_feature("module_registers")):
             yield _wrong_space(declaration, where, start)
@@ -134,6 +136,11 @@ def _wrong_space(declaration: Declaration, where: str, start: int) -> Finding:
     spaces = " or ".join(f".{each}" for each in _SPACES[where])
     message = f"a .{declaration.space} variable cannot be declared {_WHERE[where]}"
     return _finding(message, start, f".{declaration.space}", f"there it is {spaces}", "State Spaces")
+
+
+def _is_narrow_float(name: str) -> bool:
+    """Whether an assembler sees a type where nothing is declared: it does not look for those of instructions only."""
+    return is_type(name) and (kind(name) == "f" or "x" in name) and not name.startswith(("bf", "tf"))
 
 
 def _unknown_type(name: str, start: int) -> Finding:
