@@ -49,18 +49,19 @@ class OperandForm:
     role: the name that effects use. kind: `register`, `address`, `vector`, `label`, `function`, `pair`, `texture`,
     `arguments`, `special`... type: PTX type word (`u32`, `b64`, `pred`) or an expression that gives one. count:
     elements of a vector. immediates: legal constants, None where only a register will do. space, alignment: of an
-    address; `mbarrier` and `tensormap` objects say so in `object`. condition: the operand is present exactly when this
-    holds (None: always). optional: may be left out. sink: `_` is allowed. wide: an address's register has 32 or 64
-    bits. in_register: an address is no symbol. negatable: `!p` is allowed. symbol: the address of a variable or
-    function is allowed. wider, narrower: the register may be so than the type. integer: of an untyped operand, it may
-    not be a floating-point one; halves: only an untyped one or one of .f16x2; exact: only an untyped one or one of the
-    very type. special: a special register is allowed. elements: of a pair or of a vector whose elements have roles, and
-    what follows the comma in an address. group: the nested optional parts of the syntax that hold it; operands of one
-    part are present together. braced: a vector written in braces, for which no vector register may stand. lax:
-    constants beyond the range are tolerated; cut: those whose low 32 bits are in it. allowed_if: for `sink`, `wider`
-    and their like the condition under which they hold. minus: `-%r` is allowed. parts: patterns of the selectors of its
-    parts that are allowed (`b0`, `h[0-3][0-3]`); whole: so is none. scalar: an element of a vector register is not
-    allowed. more: a vector may have more elements, 2 or 4, and a plain register do.
+    address; `mbarrier` and `tensormap` objects say so in `object`. condition: the operand is present exactly when
+    this holds (None: always). optional: may be left out. sink: `_` is allowed. wide: an address's register has 32
+    or 64 bits; long: 64. in_register: an address is no symbol. negatable: `!p` is allowed. symbol: the address of a
+    variable or function is allowed. wider, narrower: the register may be so than the type. integer: of an untyped
+    operand, it may not be a floating-point one; halves: only an untyped one or one of .f16x2; exact: only an
+    untyped one or one of the very type. special: a special register is allowed. elements: of a pair or of a vector
+    whose elements have roles, and what follows the comma in an address. group: the nested optional parts of the
+    syntax that hold it; operands of one part are present together. braced: a vector written in braces, for which no
+    vector register may stand. lax: constants beyond the range are tolerated; cut: those whose low 32 bits are in
+    it. allowed_if: for `sink`, `wider` and their like the condition under which they hold. minus: `-%r` is allowed.
+    parts: patterns of the selectors of its parts that are allowed (`b0`, `h[0-3][0-3]`); whole: so is none. scalar:
+    an element of a vector register is not allowed. more: a vector may have more elements, 2 or 4, and a plain
+    register do. symbols: the state space of a symbol in an address, where that is another than `space`.
     """
 
     role: str
@@ -73,6 +74,7 @@ class OperandForm:
     object: str | None = None
     wide: bool = False
     in_register: bool = False
+    long: bool = False
     condition: Expression | None = None
     optional: bool = False
     sink: bool = False
@@ -95,6 +97,7 @@ class OperandForm:
     parts: tuple[str, ...] = ()
     whole: bool = True
     allowed_if: tuple[tuple[str, Expression], ...] = ()
+    symbols: Expression | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -89,6 +89,7 @@ class OperandBuilder:
 
     def _address(self, node: Node) -> OperandForm:
         space: Expression | None = None
+        symbols: Expression | None = None
         alignment: Expression | None = None
         thing: str | None = None
         marks: list[str] = []
@@ -98,9 +99,11 @@ class OperandBuilder:
             match child.data:
                 case "space":
                     space = self.expressions.build(child.children[0])
+                case "symbols":
+                    symbols = self.expressions.build(child.children[0])
                 case "alignment":
                     alignment = self.expressions.build(child.children[0])
-                case "wide" | "in_register" | "untyped":
+                case "wide" | "long" | "in_register" | "untyped":
                     marks.append(str(child.data))
                     condition = child.children[0]
                     if condition is not None:
@@ -114,8 +117,9 @@ class OperandBuilder:
         role = str(node.children[0])
         place = OperandForm(role, "address", None, None, None, space, alignment, thing, elements=tuple(index))
         wide, in_register = "wide" in marks, "in_register" in marks
-        exact = "untyped" in marks
-        return replace(place, wide=wide, in_register=in_register, exact=exact, allowed_if=tuple(allowed_if))
+        long, exact = "long" in marks, "untyped" in marks
+        place = replace(place, wide=wide, long=long, in_register=in_register, exact=exact)
+        return replace(place, symbols=symbols, allowed_if=tuple(allowed_if))
 
     def _slot(self, node: Node) -> OperandForm:
         role, selector, kind, *rest = node.children

@@ -98,8 +98,9 @@ def _misplaced(form: OperandForm, shape: TypedShape, use: str | None) -> str | N
 
 
 def _space_of(form: OperandForm) -> str:
-    """The state space that a form asks for, without `::cta` and the like; `generic` where it has none."""
-    space = form.space.value if isinstance(form.space, Const) else None
+    """The state space that a symbol must be in, without `::cta` and the like; `generic` where the form has none."""
+    named = form.symbols if form.symbols is not None else form.space
+    space = named.value if isinstance(named, Const) else None
     return str(space).partition("::")[0] if space is not None else "generic"
 
 
@@ -132,13 +133,15 @@ def _wrong_address(form: OperandForm, base: object, access: str | None) -> str |
         return _wrong_parameter(kind, access)
     if access is not None and kind in _OPAQUE:
         return "is an opaque reference, which cannot be read or written"
-    allowed = _GENERIC if space == "generic" else frozenset({f"&{space}"}) | (_OPAQUE if space == "global" else set())
-    if form.object == "mbarrier" and space == "generic":
-        return None if kind == "&shared" else "must be in the .shared space, as every barrier object is"
-    if kind in allowed:
+    return _outside(space, kind)
+
+
+def _outside(space: str, kind: str) -> str | None:
+    """What is wrong with a variable of that class where a symbol of `space` is asked for."""
+    if space == "any" or kind == f"&{space}" or (space == "global" and kind in _OPAQUE):
         return None
     if space == "generic":
-        return "must be in the .global, .shared or .local space for a generic access"
+        return None if kind in _GENERIC else "must be in the .global, .shared or .local space for a generic access"
     return f"must be in the .{space} space"
 
 
@@ -170,5 +173,4 @@ def _wrong_symbol(form: OperandForm, kind: str) -> str | None:
         return "must be an address of data"
     if space == "param" and kind in PARAMETERS:
         return None
-    allowed = _GENERIC if space == "generic" else frozenset({f"&{space}"}) | (_OPAQUE if space == "global" else set())
-    return None if kind in allowed else f"must be in the .{space} space"
+    return _outside(space, kind)
