@@ -205,11 +205,20 @@ def _constants(answer: _Answer, instruction: Instruction) -> Iterator[Problem]:
     yield from _constant_problems(answer.match, instruction, constants)
 
 
+def _has_special(shape: object) -> bool:
+    """Whether a special register stands in a result, or among its elements."""
+    return isinstance(shape, tuple) and (
+        shape[0] == "s" or (shape[0] in ("v", "p") and any(map(_has_special, shape[1:])))
+    )
+
+
 def _type_problem(match: Match, typed: tuple[TypedShape, ...]) -> Problem | None:
     """The first operand that cannot be of the type it has, else the first that assemblers only tolerate."""
     tolerated: Problem | None = None
     for index, (operand, shape) in enumerate(zip(match.operands, typed, strict=True)):
         wrong = misfit(operand, shape)
+        if operand.role in match.results and _has_special(shape):
+            wrong = "has a special register, which cannot be written"
         if wrong is None:
             continue
         help_ = f"it must be {operand_words(operand)}"

@@ -106,10 +106,15 @@ def _wrong_elements(element: OperandForm, parts: Sequence[object]) -> str | None
         types.discard("pred")
     constants = {"f" if str(part[1])[0] == "f" else "integer" for part in tagged if part[0] == "c"}
     must = f"; each must be a .{_wanted(element)} register"
+    if any(is_symbol(str(part[1])) for part in tagged):
+        return f"has an address for an element{must}"
     if "pred" in types:
         return f"has elements of different types, {_listed(types)}{must}"
     if any(str(part[1]).startswith(_VECTORS) for part in tagged):
         return f"has a vector for an element{must}"
+    wanted = _wanted(element)
+    if constants and wanted is not None and kind(wanted) == "f" and wanted not in _EXAMPLES:
+        return f"has constants{must}"
     first_is_constant = bool(tagged) and tagged[0] == ("c", INTEGER)
     untyped = next((each for each in sorted(types) if kind(each) == "b"), None)
     if len({bits(each) for each in types}) > 1 and not first_is_constant:
@@ -260,6 +265,7 @@ def _wrong_base(operand: OperandForm, base: object) -> str | None:
     found = str(base[1])
     if found in (SPECIAL, UNKNOWN) or is_symbol(found) or not is_type(found):
         return None
-    if kind(found) in ("f", "pred") or bits(found) > 64 or (operand.wide and bits(found) < 32):
+    least = 64 if operand.long else 32 if operand.wide else 8
+    if kind(found) in ("f", "pred") or not least <= bits(found) <= 64:
         return f"is an address, and a .{found} register cannot hold one"
     return None
