@@ -1,0 +1,98 @@
+"""Whatever is done to an .isa file: it loads, or its mistake is reported at a place in it; never anything else."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from ptxkit.isa.loader import load_texts
+from ptxkit.isa.mistakes import NotationError
+from ptxkit.isa.sources import isa_files
+from ptxkit.isa.table import Table
+
+TEXTS = {path.name: path.read_text(encoding="utf-8") for path in isa_files()}
+CHAPTERS = [
+    "logic.isa",
+    "control_flow.isa",
+    "mixed_precision.isa",
+    "half_precision.isa",
+    "directives.isa",
+    "tolerated.isa",
+]
+SETS = [line for text in TEXTS.values() for line in text.replace("\\\n", " ").splitlines() if line.startswith("set ")]
+_PARTS = re.compile(r"\s+|[A-Za-z_]\w*(?:::\w+)*|\d+|.", re.S)
+_SCRAPS = ["", "é", "\0", '"', "{", "}", "\\", "\t", ".", "/", "#", "0", "%", "<", ">", "..", "?", "|", "\n", "é\n"]
+
+
+def with_sets(name: str, text: str) -> dict[str, str]:
+    """A chapter and the sets of other files that it names."""
+    own = set(re.findall(r"^set (\w+)", TEXTS[name], re.M))
+    needed = {line for line in SETS if line.split()[1] not in own and named(line, TEXTS[name])}
+    while more := {line for line in SETS if any(named(line, other) for other in needed)} - needed:
+        needed |= more
+    return {"sets.isa": "\n".join(line for line in SETS if line in needed), name: text}
+
+
+def named(line: str, text: str) -> bool:
+    """Whether a text names the set of this line, and not only defines it."""
+    word = line.split()[1]
+    return re.search(rf"(?<!^set )\b{word}\b", text) is not None
+
+
+def damaged(text: str, random: Random) -> str:
+    lines, parts = text.split("\n"), _PARTS.findall(text)
+    place, line = random.randrange(len(parts)), random.randrange(len(lines))
+    match random.randrange(7):
+        case 0:
+            del parts[place]
+        case 1:
+            parts.insert(place, random.choice(parts))
+        case 2:
+            parts[place] = random.choice(parts)
+        case 3:
+            parts[place] = random.choice(_SCRAPS) + parts[place][random.randrange(2) :]
+        case 4:
+            del lines[line]
+            return "\n".join(lines)
+        case 5:
+            lines.insert(line, random.choice(lines))
+            return "\n".join(lines)
+        case _:
+            other = random.randrange(len(lines))
+            lines[line], lines[other] = lines[other], lines[line]
+            return "\n".join(lines)
+    return "".join(parts)
+
+
+def bind_some(table: Table, random: Random) -> None:
+    for name in random.sample(table.names, min(3, len(table.names))):
+        for form in table.forms(name)[:4]:
+            words = [
+                random.choice(slot.values) for slot in form.modifiers if not slot.optional or random.random() < 0.6
+            ]
+            table.candidates(".".join([name, *words]))
+
+
+@pytest.mark.parametrize("name", CHAPTERS)
+def test_a_chapter_with_the_sets_that_it_names_loads(name: str) -> None:
+    assert load_texts(with_sets(name, TEXTS[name]))
+
+
+@pytest.mark.parametrize("name", CHAPTERS)
+def test_a_damaged_chapter_loads_or_its_mistake_has_a_place(name: str) -> None:
+    random = Random(name)
+    mistakes: list[tuple[str, NotationError]] = []
+    for _ in range(25):
+        text = damaged(TEXTS[name], random)
+        try:
+            bind_some(Table(load_texts(with_sets(name, text))), random)
+        except NotationError as error:
+            mistakes.append((text, error))
+    for text, mistake in mistakes:
+        assert 1 <= mistake.line <= text.count("\n") + 2, mistake
+        assert str(mistake).split("\n")[-1].strip() == "^", mistake
+        assert Path(mistake.path).name in (name, "sets.isa")
+    assert len(mistakes) > 5, "hardly any of this damage is noticed"
