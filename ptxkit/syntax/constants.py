@@ -5,7 +5,6 @@ Source: PTX ISA, "Constants", "Constant Expressions", "Integer Constant Expressi
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Callable
 
 from ptxkit.syntax.tree import Binary, Conditional, Float, Integer, Name, Operand, Unary
@@ -61,6 +60,8 @@ def integer(text: str) -> Integer:
 
 def decimal_float(text: str) -> Float:
     """The node of `1.5`, `.5`, `1e-3`: such a literal is always a double."""
+    import struct  # few modules have such a literal
+
     return Float(int.from_bytes(struct.pack(">d", float(text)), "big"), 64, text)
 
 
