@@ -108,9 +108,10 @@ class DebugChecker:
                 number = _number(value)
                 if number < 0:
                     yield from self._gates.feature("section_negative", start, value[1:])
-                if not bounds[0] <= number <= bounds[1]:
+                is_minus_zero = number == 0 and value[0] == "-" and word != ".b64"
+                if not bounds[0] <= number <= bounds[1] or is_minus_zero:
                     # An assembler looks at 32 bits of a number without a sign.
-                    is_cut = number >= 0 and number & _MOST <= bounds[1] and number < 1 << 64
+                    is_cut = number > 0 and number & _MOST <= bounds[1] and number < 1 << 64
                     severity = Severity.WARNING if is_cut else Severity.ERROR
                     message = f"{clip(value)} does not fit in `{word}`"
                     digits = value.lstrip("-")

@@ -38,6 +38,7 @@ _PLACES = {
 _MOST = (1 << 32) - 1
 """The largest constant of a directive."""
 
+_INTEGER = r"0[xX][0-9a-fA-F]+U?|0[bB][01]+U?|0[0-7]*U?|[1-9][0-9]*U?"
 _ATTRIBUTE = r"\.(\w+)(?:\(([^)]*)\))?"
 _PRAGMA_SECTION = "Pragma Strings"
 
@@ -201,7 +202,7 @@ def constant_of(word: str) -> int | None:
     """The value of a constant behind a directive, 2**64 of a larger one; None where the word is no constant."""
     if word == "WARP_SZ":
         return 32
-    if not word[:1].isdigit():
+    if not re.fullmatch(_INTEGER, word):
         return None
     try:
         return integer(word).value
@@ -233,7 +234,8 @@ def _pragma(directive: Directive, place: str, start: int, gates: Gatekeeper) -> 
 def _pragma_constant(form: DirectiveForm, text: str, word: str, start: int) -> Iterator[Finding]:
     for argument in form.arguments:
         rest = text.partition(" ")[2].strip()
-        value = constant_of(rest) if re.fullmatch(r"[0-9][0-9A-Za-z]*", rest) else None
+        match = re.fullmatch(r"\+?(0[xX][0-9a-fA-F]+|[0-9]+)", rest)
+        value = constant_of(match[1]) if match is not None else None
         if value is None or not is_legal(argument.immediates, value):
             message = f'the pragma "{form.name}" takes {immediate_words(argument.immediates)}, and has `{clip(rest)}`'
             help_ = f'write `.pragma "{form.name} {argument.role}";`'
