@@ -172,8 +172,8 @@ def _record(operands: Operands, effect: fx.Effect) -> Action:
     amount = operands.evaluator(_amount(effect))
     expect = operands.evaluator(getattr(effect, "expect", None))
 
-    def record(walker: Walker) -> None:
-        walker.record(
+    def record(walker: Walker) -> int | None:
+        return walker.record(
             Event(
                 step,
                 walker.visit,

@@ -71,9 +71,12 @@ class Explorer:
                 return
             self._explore(turn)
 
-    def walk(self, scenario: Scenario, tid: int) -> Trace:
-        """The trace of one more thread of a scenario, for a rule that needs a witness."""
-        return Walker(self._code, scenario, tid, self._terms, Warp(), self._pointers).run()
+    def walk(self, scenario: Scenario, tid: int, warp: Warp | None = None, barriers: int | None = None) -> Trace:
+        """The trace of one more thread of a scenario, for a rule that needs a witness; whole, or past `barriers`.
+
+        warp: what the lanes of its warp did that were walked before.
+        """
+        return Walker(self._code, scenario, tid, self._terms, warp or Warp(), self._pointers, barriers).run()
 
     def _explore(self, scenario: Scenario) -> None:
         warps: dict[int, Warp] = {}
@@ -89,7 +92,7 @@ class Explorer:
                 traces[tid] = walker.run()
                 self._left -= sum(walker.visits.values())
         for tid in neighbours(traces, self.launch.threads):
-            traces[tid] = self.walk(scenario, tid)
+            traces[tid] = self.walk(scenario, tid, warps.setdefault(tid // 32, Warp()))
         self.explorations.append(Exploration(scenario, traces))
 
     def _misses(self, traces: dict[int, Trace]) -> bool:

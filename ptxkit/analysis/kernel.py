@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterator
-from functools import cached_property
+from functools import cached_property, partial
 
 from ptxkit.analysis.explore import Exploration, Explorer
 from ptxkit.analysis.inflight import Copy, copies_of
@@ -14,7 +14,8 @@ from ptxkit.analysis.ranges import RangeIndex
 from ptxkit.analysis.rewrites import Rewrites
 from ptxkit.analysis.scenario import Scenario
 from ptxkit.analysis.trace import Event, Trace
-from ptxkit.isa.effects import Access, MbarrierWait
+from ptxkit.analysis.walker import Warp, is_meeting
+from ptxkit.isa.effects import Access, MbarrierInit, MbarrierWait
 from ptxkit.records import dataclass
 
 #: Executions of one instruction that a rule looks at, the first and the last: the rounds between repeat themselves.
@@ -104,6 +105,11 @@ class Thread:
         """The events whose effect is of one of these classes, with positions, class by class."""
         return [item for kind in kinds for item in self._by_effect.get(kind, ())]
 
+    def meetings_before(self, *kinds: type) -> int:
+        """How many barriers of the CTA stand before the last event whose effect is of one of these classes."""
+        last = max((position for position, _ in self.positions(*kinds)), default=0)
+        return sum(isinstance(event, Event) and is_meeting(event.effect) for event in self.trace.events[:last])
+
     def visit_at(self, position: int) -> int:
         """Which execution of its instruction stands at a position."""
         return self.trace.events[position].visit
@@ -124,7 +130,7 @@ class World:
     scenario: Scenario
     threads: dict[int, Thread]
     program: Program
-    walk: Callable[[int], Trace]
+    walk: Callable[[int, Warp, int | None], Trace]
 
     @property
     def is_exact(self) -> bool:
@@ -152,7 +158,27 @@ class World:
         longest = max((len(thread.trace.covered) for thread in self.threads.values()), default=0)
         if threads * longest > MAX_EVERYONE:
             return None
-        return {tid: self.threads.get(tid) or Thread(self.walk(tid)) for tid in range(threads)}
+        warps = [Warp() for _ in range(-(-threads // 32))]
+        return {tid: self.threads.get(tid) or Thread(self.walk(tid, warps[tid // 32], None)) for tid in range(threads)}
+
+    @cached_property
+    def setup(self) -> list[Thread] | None:
+        """All threads of the CTA, as far as the barrier behind which the walked ones initialise no more mbarriers.
+
+        None where a thread may do something else that nobody knows, or where there is too much to walk.
+        """
+        barriers = max((thread.meetings_before(MbarrierInit) for thread in self.threads.values()), default=0)
+        found: list[Thread] = []
+        left = MAX_EVERYONE
+        threads = self.scenario.launch.threads
+        warps = [Warp() for _ in range(-(-threads // 32))]
+        for tid in range(threads):
+            thread = Thread(self.walk(tid, warps[tid // 32], barriers))
+            left -= len(thread.trace.covered)
+            if left < 0 or thread.trace.ended == "budget" or not thread.trace.is_sure():
+                return None
+            found.append(thread)
+        return found
 
     def is_clear_about(self, *kinds: type) -> bool:
         """Whether what is missing among the effects of these classes is missing indeed: no guess was made either."""
@@ -182,7 +208,7 @@ class Kernel:
     def _world(self, exploration: Exploration) -> World:
         threads = {tid: Thread(trace) for tid, trace in exploration.traces.items()}
         scenario = exploration.scenario
-        return World(scenario, threads, self.program, lambda tid: self.explorer.walk(scenario, tid))
+        return World(scenario, threads, self.program, partial(self.explorer.walk, scenario))
 
 
 def _is_looked_at(event: Event, last: int) -> bool:

@@ -29,13 +29,19 @@ def load_parts(operands: Operands, call: Call) -> tuple[str, Reader, int]:
 
 def load(walker: Walker, space: str, place: Value, width: int, position: int = 0) -> Value:
     """What a load gives: a cell of the thread's own memory, a parameter, or an unknown."""
-    if space == "generic" and isinstance(place, int) and walker.window.space_of_generic(place) == "local":
-        space, place = "local", walker.window.from_generic("local", place)
+    if space == "generic" and isinstance(place, int):
+        own = walker.window.space_of_generic(place)
+        if own in ("local", "param"):
+            space, place = own, walker.window.from_generic(own, place)
     known = walker.memory.get((space, place))
     if known is not None:
         return known
-    if isinstance(place, int) and not walker.frames and space in walker.code.parameters:
-        return _parameter(walker, space, place, width)
+    if isinstance(place, int) and not walker.frames:
+        if space in walker.code.parameters:
+            return _parameter(walker, space, place, width)
+        held = walker.code.program.variable_at(place) if space.startswith("param") else None
+        if held is not None and held.name in walker.code.parameters:
+            return _parameter(walker, held.name, place - held.address, width)
     # Threads that load from one place at one time read the same, so that they take the same side of a branch on it.
     return walker.terms.of(("load", walker.step, walker.visit, space, place, position))
 

@@ -123,7 +123,7 @@ class Operands:
         """Like `evaluator`, but strings and truth values of the table pass as they are."""
         if isinstance(expression, Const):
             value = expression.value
-            return lambda _: value
+            return lambda walker: walker.fresh("number") if isinstance(value, float) else value
         return self.evaluator(expression) or (lambda walker: walker.fresh("absent operand"))
 
     def shared(self, role: str, space: str = "shared") -> Reader | None:

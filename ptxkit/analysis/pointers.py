@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator, Mapping
 
 from ptxkit.analysis.program import Program, Step
 from ptxkit.isa.effects import Access, Value
 from ptxkit.isa.expressions import Call, Const, Role
-from ptxkit.syntax.tree import Address, Name, Vector
+from ptxkit.syntax.tree import Address, Integer, Name, Vector
 
 #: Value operations whose result is an address when an operand is.
 _KEEPS_ADDRESS = ("add", "sub", "copy", "to_generic", "from_generic", "select")
+#: Those whose result is where it was, or further on by a constant.
+_MOVES_ADDRESS = ("add", "copy", "to_generic", "from_generic")
 
 
 def pointer_parameters(program: Program) -> frozenset[tuple[str, int]]:
@@ -18,10 +20,13 @@ def pointer_parameters(program: Program) -> frozenset[tuple[str, int]]:
     addresses: set[str] = set()
     copies: list[tuple[str, set[str]]] = []
     loads: list[tuple[str, tuple[str, int]]] = []
+    places: dict[str, tuple[str, int]] = {}
+    names = {declarator.name for parameter in program.function.parameters for declarator in parameter.declarators}
     for step in program.steps:
         addresses.update(_bases(step))
         copies.extend(_copies(step))
-        loads.extend(_parameter_loads(step))
+        places.update(_parameter_places(step, places, names))
+        loads.extend(_parameter_loads(step, places))
     changed = True
     while changed:
         changed = False
@@ -52,7 +57,26 @@ def _copies(step: Step) -> Iterator[tuple[str, set[str]]]:
                 yield result, {name for role in roles if (name := _register(step, role)) is not None}
 
 
-def _parameter_loads(step: Step) -> Iterator[tuple[str, tuple[str, int]]]:
+def _parameter_places(
+    step: Step, known: Mapping[str, tuple[str, int]], parameters: Container[str]
+) -> Iterator[tuple[str, tuple[str, int]]]:
+    """(register, place) of a parameter's address in a register, moved by constants: how large structures are read."""
+    for effect in step.match.effects if step.match else ():
+        if isinstance(effect, Value) and isinstance(effect.value, Call) and effect.value.function in _MOVES_ADDRESS:
+            result = _register(step, effect.result)
+            base: tuple[str, int] | None = None
+            moved = 0
+            for role in (argument.name for argument in effect.value.arguments if isinstance(argument, Role)):
+                match step.match.operand(role, step.instruction) if step.match else None:
+                    case Integer(value=value):
+                        moved += value
+                    case Name(text=text):
+                        base = (text, 0) if text in parameters else known.get(step.scope.register(text))
+            if result is not None and base is not None:
+                yield result, (base[0], base[1] + moved)
+
+
+def _parameter_loads(step: Step, places: Mapping[str, tuple[str, int]]) -> Iterator[tuple[str, tuple[str, int]]]:
     """(register, place) of loads from the parameter space."""
     for effect in step.match.effects if step.match else ():
         if isinstance(effect, Access) and effect.space.startswith("param") and effect.kind == "read" and step.match:
@@ -61,10 +85,11 @@ def _parameter_loads(step: Step) -> Iterator[tuple[str, tuple[str, int]]]:
             targets = target.elements if isinstance(target, Vector) else (target,)
             total = effect.size.value if isinstance(effect.size, Const) and isinstance(effect.size.value, int) else 0
             if isinstance(source, Address) and isinstance(source.base, Name):
+                base, start = places.get(step.scope.register(source.base.text), (source.base.text, 0))
                 for position, element in enumerate(targets):
                     if isinstance(element, Name):
-                        offset = source.offset + position * (total // len(targets))
-                        yield step.scope.register(element.text), (source.base.text, offset)
+                        offset = start + source.offset + position * (total // len(targets))
+                        yield step.scope.register(element.text), (base, offset)
 
 
 def _register(step: Step, role: str) -> str | None:

@@ -65,9 +65,11 @@ def representatives(launch: Launch) -> tuple[tuple[int, ...], ...]:
     """Linear thread numbers that stand for the rest; the second group for code that the first does not reach.
 
     The first: two neighbours, the first lane of each warp of the first warpgroup and of two warps of each other one,
-    and the last thread. Lane 0 of a warp comes before its other lanes, whose shuffles look at what lane 0 had.
+    and the last thread with lane 0 of its warp. Lane 0 comes before other lanes, whose shuffles look at what it had.
     """
     threads = launch.threads
-    first = {0, 1, threads - 1, *range(0, min(threads, 128), 32), *range(0, threads, 128), *range(32, threads, 128)}
+    last = threads - 1
+    first = {0, 1, last // 32 * 32, last}
+    first.update((*range(0, min(threads, 128), 32), *range(0, threads, 128), *range(32, threads, 128)))
     rest = set(range(0, threads, 32)) - first
     return tuple(sorted(tid for tid in first if tid < threads)), tuple(sorted(rest))

@@ -60,7 +60,9 @@ class Misuse:
 
 @dataclass(slots=True)
 class Trace:
-    """The walk of thread `tid` (linear). ended: `exit`, or `budget` where the walk was cut short.
+    """The walk of thread `tid` (linear).
+
+    ended: `exit`; `budget` where the walk was cut short, `barrier` where no more of it was asked for.
 
     guessed: how many events there were when a decision first depended on data that nobody knows, None where none did;
     up to there an input surely takes this path.

@@ -14,7 +14,7 @@ from ptxkit.analysis.scenario import Launch, Scenario
 from ptxkit.analysis.space import SharedWindow
 from ptxkit.analysis.terms import Term, Terms, Value, mask
 from ptxkit.analysis.trace import Event, Opaque, Trace
-from ptxkit.isa.effects import Control
+from ptxkit.isa.effects import Barrier, Control, Effect
 from ptxkit.records import dataclass, field
 from ptxkit.syntax.tree import Name, Operand
 
@@ -51,10 +51,17 @@ class Warp:
 
 
 class Walker:
-    """One thread under one scenario."""
+    """One thread under one scenario. barriers: the walk ends when it has met more of the CTA's barriers than this."""
 
     def __init__(
-        self, code: Code, scenario: Scenario, tid: int, terms: Terms, warp: Warp, pointers: frozenset[tuple[str, int]]
+        self,
+        code: Code,
+        scenario: Scenario,
+        tid: int,
+        terms: Terms,
+        warp: Warp,
+        pointers: frozenset[tuple[str, int]],
+        barriers: int | None = None,
     ) -> None:
         self.code = code
         self.scenario = scenario
@@ -71,6 +78,7 @@ class Walker:
         self.step: Step = code.program.steps[0]
         self.visits: dict[Step, int] = {}
         self.special = special_registers(scenario.launch, scenario.rank, tid)
+        self._barriers_left = barriers
         self._asked: set[Step] = set()
         self._taken: dict[tuple[Step, bool], int] = {}
 
@@ -146,9 +154,16 @@ class Walker:
         leaves = match is not None and any(isinstance(effect, Control) for effect in match.effects)
         return leaves == (guard is not None and guard.negated)
 
-    def record(self, event: Event | Opaque) -> None:
-        """Adds to the trace."""
+    def record(self, event: Event | Opaque) -> int | None:
+        """Adds to the trace; answers as an action does."""
         self.trace.events.append(event)
+        if self._barriers_left is None or not (isinstance(event, Event) and is_meeting(event.effect)):
+            return None
+        self._barriers_left -= 1
+        if self._barriers_left >= 0:
+            return None
+        self.trace.ended = "barrier"
+        return END
 
     def asks_again(self, step: Step) -> bool:
         """Whether a wait is executed for the second time since it last answered true."""
@@ -237,3 +252,8 @@ def special_registers(launch: Launch, rank: int, tid: int) -> dict[str, int]:
     for name, parts in vectors.items():
         known.update({f"{name}.{axis}": part for axis, part in zip("xyz", parts, strict=True)})
     return known
+
+
+def is_meeting(effect: Effect) -> bool:
+    """Whether a thread meets its whole CTA, or cluster, there."""
+    return isinstance(effect, Barrier) and effect.level != "warp" and effect.action != "arrive" and not effect.threads

@@ -59,7 +59,7 @@ def _world(number: int, world: World, all_inits: bool) -> Iterator[Observation]:
 
 def _nobody_makes(world: World, address: int) -> bool:
     """Whether surely no thread of the CTA initialises the object."""
-    return world.everyone is not None and address not in initialisations(world.everyone.values())
+    return world.setup is not None and address not in initialisations(world.setup)
 
 
 def _ordered(
@@ -83,6 +83,7 @@ def _never(event: Event) -> Finding:
         primary=event.step,
         message="uses an mbarrier that no thread of this kernel initialises",
         help="initialise it in one thread (`mbarrier.init.shared::cta.b64 [bar], count;`), then `bar.sync` before this",
+        cause=event.address,
     )
 
 

@@ -21,6 +21,20 @@ def test_a_parameter_that_is_used_as_an_address_is_a_pointer_and_one_that_is_cou
     assert pointers(body) == {("p", 0)}
 
 
+STRUCTURE = "mov.b64 %rd1, s; add.s64 %rd2, %rd1, 64; ld.param.u64 %rd3, [%rd2+8]; ld.param.u32 %r1, [%rd2+16];"
+
+
+def test_a_pointer_in_a_structure_is_known_where_the_structure_is_read_through_a_register() -> None:
+    program = program_of(module_of(STRUCTURE + "ld.global.u32 %r2, [%rd3];", parameters=".param .b8 s[128]"))
+    assert pointer_parameters(program) == {("s", 72)}
+
+
+def test_a_field_of_a_structure_is_a_parameter_like_another() -> None:
+    read = walk(module_of(STRUCTURE, parameters=".param .b8 s[128]"), sample=19)
+    direct = walk(module_of("ld.param.u32 %r1, [s+80];", parameters=".param .b8 s[128]"), sample=19)
+    assert read["%r1"] == direct["%r1"] == 19
+
+
 def test_a_pointer_is_known_through_copies_conversions_and_sums() -> None:
     body = """ld.param.u64 %rd1, [p]; cvta.to.global.u64 %rd2, %rd1; mov.u64 %rd3, %rd2; add.u64 %rd4, %rd3, 64;
     st.global.u32 [%rd4], %r1;"""

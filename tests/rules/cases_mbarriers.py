@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from tests.rules.support import Case
 
+#: More than what all threads of a large CTA can be walked through.
+LONG = "add.u32 %r20, %r20, 1;\n" * 500
+
 INIT = "@%p1 mbarrier.init.shared::cta.b64 [%r5], 1; bar.sync 0;"
 FILL = "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
 LOOP = "wait: mbarrier.try_wait.parity.shared::cta.b64 %p3, [%r5], 0; @!%p3 bra wait;"
@@ -37,6 +40,22 @@ mbarrier.arrive.shared::cta.b64 %rd7, [%r5];""",
         """@%p1 mbarrier.init.shared::cta.b64 [%r5], 128; bar.sync 0;
 mbarrier.arrive.shared::cta.b64 %rd7, [%r5];
 mbarrier.arrive.shared::cta.b64 %rd7, [%r5+8]; //! PTX501""",
+    ),
+    Case(
+        "each thread of the second warp initialises an object of its own, in a long kernel of many threads",
+        f"""shl.b32 %r7, %r1, 3; add.u32 %r7, %r8, %r7; setp.ge.u32 %p3, %r1, 64; setp.lt.u32 %p4, %r1, 32;
+or.pred %p3, %p3, %p4; @!%p3 mbarrier.init.shared::cta.b64 [%r7], 1024; bar.sync 0;
+{LONG}
+mbarrier.arrive.shared::cta.b64 %rd7, [%r8+264]; mbarrier.arrive.shared::cta.b64 %rd7, [%r8+296];""",
+        bounds=".reqntid 1024, 1, 1",
+    ),
+    Case(
+        "an object beyond those that threads initialise, in a long kernel of many threads",
+        f"""shl.b32 %r7, %r1, 3; add.u32 %r7, %r8, %r7; setp.ge.u32 %p3, %r1, 64; setp.lt.u32 %p4, %r1, 32;
+or.pred %p3, %p3, %p4; @!%p3 mbarrier.init.shared::cta.b64 [%r7], 1024; bar.sync 0;
+{LONG}
+mbarrier.arrive.shared::cta.b64 %rd7, [%r8+512]; //! PTX501""",
+        bounds=".reqntid 1024, 1, 1",
     ),
     Case(
         "each of four objects is initialised in a loop",
