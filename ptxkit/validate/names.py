@@ -23,7 +23,6 @@ from ptxkit.validate.scopes import (
     PROTOTYPE,
     SPECIAL,
     Clash,
-    Named,
     Scope,
     is_symbol,
 )
@@ -79,11 +78,11 @@ def undeclared(name: str, scope: Scope, operand: int | None = None, role: str = 
     return Problem("PTX106", f"{role}`{shown}` is not declared", operand, help=help_, related=related)
 
 
-def declared_twice(clash: Clash, named: Named | None = None) -> Problem:
+def declared_twice(clash: Clash) -> Problem:
     """The problem of a name that its block already has."""
     earlier = class_words(clash.earlier.kind)
     message = f"`{clip(clash.shown)}` is declared twice in one block: it is {earlier} already"
-    if named is not None and named.kind == LABEL:
+    if clash.later.kind == LABEL:
         message = f"the label `{clip(clash.shown)}` stands twice in one block"
         if clash.earlier.kind != LABEL:
             message = f"the label `{clip(clash.shown)}` has a name that is taken: it is {earlier}"

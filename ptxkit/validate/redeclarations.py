@@ -39,7 +39,7 @@ class ModuleScope(Scope):
                 continue
             earlier = clash.earlier.node
             if not isinstance(earlier, Declaration) or declarator.count is not None:
-                yield declared_twice(clash, Named(f"&{item.space}", item, start))
+                yield declared_twice(clash)
                 continue
             first = next((each for each in earlier.declarators if each.name == declarator.name), earlier.declarators[0])
             wrong = _differs(earlier, first, item, declarator) or _not_again(earlier, item)
@@ -57,7 +57,7 @@ class ModuleScope(Scope):
             return
         earlier = clash.earlier.node
         if not isinstance(earlier, Function):
-            yield declared_twice(clash, named)
+            yield declared_twice(clash)
             return
         wrong = _function_differs(earlier, item)
         if wrong is not None:

@@ -73,6 +73,7 @@ class Clash:
 
     shown: str
     earlier: Named
+    later: Named
 
 
 class Scope:
@@ -108,7 +109,7 @@ class Scope:
             shown = f"{declarator.name}<{declarator.count}>"
             earlier = self._numbered_clash(declarator.name, declarator.count)
             if earlier is not None:
-                yield Clash(shown, earlier)
+                yield Clash(shown, earlier, named)
             else:
                 self.numbered[declarator.name] = (declarator.count, named)
                 self._forget()
@@ -117,7 +118,7 @@ class Scope:
         """Enter one name; the clash with an earlier one comes back."""
         earlier = self.names.get(name) or self._find_numbered(name)
         if earlier is not None:
-            yield Clash(name, earlier)
+            yield Clash(name, earlier, named)
             return
         self.names[name] = named
         if self._memo.get(name, named.kind) != named.kind:

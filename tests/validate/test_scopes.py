@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from ptxkit.syntax import parse
@@ -17,6 +19,7 @@ from ptxkit.validate.scopes import (
     function_scope,
     module_scope,
 )
+from tests.validate.modules import Pair, check, disagreements, in_body
 
 TEXT = """\
 .version 9.0 .target sm_90 .address_size 64
@@ -80,3 +83,26 @@ def test_parameters_of_a_function_are_registers() -> None:
     module = parse(TEXT)
     scope = function_scope(module.function("helper"), module_scope(module))
     assert (scope.type_of("in"), scope.type_of("out")) == ("f32", "b32")
+
+
+DECLARED_BEFORE_USE = [
+    Pair(".reg .b32 a; mov.b32 a, 1;", "mov.b32 a, 1; .reg .b32 a;", "PTX106", "`a` is not declared"),
+    Pair(".reg .b32 a; { mov.b32 a, 1; }", "{ .reg .b32 a; } mov.b32 a, 1;", "PTX106", "`a` is not declared"),
+    Pair(
+        ".reg .b32 a; { mov.b32 a, 1; .reg .b64 a; mov.b64 a, 1; }",
+        ".reg .b32 a; { mov.b64 a, 1; .reg .b64 a; }",
+        "PTX104",
+        "must be a .b64 register, and is .b32",
+    ),
+    Pair(".reg .b32 a<3>; mov.b32 a0, a2;", ".reg .b32 a<3>; mov.b32 a0, a3;", "PTX106", "declares `a0` to `a2`"),
+    Pair(".reg .b32 total; mov.b32 total, 1;", ".reg .b32 total; mov.b32 totl, 1;", "PTX106", "did you mean `total`"),
+]
+
+
+@pytest.mark.parametrize("pair", in_body(*DECLARED_BEFORE_USE), ids=lambda pair: pair.wrong)
+def test_a_name_counts_from_its_declaration_on(pair: Pair) -> None:
+    check(pair)
+
+
+def test_ptxas_draws_the_same_line(tmp_path: Path) -> None:
+    assert disagreements(in_body(*DECLARED_BEFORE_USE), tmp_path) == []
