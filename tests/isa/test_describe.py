@@ -28,7 +28,7 @@ def document() -> Any:
 
 def test_describing_an_opcode_shows_forms_gates_and_effects() -> None:
     text = describe("cp.async.bulk")
-    for words in ("cp.async.bulk.tensor.<dim>", "PTX 8.0 and sm_90", "proxy=.async", "mask:mask_type/#/integer"):
+    for words in ("cp.async.bulk.tensor.<dim>", "PTX 8.0 and sm_90", "proxy=.async", "mask:mask_type/"):
         assert words in text
     assert "wait_all" not in text
 
@@ -126,8 +126,8 @@ EXPRESSIONS = [
     "t in .b32 .f16 and m not in .x",
     "(t in .b32) == (m in .x)",
     'case(t, .b32, "a.b", .b64, .c::d, false)',
-    "-1",
-    "0x10",
+    "bits(t) - 1 > -1",
+    "bits(t) == 0x10",
     "m or .y",
     "starts(t, .b) implies present(d)",
 ]
