@@ -47,7 +47,7 @@ class _Make(Protocol):
     def __call__(self, operands: tuple[tree.Operand, ...], /) -> tree.Operand: ...
 
 
-def constant(expression: Expression | None) -> int | str | bool | None:
+def constant(expression: Expression | None) -> float | str | bool | None:
     """The value of an expression that is folded; None where it depends on operands."""
     return expression.value if isinstance(expression, Const) else None
 
