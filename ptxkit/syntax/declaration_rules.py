@@ -185,7 +185,10 @@ def _declarator(children: Children) -> Declarator:
 
 
 def _bound(children: Children) -> _Bound:
-    return _Bound(integer(children[0]).value)
+    count = integer(children[0]).value
+    if count >> 32:
+        raise MalformedDeclarationError("the number of registers has at most 32 bits")
+    return _Bound(count)
 
 
 def _dimension(children: Children) -> _Dimension:
