@@ -39,7 +39,7 @@ _MOST = (1 << 32) - 1
 """The largest constant of a directive."""
 
 _INTEGER = r"0[xX][0-9a-fA-F]+U?|0[bB][01]+U?|0[0-7]*U?|[1-9][0-9]*U?"
-_ATTRIBUTE = r"\.(\w+)(?:\(([^)]*)\))?"
+_ATTRIBUTE = r"\.([^(]+)(?:\(([^)]*)\))?"
 _PRAGMA_SECTION = "Pragma Strings"
 
 

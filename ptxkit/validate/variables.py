@@ -69,16 +69,22 @@ def variable_findings(declaration: Declaration, where: str, start: int, gates: G
         place = "global_variable" if declaration.space == "global" and where in ("module", "body") else "variable"
         yield from attribute_findings(declaration.attributes, place, start, gates)
     yield from _alignment(declaration, where, start)
+    if declaration.declarators:
+        yield from _declared(declaration, where, start, gates)
+    else:
+        yield from _type_words(declaration, start, is_empty=True)
+
+
+def _declared(declaration: Declaration, where: str, start: int, gates: Gatekeeper) -> Iterator[Finding]:
+    """The type and the names of a declaration that has some."""
     data_type = data_types().get(declaration.type)
-    if not declaration.declarators:
-        if data_type is None and not _is_narrow_float(declaration.type):
-            yield _unknown_type(declaration.type, start)
-        return
+    wrong = list(_type_words(declaration, start))
+    may_be_here = where == "module" and declaration.space in _SPACES["body"] and gates.has_feature("module_registers")
     if declaration.space not in _SPACES[where]:
-        if not (where == "module" and declaration.space in _SPACES["body"] and gates.has_feature("module_registers")):
+        if not may_be_here:
             yield _wrong_space(declaration, where, start)
-    elif data_type is None:
-        yield _unknown_type(declaration.type, start)
+    elif wrong or data_type is None:
+        yield from wrong
     else:
         word = f".{declaration.type}"
         yield from gates.check(data_type.gates, f"`{word}`", start, word, data_type.section)
@@ -88,6 +94,18 @@ def variable_findings(declaration: Declaration, where: str, start: int, gates: G
     for declarator in declaration.declarators:
         yield from _name(declarator, where, start)
         yield from _lengths(declaration, declarator, where, start)
+
+
+def _type_words(declaration: Declaration, start: int, *, is_empty: bool = False) -> Iterator[Finding]:
+    """The type of a declaration and its `.v2` or `.v4`. is_empty: nothing is declared, and less is looked at."""
+    data_type = data_types().get(declaration.type)
+    if data_type is None:
+        if not (is_empty and _is_narrow_float(declaration.type)):
+            yield _unknown_type(declaration.type, start)
+        return
+    wrong = _wrong_vector(declaration, data_type)
+    if wrong is not None:
+        yield _finding(wrong[0], start, f".{declaration.vector}", wrong[1], "Vectors")
 
 
 def parameters_findings(function: Function, start: int, gates: Gatekeeper) -> Iterator[Finding]:
@@ -117,6 +135,9 @@ def prototype_parameters(prototype: Prototype, start: int) -> Iterator[Finding]:
     for declaration in (*prototype.results, *prototype.parameters):
         if declaration.space not in _SPACES["input"]:
             yield _wrong_space(declaration, "input", start)
+        else:
+            yield from _type_words(declaration, start)
+            yield from _alignment(declaration, "prototype", start)
     yield from _results(prototype.results, start)
 
 
@@ -154,27 +175,28 @@ def _unknown_type(name: str, start: int) -> Finding:
     return _finding(message, start, f".{name}", help_, "Types")
 
 
+def _wrong_vector(declaration: Declaration, data_type: DataType) -> tuple[str, str] | None:
+    """Why there are no such vectors, and what to do; None where there are, and for what is no vector."""
+    if declaration.vector is None:
+        return None
+    lanes = _LANES.get(declaration.vector)
+    if lanes is None or not (data_type.vectors or bits_of(data_type) == _VECTOR_BITS):
+        return f"there are no .{declaration.vector} vectors of .{declaration.type} variables", "vectors are .v2 or .v4"
+    if lanes * bits_of(data_type) > _VECTOR_BITS:
+        message = f"a vector has at most {_VECTOR_BITS} bits: {lanes} times .{declaration.type} is more"
+        return message, "use a smaller one, or an array"
+    return None
+
+
 def _shape(
     declaration: Declaration, declarator: Declarator, data_type: DataType, where: str, start: int
 ) -> Iterator[Finding]:
     """Single, array or vector: whether the type has such in this space and scope."""
     name, space = declaration.type, declaration.space
-    lanes = _LANES.get(declaration.vector or "", 1)
-    if declaration.vector is not None and (declaration.vector not in _LANES or not data_type.vectors):
-        if declaration.vector in _LANES and bits_of(data_type) == _VECTOR_BITS:
-            lanes = 2
-        else:
-            message = f"there are no .{declaration.vector} vectors of .{name} variables"
-            yield _finding(message, start, f".{declaration.vector}", "vectors are .v2 or .v4", "Vectors")
-            return
-    if lanes * bits_of(data_type) > _VECTOR_BITS:
-        message = f"a vector has at most {_VECTOR_BITS} bits: {lanes} times .{name} is more"
-        yield _finding(message, start, f".{declaration.vector}", "use a smaller one, or an array", "Vectors")
-        return
     what, spaces = f".{name} variable", data_type.spaces
     if declarator.dimensions:
         what, spaces = f"array of .{name}", data_type.arrays
-    elif lanes > 1:
+    elif declaration.vector is not None:
         what, spaces = f"vector of .{name}", data_type.vectors
     if space not in spaces or _is_opaque_elsewhere(data_type, declarator, where):
         allowed = " or ".join(f".{each}" for each in spaces)
