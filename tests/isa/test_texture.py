@@ -81,7 +81,7 @@ PAIRS = [
     Pair(
         "where samplers are independent, one is named",
         "tex.1d.v4.f32.f32 {%f32_1, %f32_2, %f32_3, %f32_4}, [texture_, sampler_, %f32_5];",
-        "tex.1d.v4.f32.f32 {%f32_1, %f32_2, %f32_3, %f32_4}, [texture_, surface_, %f32_5];",
+        "tex.1d.v4.f32.f32 {%f32_1, %f32_2, %f32_3, %f32_4}, [sampler_, sampler_, %f32_5];",
     ),
     Pair(
         "a sampler has a mode of its own",
