@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 
 from ptxkit.isa import table
 from ptxkit.records import dataclass
@@ -46,6 +47,13 @@ OUTPUT = "&output"
 ARGUMENT = "&argument"
 PARAMETERS = frozenset({KERNEL_PARAMETER, INPUT, OUTPUT, ARGUMENT})
 CODE = frozenset({LABEL, FUNCTION, ENTRY, BRANCH_TARGETS, CALL_TARGETS, PROTOTYPE})
+
+
+@lru_cache(maxsize=1 << 16)
+def _split(name: str) -> tuple[str, int]:
+    """`%r12` as `%r` and 12; no prefix for a name without a number."""
+    match = _NUMBERED.fullmatch(name)
+    return (match[1], int(match[2])) if match is not None else ("", 0)
 
 
 def is_symbol(kind: str) -> bool:
@@ -201,11 +209,9 @@ class Scope:
     def _find_numbered(self, name: str) -> Named | None:
         if not self.numbered:
             return None
-        match = _NUMBERED.fullmatch(name)
-        if match is None or match[1] not in self.numbered:
-            return None
-        count, named = self.numbered[match[1]]
-        return named if int(match[2]) < count else None
+        prefix, number = _split(name)
+        found = self.numbered.get(prefix)
+        return found[1] if found is not None and number < found[0] else None
 
     def _part(self, name: str) -> str | None:
         base, _, component = name.rpartition(".")

@@ -69,7 +69,7 @@ PAIRS = [
         Pair(".reg .b32 a<4>; .reg .b32 a4;", ".reg .b32 a<4>; .reg .b32 a3;", "PTX110", "`a3` is declared twice"),
         Pair(".reg .b32 a4; .reg .b32 a<4>;", ".reg .b32 a3; .reg .b32 a<4>;", "PTX110", "`a<4>` is declared twice"),
         Pair(".reg .b32 a<4>, b<4>;", ".reg .b32 a<4>, a<4>;", "PTX110", "`a<4>` is declared twice"),
-        Pair(".reg .b32 a<2147483648>;", ".reg .b32 a<4294967296>;", "PTX101", "at most 32 bits"),
+        Pair(".reg .b32 a<65536>;", ".reg .b32 a<4294967296>;", "PTX101", "at most 32 bits"),
         Pair(".reg .b32 a1<4>, a<12>;", ".reg .b32 a<12>, a<4>;", "PTX110", "`a<4>` is declared twice"),
         Pair("{ .shared .b32 s; } { .shared .b32 s; }", ".shared .b32 s; .shared .b32 s;", "PTX110", "declared twice"),
     ),
