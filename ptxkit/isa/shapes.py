@@ -60,7 +60,8 @@ def shape_of(operand: Operand) -> Shape:
     if isinstance(operand, Vector):
         return ("vector", *map(shape_of, operand.elements))
     if isinstance(operand, Pair):
-        return ("pair", _whole(operand.first), _whole(operand.second))
+        parts = (_whole(operand.first), _whole(operand.second))
+        return MALFORMED if parts == ("sink", "sink") else ("pair", *parts)
     if isinstance(operand, Arguments):
         return ("arguments", *[_unwrapped(element) for element in operand.elements])
     return _expression(operand)

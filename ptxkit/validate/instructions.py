@@ -346,7 +346,10 @@ def _typed(operand: Operand, scope: Scope) -> TypedShape:
         return ("c", INVALID, "symbolic")
     if isinstance(operand, Binary) and isinstance(operand.left, Name) and is_symbol(scope.type_of(operand.left.text)):
         return ("sym", scope.type_of(operand.left.text))
-    strange = any(scope.type_of(name) in (SPECIAL, UNKNOWN) for name in names_in(operand))
+    kinds = {scope.type_of(name) for name in names_in(operand)}
+    if isinstance(operand, Binary) and SPECIAL in kinds and UNKNOWN not in kinds:
+        return ("c", INVALID, "symbolic")
+    strange = not kinds.isdisjoint((SPECIAL, UNKNOWN))
     return "strange" if strange else ("c", INTEGER, "symbolic") if isinstance(operand, Binary) else "other"
 
 

@@ -56,6 +56,8 @@ def misfit(operand: OperandForm, shape: TypedShape, *, inside: bool = False) -> 
             return misfit(operand, shape[1])  # type: ignore[arg-type]
         case "v" | "p":
             return _first_misfit(operand, shape[1:], inside=tag == "v")
+        case "c" if len(shape) > 2 and _wanted(operand) == "pred":
+            return "must be a .pred register, and is a sum with a name"
         case "c":
             return _wrong_constant(operand, str(shape[1]), inside)
         case "sym":
@@ -113,7 +115,7 @@ def _wrong_elements(element: OperandForm, parts: Sequence[object]) -> str | None
     if any(str(part[1]).startswith(_VECTORS) for part in tagged):
         return f"has a vector for an element{must}"
     wanted = _wanted(element)
-    if constants and wanted is not None and kind(wanted) == "f" and wanted not in _EXAMPLES:
+    if constants and wanted is not None and kind(wanted) == "f" and wanted not in (*_EXAMPLES, "f16"):
         return f"has constants{must}"
     first_is_constant = bool(tagged) and tagged[0] == ("c", INTEGER)
     untyped = next((each for each in sorted(types) if kind(each) == "b"), None)
