@@ -15,11 +15,8 @@ _REPEATABLE = frozenset({"sync", "sat", "satfinite", "NaN", "approx", "uni", "cc
 # Words straight after the name that are no part of the instruction's name for ptxas: they may stand anywhere.
 _MOVABLE = frozenset({"sync", "aligned", "sp", "ca", "cg"})
 
-
 # Words that keep their order as types do: the layouts of two matrices, an operation on bits and the count behind it.
 _ORDERED = (frozenset({"row", "col"}), frozenset({"and", "xor", "popc"}))
-# The layouts of the two factors of a matrix multiplication, and the two operations of one of bits.
-_MATRIX_WORDS = frozenset({"row", "col", "and", "xor", "popc"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,8 +127,6 @@ def _ordered(slots: Sequence[Modifier], earlier: str, left: int, later: str, rig
     if left < right:
         return True
     if (is_type(earlier) and is_type(later)) or (_is_space(earlier) and _is_space(later)):
-        return False
-    if earlier in _MATRIX_WORDS and later in _MATRIX_WORDS:
         return False
     if any(earlier in group and later in group for group in _ORDERED):
         return False
