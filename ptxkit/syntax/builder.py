@@ -149,6 +149,9 @@ def _loc(children: Children) -> Directive:
 
 
 def _loc_attribute(children: Children) -> tuple[str, ...]:
+    for word in children:
+        if word[0] not in ".+" and not word[0].isdigit():
+            plain_name(word, "label")
     if "+" in children:
         return children[0], "".join(children[1:])
     return tuple(children)

@@ -250,6 +250,7 @@ def _misplaced_problem(match: Match, wrong: tuple[int, str], instruction: Instru
         f"operand {index + 1} of `{match.canonical}` {words}{shown}",
         index,
         match.form,
+        "name a symbol that fits, or use the form of the instruction for this one's state space",
         related=(named, "declared here") if named is not None else None,
     )
 
