@@ -15,6 +15,7 @@ from functools import lru_cache
 from itertools import product
 
 from ptxkit.isa import table
+from ptxkit.isa.folding import fold, truth
 from ptxkit.isa.forms import Form, Modifier
 from ptxkit.isa.functions import as_bits, is_type
 from ptxkit.records import dataclass
@@ -49,9 +50,9 @@ def spelled(word: str) -> str:
 
 @lru_cache(maxsize=4096)
 def readings(name: str) -> tuple[Reading, ...]:
-    """Every form that the name may mean; empty where there is none."""
+    """Every form of the manual that the name may mean; empty where there is none."""
     head, _, rest = name.rstrip("_").partition("_")
-    forms = table().forms(head)
+    forms = [form for form in table().forms(head) if not form.tolerated]
     stems = frozenset(_stem(form) for form in forms)
     return tuple(Reading(form, said) for form in forms for said in _read(form, rest, stems))
 
@@ -158,8 +159,9 @@ def _choices(
     keyword = keywords.get(slot.name)
     if isinstance(keyword, str):
         return [(keyword.removeprefix("."), 0)]
-    if keyword is True or (len(slot.values) == 1 and not slot.optional):
-        return [(slot.values[0], int(is_type(slot.values[0])))]  # a type that nobody said ranks behind one that follows
+    usual = [value for value in slot.values if not _is_only_tolerated(form, slot, value)]
+    if keyword is True or (len(usual) == 1 and not slot.optional):
+        return [(usual[0], int(is_type(usual[0])))]  # a type that nobody said ranks behind one that follows
     absent: list[tuple[str | None, int]] = [(None, 0)] if slot.optional else []
     values = frozenset(slot.values)
     if keyword is False:
@@ -173,6 +175,15 @@ def _choices(
     if any(is_type(value) for value in values):
         return _types(values, hints)
     raise UnsaidError(slot, form)
+
+
+def _is_only_tolerated(form: Form, slot: Modifier, value: str) -> bool:
+    """Whether assemblers take the value and the manual does not have it; asked where it alone decides that."""
+    others = [other for other in form.modifiers if other is not slot]
+    if not form.tolerances or any(other.optional or len(other.values) > 1 for other in others):
+        return False
+    chosen = {other.name: other.values[0] for other in others} | {slot.name: value}
+    return any(truth(fold(each.condition, form, chosen)) for each in form.tolerances)
 
 
 def _types(values: frozenset[str], hints: Hints) -> list[tuple[str | None, int]]:
