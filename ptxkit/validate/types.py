@@ -215,7 +215,7 @@ def _agree(found: str, wanted: str, operand: OperandForm, inside: bool) -> bool:
         return False
     held, asked = kind(found), kind(wanted)
     if "b" in (held, asked):
-        return not (operand.integer and held == "f")
+        return not (operand.integer and held == "f") or (operand.halves and found == "f16x2")
     if asked in ("u", "s"):
         if found == "f16x2":  # to ptxas such a register is an integer one
             return not operand.integer
