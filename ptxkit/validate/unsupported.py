@@ -54,6 +54,6 @@ def _finding(name: str, match: re.Match[str], uses: list[int], start: int, gates
         uses[0] if uses else start,
         name,
         help=f"compile for {targets[0]} (`nvcc -arch={targets[0]}`), or guard the call with `NV_IF_TARGET`",
-        severity=Severity.WARNING,  # not an error: an assembler takes the module, and a linker might be given the function
+        severity=Severity.WARNING,  # an assembler takes the module, and a linker might be given the function
         section="PTX Module Directives: .target",
     )
