@@ -45,7 +45,7 @@ def _finding(name: str, match: re.Match[str], uses: list[int], start: int, gates
     message = f"`cuda::ptx::{match[1]}` needs the target {wanted}{have}: "
     if uses:
         times = f", {len(uses)} times" if len(uses) > 1 else ""
-        message += f"it became a call{times}, of a function that nothing defines, which will not link"
+        message += f"it became a call{times}, of a function that nothing defines, so no linker takes the module"
     else:
         message += "its stand-in is declared here, and would not link if it were called"
     return Finding(
@@ -54,6 +54,6 @@ def _finding(name: str, match: re.Match[str], uses: list[int], start: int, gates
         uses[0] if uses else start,
         name,
         help=f"compile for {targets[0]} (`nvcc -arch={targets[0]}`), or guard the call with `NV_IF_TARGET`",
-        severity=Severity.WARNING,  # an assembler takes the module, and a linker might be given the function
+        severity=Severity.ERROR if uses else Severity.WARNING,
         section="PTX Module Directives: .target",
     )

@@ -20,9 +20,9 @@ def program(name: str, *, called: bool) -> str:
     return whole(f".extern .func {name}\n()\n;\n.entry k() {{\n{call}{call}ret;\n}}")
 
 
-def test_a_call_is_a_warning_that_names_operation_targets_and_remedy() -> None:
+def test_a_call_is_an_error_that_names_operation_targets_and_remedy() -> None:
     (found,) = diagnostics(program(MMA, called=True))
-    assert (found.code, found.severity) == ("PTX802", Severity.WARNING)
+    assert (found.code, found.severity) == ("PTX802", Severity.ERROR)
     assert "`cuda::ptx::tcgen05_mma` needs the target sm_100a or sm_101a" in found.message
     assert "was compiled for sm_90a" in found.message
     assert "2 times" in found.message
