@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
-from tests.isa.pairs import Gated, Pair, holds, is_tolerated, opens
+from tests.isa.pairs import Gated, Pair
 
 SM_90A = ((9, 5), "sm_90a")
 
@@ -48,22 +46,3 @@ TOLERATED = [
     "ret.uni.uni;",
     "pmevent.rank 3;",
 ]
-
-
-@pytest.mark.parametrize("pair", PAIRS, ids=str)
-def test_an_instruction_is_taken_and_its_neighbour_is_not(pair: Pair) -> None:
-    holds(pair)
-
-
-@pytest.mark.parametrize("gated", GATED, ids=str)
-def test_an_instruction_is_taken_from_its_version_and_target_on(gated: Gated) -> None:
-    opens(gated)
-
-
-@pytest.mark.parametrize("text", TOLERATED)
-def test_what_only_assemblers_take_is_a_warning(text: str) -> None:
-    is_tolerated(text)
-
-
-def test_a_number_of_registers_with_a_sign_is_a_warning() -> None:
-    assert "has no sign" in is_tolerated("setmaxnreg.inc.sync.aligned.s32 40;", *SM_90A)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
-from tests.isa.pairs import Gated, Pair, holds, is_tolerated, opens
+from tests.isa.pairs import Gated, Pair
 
 SM_100A = ((9, 5), "sm_100a")
 
@@ -114,18 +112,3 @@ TOLERATED = [
     "add.bf16x2.f32x2.f32x2 %b32_1, %b64_2, %b64_3;",
     "fma.rn.relu.relu.bf16 %b16_1, %b16_2, %b16_3, %b16_4;",
 ]
-
-
-@pytest.mark.parametrize("pair", PAIRS, ids=str)
-def test_an_instruction_is_taken_and_its_neighbour_is_not(pair: Pair) -> None:
-    holds(pair)
-
-
-@pytest.mark.parametrize("gated", GATED, ids=str)
-def test_an_instruction_is_taken_from_its_version_and_target_on(gated: Gated) -> None:
-    opens(gated)
-
-
-@pytest.mark.parametrize("text", TOLERATED)
-def test_what_only_assemblers_take_is_a_warning(text: str) -> None:
-    is_tolerated(text)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
-from tests.isa.pairs import Gated, Pair, holds, is_tolerated, opens
+from tests.isa.pairs import Gated, Pair
 
 PAIRS = [
     Pair(
@@ -103,18 +101,3 @@ GATED = [
 TOLERATED = [
     "atom.global.add.u32 %u32_1, [%b64_2], callee;",
 ]
-
-
-@pytest.mark.parametrize("pair", PAIRS, ids=str)
-def test_an_instruction_is_taken_and_its_neighbour_is_not(pair: Pair) -> None:
-    holds(pair)
-
-
-@pytest.mark.parametrize("gated", GATED, ids=str)
-def test_an_instruction_is_taken_from_its_version_and_target_on(gated: Gated) -> None:
-    opens(gated)
-
-
-@pytest.mark.parametrize("text", TOLERATED)
-def test_what_only_assemblers_take_is_a_warning(text: str) -> None:
-    is_tolerated(text)

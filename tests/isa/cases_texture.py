@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
-from tests.isa.pairs import Gated, Pair, holds, is_tolerated, opens
+from tests.isa.pairs import Gated, Pair
 
 PAIRS = [
     Pair(
@@ -151,18 +149,3 @@ TOLERATED = [
     "sust.p.a1d.b32.trap [surface_, {%s32_1, %s32_2}], %b32_3;",
     "tld4.r.a2d.v4.f32.f32 {%f32_1, %f32_2, %f32_3, %f32_4}, [texture_, {%u32_1, %b32_2, %b32_3, %b32_4}];",
 ]
-
-
-@pytest.mark.parametrize("pair", PAIRS, ids=str)
-def test_an_instruction_is_taken_and_its_neighbour_is_not(pair: Pair) -> None:
-    holds(pair)
-
-
-@pytest.mark.parametrize("gated", GATED, ids=str)
-def test_an_instruction_is_taken_from_its_version_and_target_on(gated: Gated) -> None:
-    opens(gated)
-
-
-@pytest.mark.parametrize("text", TOLERATED)
-def test_what_only_assemblers_take_is_a_warning(text: str) -> None:
-    is_tolerated(text)

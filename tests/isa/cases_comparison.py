@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
-from tests.isa.pairs import Gated, Pair, holds, is_tolerated, opens
+from tests.isa.pairs import Gated, Pair
 
 PAIRS = [
     Pair("bits are equal or not", "setp.ne.b32 %pred_1, %b32_2, 3;", "setp.lt.b32 %pred_1, %b32_2, 3;"),
@@ -77,18 +75,3 @@ TOLERATED = [
     "setp.lt.f16x2 %pred_1, %b32_2, %b32_3;",
     "setp.lt.and.bf16x2 _, %b32_2, %b32_3, %pred_4;",
 ]
-
-
-@pytest.mark.parametrize("pair", PAIRS, ids=str)
-def test_an_instruction_is_taken_and_its_neighbour_is_not(pair: Pair) -> None:
-    holds(pair)
-
-
-@pytest.mark.parametrize("gated", GATED, ids=str)
-def test_an_instruction_is_taken_from_its_version_and_target_on(gated: Gated) -> None:
-    opens(gated)
-
-
-@pytest.mark.parametrize("text", TOLERATED)
-def test_what_only_assemblers_take_is_a_warning(text: str) -> None:
-    is_tolerated(text)

@@ -1,0 +1,52 @@
+"""The chapters of the instruction set, each with its cases in a file of its own, held to ptxkit and to ptxas."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.isa import (
+    cases_atomics,
+    cases_comparison,
+    cases_control_flow,
+    cases_conversion,
+    cases_data_movement,
+    cases_floating_point,
+    cases_integer,
+    cases_logic,
+    cases_texture,
+    cases_video,
+)
+from tests.isa.pairs import Gated, Pair, holds, is_tolerated, opens
+
+CHAPTERS = (
+    cases_atomics,
+    cases_comparison,
+    cases_control_flow,
+    cases_conversion,
+    cases_data_movement,
+    cases_floating_point,
+    cases_integer,
+    cases_logic,
+    cases_texture,
+    cases_video,
+)
+
+
+@pytest.mark.parametrize("pair", [pair for chapter in CHAPTERS for pair in chapter.PAIRS], ids=str)
+def test_an_instruction_is_taken_and_its_neighbour_is_not(pair: Pair) -> None:
+    holds(pair)
+
+
+@pytest.mark.parametrize("gated", [gated for chapter in CHAPTERS for gated in chapter.GATED], ids=str)
+def test_an_instruction_is_taken_from_its_version_and_target_on(gated: Gated) -> None:
+    opens(gated)
+
+
+@pytest.mark.parametrize("text", [text for chapter in CHAPTERS for text in chapter.TOLERATED])
+def test_what_only_assemblers_take_is_a_warning(text: str) -> None:
+    is_tolerated(text)
+
+
+def test_a_number_of_registers_with_a_sign_is_a_warning() -> None:
+    reason = is_tolerated("setmaxnreg.inc.sync.aligned.s32 40;", *cases_control_flow.SM_90A)
+    assert "has no sign" in reason
