@@ -109,3 +109,9 @@ def _distance(requirement: Requirement, version: tuple[int, int] | None, target:
     target_fits = satisfied(Requirement((1, 0), requirement.minimum, requirement.families), None, target)
     version_fits = version is None or version >= requirement.version
     return (not target_fits, not version_fits, *requirement.version, requirement.minimum)
+
+
+def stated(version: tuple[int, int] | None, target: Target | None) -> str:
+    """A module's version and target in words, as far as it says."""
+    parts = [f"`.version {version[0]}.{version[1]}`"] if version else []
+    return " and ".join([*parts, f"`.target {target}`"] if target else parts)

@@ -12,7 +12,7 @@ from ptxkit.diagnostics import Severity
 from ptxkit.isa import table
 from ptxkit.isa.forms import Gate
 from ptxkit.isa.module_forms import ModuleForms
-from ptxkit.isa.targets import Target, remedy, unmet
+from ptxkit.isa.targets import Target, remedy, stated, unmet
 from ptxkit.records import dataclass
 from ptxkit.source import SourceFile, Span
 from ptxkit.syntax import statement_words
@@ -59,7 +59,7 @@ class Gatekeeper:
         closed = unmet(tuple(gates), self.version, self.target)
         if closed:
             needed = remedy(closed, self.version, self.target)
-            message = f"{what} needs {needed}, and the module has {self.words()}"
+            message = f"{what} needs {needed}, and the module has {stated(self.version, self.target)}"
             yield Finding("PTX801", message, start, word, help=f"change the module to {needed}", section=section)
 
     def has_feature(self, name: str) -> bool:
@@ -70,11 +70,6 @@ class Gatekeeper:
         """The finding of a feature of the table that the module's version or target lacks."""
         found = next(each for each in module_forms().features if each.name == name)
         yield from self.check(found.gates, found.words, start, word, found.section)
-
-    def words(self) -> str:
-        """The module's version and target, as far as it says."""
-        parts = [f"`.version {self.version[0]}.{self.version[1]}`"] if self.version else []
-        return " and ".join([*parts, f"`.target {self.target}`"] if self.target else parts)
 
 
 def module_forms() -> ModuleForms:

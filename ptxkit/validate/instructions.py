@@ -13,7 +13,7 @@ from ptxkit.isa.expressions import Const
 from ptxkit.isa.forms import Gate, Match
 from ptxkit.isa.shapes import Shape, fit_all, shape_of
 from ptxkit.isa.table import Mismatch, Table
-from ptxkit.isa.targets import Target, remedy, unmet
+from ptxkit.isa.targets import Target, remedy, stated, unmet
 from ptxkit.isa.words import clip, operand_words
 from ptxkit.records import dataclass, replace
 from ptxkit.syntax.tree import (
@@ -134,7 +134,7 @@ class InstructionChecker:
             closed = unmet((Gate(register.name, register.requirements),), self._version, self._target)
             if closed:
                 needed = remedy(closed, self._version, self._target)
-                have = _has(self._version, self._target)
+                have = stated(self._version, self._target)
                 message = f"`{register.name}` needs {needed}, and the module has {have}"
                 yield Problem("PTX801", message, index, None, f"raise the module to {needed}")
 
@@ -265,15 +265,9 @@ def _tolerated(instruction: Instruction, match: Match) -> Problem:
 def _gate_problem(match: Match, closed: list[Gate], version: tuple[int, int] | None, target: Target | None) -> Problem:
     needed = remedy(closed, version, target)
     subjects = ", ".join(dict.fromkeys(f"`{gate.subject}`" for gate in closed))
-    have = _has(version, target)
+    have = stated(version, target)
     message = f"`{match.canonical}` needs {needed} (for {subjects}), and the module has {have}"
     return Problem("PTX801", message, None, match.form, f"raise the module to {needed}")
-
-
-def _has(version: tuple[int, int] | None, target: Target | None) -> str:
-    """The module's version and target, as far as it says."""
-    parts = [f"`.version {version[0]}.{version[1]}`"] if version else []
-    return " and ".join([*parts, f"`.target {target}`"] if target else parts)
 
 
 def _is_strange(shapes: tuple[TypedShape, ...]) -> bool:
