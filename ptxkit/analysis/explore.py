@@ -11,7 +11,7 @@ from ptxkit.analysis.terms import Term, Terms
 from ptxkit.analysis.trace import Trace
 from ptxkit.analysis.walker import Walker, Warp
 from ptxkit.isa.effects import Access, CommitGroup, Control, Effect, MemoryFence, Value, WaitGroup
-from ptxkit.records import dataclass
+from ptxkit.records import dataclass, field
 from ptxkit.syntax.tree import Module
 
 #: Scenarios that turn a guess round to reach code that the first ones did not, at most.
@@ -22,10 +22,11 @@ MAX_TOTAL_STEPS = 600_000
 
 @dataclass(frozen=True, slots=True)
 class Exploration:
-    """The traces of one scenario, by linear thread number."""
+    """The traces of one scenario, by linear thread number, and what the lanes of each warp had for one another."""
 
     scenario: Scenario
-    traces: dict[int, Trace]
+    traces: dict[int, Trace] = field(default_factory=dict)
+    warps: dict[int, Warp] = field(default_factory=dict)
 
 
 class Explorer:
@@ -71,29 +72,29 @@ class Explorer:
                 return
             self._explore(turn)
 
-    def walk(self, scenario: Scenario, tid: int, warp: Warp | None = None, barriers: int | None = None) -> Trace:
-        """The trace of one more thread of a scenario, for a rule that needs a witness; whole, or past `barriers`.
+    def walk(self, exploration: Exploration, tid: int, barriers: int | None = None) -> Trace:
+        """The trace of one more thread of an exploration; whole, or past so many `barriers` of the CTA."""
+        return self._walker(exploration, tid, barriers).run()
 
-        warp: what the lanes of its warp did that were walked before.
-        """
-        return Walker(self._code, scenario, tid, self._terms, warp or Warp(), self._pointers, barriers).run()
+    def _walker(self, exploration: Exploration, tid: int, barriers: int | None = None) -> Walker:
+        warp = exploration.warps.setdefault(tid // 32, Warp())
+        return Walker(self._code, exploration.scenario, tid, self._terms, warp, self._pointers, barriers)
 
     def _explore(self, scenario: Scenario) -> None:
-        warps: dict[int, Warp] = {}
-        traces: dict[int, Trace] = {}
+        exploration = Exploration(scenario)
+        traces = exploration.traces
         for group in representatives(self.launch):
             if traces and not self._misses(traces):
                 break
             for tid in group:
                 if self._left <= 0:
                     break
-                warp = warps.setdefault(tid // 32, Warp())
-                walker = Walker(self._code, scenario, tid, self._terms, warp, self._pointers)
+                walker = self._walker(exploration, tid)
                 traces[tid] = walker.run()
                 self._left -= sum(walker.visits.values())
         for tid in neighbours(traces, self.launch.threads):
-            traces[tid] = self.walk(scenario, tid, warps.setdefault(tid // 32, Warp()))
-        self.explorations.append(Exploration(scenario, traces))
+            traces[tid] = self.walk(exploration, tid)
+        self.explorations.append(exploration)
 
     def _misses(self, traces: dict[int, Trace]) -> bool:
         covered = self.covered().union(*(trace.covered for trace in traces.values()))

@@ -14,7 +14,7 @@ from ptxkit.analysis.ranges import RangeIndex
 from ptxkit.analysis.rewrites import Rewrites
 from ptxkit.analysis.scenario import Scenario
 from ptxkit.analysis.trace import Event, Trace
-from ptxkit.analysis.walker import Warp, is_meeting
+from ptxkit.analysis.walker import is_meeting
 from ptxkit.isa.effects import Access, MbarrierInit, MbarrierWait
 from ptxkit.records import dataclass
 
@@ -130,7 +130,7 @@ class World:
     scenario: Scenario
     threads: dict[int, Thread]
     program: Program
-    walk: Callable[[int, Warp, int | None], Trace]
+    walk: Callable[[int, int | None], Trace]
 
     @property
     def is_exact(self) -> bool:
@@ -158,8 +158,7 @@ class World:
         longest = max((len(thread.trace.covered) for thread in self.threads.values()), default=0)
         if threads * longest > MAX_EVERYONE:
             return None
-        warps = [Warp() for _ in range(-(-threads // 32))]
-        return {tid: self.threads.get(tid) or Thread(self.walk(tid, warps[tid // 32], None)) for tid in range(threads)}
+        return {tid: self.threads.get(tid) or Thread(self.walk(tid, None)) for tid in range(threads)}
 
     @cached_property
     def setup(self) -> list[Thread] | None:
@@ -170,10 +169,8 @@ class World:
         barriers = max((thread.meetings_before(MbarrierInit) for thread in self.threads.values()), default=0)
         found: list[Thread] = []
         left = MAX_EVERYONE
-        threads = self.scenario.launch.threads
-        warps = [Warp() for _ in range(-(-threads // 32))]
-        for tid in range(threads):
-            thread = Thread(self.walk(tid, warps[tid // 32], barriers))
+        for tid in range(self.scenario.launch.threads):
+            thread = Thread(self.walk(tid, barriers))
             left -= len(thread.trace.covered)
             if left < 0 or thread.trace.ended == "budget" or not thread.trace.is_sure():
                 return None
@@ -208,7 +205,7 @@ class Kernel:
     def _world(self, exploration: Exploration) -> World:
         threads = {tid: Thread(trace) for tid, trace in exploration.traces.items()}
         scenario = exploration.scenario
-        return World(scenario, threads, self.program, partial(self.explorer.walk, scenario))
+        return World(scenario, threads, self.program, partial(self.explorer.walk, exploration))
 
 
 def _is_looked_at(event: Event, last: int) -> bool:
