@@ -15,7 +15,7 @@ _ACCESSES = frozenset({"read", "write", "update"})
 
 _WORDS = {
     "by": frozenset({"parity", "state"}),
-    "completion": _GROUPS | {"mbarrier", "tcgen05"},
+    "completion": _GROUPS | {"mbarrier", "tcgen05", "nothing"},
     "direction": frozenset({"both", "release", "acquire"}),
     "group": _GROUPS,
     "level": frozenset({"warp", "cta", "cluster"}),
@@ -25,13 +25,14 @@ _WORDS = {
     "scope": _SCOPES,
     "space": SPACES,
     "spaces": SPACES,
-    "via": frozenset({"address", "descriptor", "tensormap"}),
+    "via": frozenset({"address", "descriptor", "tensormap", "multimem"}),
 }
 _WORDS_OF = {
     ("async_registers", "kind"): _ACCESSES,
     ("barrier", "action"): frozenset({"sync", "arrive", "wait"}),
     ("control", "kind"): frozenset({"branch", "branch_indexed", "call", "return", "exit", "trap"}),
     ("grid", "action"): frozenset({"launch_dependents", "wait"}),
+    ("prefetch", "level"): frozenset({"L2"}),
     ("tensor_memory", "action"): frozenset({"allocate", "deallocate", "relinquish"}),
 }
 

@@ -37,10 +37,12 @@ class Access:
     kind: `read`, `write` or `update` (read-modify-write). space: the state space that the form fixes. address: role.
     offset, size: bytes, from the address on. proxy: `generic`, `async`, `tensormap`. completion: None where the access
     is done when the instruction is, else the mechanism that tells of its completion: `cp.async` (non-bulk group),
-    `bulk` (bulk group), `mbarrier` (complete-tx on role `barrier`), `wgmma`, `tcgen05`. order: `weak`, `volatile`,
-    `relaxed`, `acquire`, `release`, `acq_rel`, `mmio`. via: `address`, or `descriptor` for a matrix descriptor's
-    shared memory, or `tensormap` for the global side of a tensor copy (its extent is in the map). unless: role of a
-    predicate that suppresses the access when true (`ignore-src`). multicast: role of a CTA mask, or None.
+    `bulk` (bulk group), `mbarrier` (complete-tx on role `barrier`), `wgmma`, `tcgen05`, or `nothing` for a store that
+    is asynchronous and of whose completion nothing tells. order: `weak`, `volatile`, `relaxed`, `acquire`, `release`,
+    `acq_rel`, `mmio`. via: `address`, or `descriptor` for a matrix descriptor's shared memory, `tensormap` for the
+    global side of a tensor copy (its extent is in the map), `multimem` for every location behind a multimem address.
+    unless: role of a predicate that suppresses the access when true (`ignore-src`). multicast: role of a CTA mask, or
+    None.
     """
 
     kind: str
@@ -55,6 +57,21 @@ class Access:
     via: str = "address"
     unless: str | None = None
     multicast: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Prefetch:
+    """A range of bytes, or a box of a tensor, asynchronously brought into a cache; nothing tells when it is there.
+
+    level: of the cache, `L2`. space, address, size, proxy, via: as for an `Access` that reads.
+    """
+
+    level: str
+    space: str
+    address: str
+    size: Expression | None = None
+    proxy: str = "generic"
+    via: str = "address"
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,6 +268,7 @@ class Grid:
 
 Effect: TypeAlias = (
     Access
+    | Prefetch
     | CommitGroup
     | WaitGroup
     | ProxyFence

@@ -20,6 +20,7 @@ from ptxkit.isa.effects import (
     MbarrierTrack,
     MbarrierWait,
     MemoryFence,
+    Prefetch,
     ProxyFence,
     RegisterFence,
     Value,
@@ -163,6 +164,11 @@ def test_wgmma_reads_descriptors_through_the_async_proxy_and_updates_registers()
             MbarrierWait("bar", "state", "state", "d", False, scope="cluster"),
         ),
         ("wgmma.fence.sync.aligned;", RegisterFence("wgmma")),
+        ("cp.async.bulk.prefetch.L2.global [%rd1], 64;", Prefetch("L2", "global", "s", Role("n"), "async")),
+        (
+            "st.async.release.gpu.global.u32 [%rd1], %r1;",
+            Access("write", "global", "a", Const(4), completion="nothing", order="release", scope="gpu"),
+        ),
         ("bra done;", Control("branch", "target")),
         ("exit;", Control("exit")),
         ("cvta.to.shared.u64 %rd1, %rd2;", Value("d", Call("from_generic", (Const("shared::cta"), Role("a"))))),
@@ -222,3 +228,16 @@ def _assert_closed(value: Expression, roles: set[str], text: str) -> None:
         assert value.function not in ("modifier", "let", "default", "present", "case"), text
         for argument in value.arguments:
             _assert_closed(argument, roles, text)
+
+
+def test_a_tensor_prefetch_reads_the_map_and_fetches_the_box() -> None:
+    assert effects("cp.async.bulk.prefetch.tensor.2d.L2.global [%rd1, {%r1, %r2}];") == (
+        Access("read", "generic", "map", Const(128), proxy="tensormap"),
+        Prefetch("L2", "global", "map", proxy="async", via="tensormap"),
+    )
+
+
+def test_a_multimem_copy_writes_behind_a_multimem_address_and_a_plain_one_does_not() -> None:
+    tail = "async.bulk.global.shared::cta.bulk_group [%rd1], [%r1], 64;"
+    assert [each.via for each in accesses(f"multimem.cp.{tail}")] == ["address", "multimem"]
+    assert [each.via for each in accesses(f"cp.{tail}")] == ["address", "address"]
