@@ -149,12 +149,12 @@ def _loc(children: Children) -> Directive:
 
 
 def _loc_attribute(children: Children) -> tuple[str, ...]:
-    for word in children:
-        if word[0] not in ".+" and not word[0].isdigit():
-            plain_name(word, "label")
-    if "+" in children:
-        return children[0], "".join(children[1:])
-    return tuple(children)
+    keyword, *rest = children
+    if keyword == "inlined_at":
+        return tuple(children)
+    if rest[0][0] != ".":
+        plain_name(rest[0], "label")
+    return keyword, "".join(rest)
 
 
 def _loc_intermediate(children: Children) -> Directive:

@@ -11,6 +11,7 @@ from ptxkit.syntax.tree import Binary, Conditional, Float, Integer, Name, Operan
 
 _MASK = (1 << 64) - 1
 _WARP_SIZE = 32
+_RESERVED = frozenset({"_", "WARP_SZ", "function_name", "inlined_at"})
 
 
 _MOST_DIGITS = 100
@@ -33,7 +34,7 @@ def plain_name(text: str, what: str) -> str:
     """A name that is declared. An opcode has dots, and the sink is no name, yet both are read as names."""
     if "." in text:
         raise MalformedDeclarationError(f"the name of a {what} has no dot")
-    if text in ("_", "WARP_SZ"):
+    if text in _RESERVED:
         raise MalformedDeclarationError(f"`{text}` is no name for a {what}")
     return text
 
@@ -56,6 +57,11 @@ def integer(text: str) -> Integer:
                 raise MalformedError("an integer constant has at most 64 bits")
             value = (value * base + int(digit, base)) & _MASK
     return Integer(value, text)
+
+
+def number(text: str) -> int:
+    """The value of a number of a directive: an integer literal, or `WARP_SZ`."""
+    return _WARP_SIZE if text == "WARP_SZ" else integer(text).value
 
 
 def decimal_float(text: str) -> Float:

@@ -35,7 +35,7 @@ def _pattern(terminals: Mapping[str, str]) -> str:
     ident, integer, string = terminals["IDENT"], terminals["INT"], terminals["STRING"]
     comment = f"{COMMENT}|/(?![*/])"
     gap = f"(?=[ \t\r\n/]){TRIVIA}"
-    number = rf"(?:{integer})(?!\.)"
+    number = rf"(?:{integer}|{terminals['WARP_SIZE']})(?!\.)"
     comma = rf"{TRIVIA},{TRIVIA}"
     strings = rf"{string}(?>(?:{comma}{string})*)"
     instruction = rf"{_up_to(';/', comment)};"

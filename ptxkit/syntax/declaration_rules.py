@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ptxkit.records import dataclass, replace
-from ptxkit.syntax.constants import MalformedDeclarationError, integer
+from ptxkit.syntax.constants import MalformedDeclarationError, number
 from ptxkit.syntax.operand_rules import Children
 from ptxkit.syntax.tree import (
     Declaration,
@@ -110,17 +110,17 @@ def _type(children: Children) -> _Type:
 
 
 def _alignment(children: Children) -> _Alignment:
-    return _Alignment(integer(children[0]).value)
+    return _Alignment(number(children[0]))
 
 
 def _pointer(children: Children) -> _Pointer:
-    if children and children[-1][0].isdigit():
-        return _Pointer(tuple(children[:-1]), integer(children[-1]).value)
+    if children and (children[-1][0].isdigit() or children[-1] == "WARP_SZ"):
+        return _Pointer(tuple(children[:-1]), number(children[-1]))
     return _Pointer(tuple(children), None)
 
 
 def _late_alignment(children: Children) -> _Pointer:
-    return _Pointer(None, integer(children[0]).value)
+    return _Pointer(None, number(children[0]))
 
 
 def _attribute(children: Children) -> str:
@@ -185,7 +185,7 @@ def _declarator(children: Children) -> Declarator:
 
 
 def _bound(children: Children) -> _Bound:
-    count = integer(children[0]).value
+    count = number(children[0])
     if count >> 32:
         raise MalformedDeclarationError("the number of registers has at most 32 bits")
     return _Bound(count)
@@ -194,11 +194,7 @@ def _bound(children: Children) -> _Bound:
 def _dimension(children: Children) -> _Dimension:
     if not children:
         return _Dimension(None)
-    if children[0] == "WARP_SZ":
-        return _Dimension(32)
-    if not children[0][0].isdigit():
-        raise MalformedDeclarationError(f"the length of an array is a number, and `{children[0]}` is none")
-    return _Dimension(integer(children[0]).value)
+    return _Dimension(number(children[0]))
 
 
 def _results(children: Children) -> Results:

@@ -41,6 +41,8 @@ class Words:
     def expected(self, accepted: Collection[str], symbol: str) -> str:
         """`` `,` or `;` ``, `an operand`, ...: what could stand there in a `symbol`, shortened to what matters."""
         words = set(self.spelled(accepted))
+        if "INT" in words:
+            words.discard("WARP_SZ")
         if symbol == "header" and "$END" in words:
             words = (words - {"$END", "DOT", ".pragma", ".attribute"}) | {"{", "a directive such as `.maxntid`"}
         if ".align" in words:

@@ -119,7 +119,14 @@ def _conditional(children: Children) -> Operand:
 
 
 def _element_of(children: Children) -> Operand:
-    return Element(children[0], children[1])
+    array, index = children
+    first = index
+    while isinstance(first, Binary) and first.operator == "+":
+        first = first.left
+    is_counted = isinstance(first, Name) and first.text != "_" and "." not in first.text
+    if not (is_counted or evaluate(_value(index)) is not None):
+        raise MalformedError("the index of an array is a constant, or a name with a constant added to it")
+    return Element(array, index if is_counted else _value(index))
 
 
 def _apply(children: Children) -> Operand:

@@ -13,7 +13,7 @@ from difflib import get_close_matches
 from ptxkit.diagnostics import Severity
 from ptxkit.isa.targets import canonical_target, parse_target
 from ptxkit.isa.words import clip, immediate_words
-from ptxkit.syntax.constants import integer
+from ptxkit.syntax.constants import number
 from ptxkit.syntax.tree import Declaration, Directive, Module
 from ptxkit.validate.constants import is_legal
 from ptxkit.validate.findings import Finding, Gatekeeper, module_forms
@@ -141,6 +141,6 @@ def _address_size(word: str, start: int, gates: Gatekeeper) -> Iterator[Finding]
     form = next(each for each in module_forms().directives if each.name == "address_size")
     yield from gates.check(form.gates, "`.address_size`", start, ".address_size", _SIZE_SECTION)
     legal = form.arguments[0].immediates
-    if not is_legal(legal, integer(word).value):
+    if not is_legal(legal, number(word)):
         message = f"`.address_size` must be {immediate_words(legal)}, and is {clip(word)}"
         yield Finding("PTX107", message, start, word, help="write `.address_size 64`", section=_SIZE_SECTION)

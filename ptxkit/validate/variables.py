@@ -256,14 +256,8 @@ def _name(declarator: Declarator, where: str, start: int) -> Iterator[Finding]:
         return
     if where == "module" and table().special(name) is not None:
         yield _finding(f"`{clip(name)}` is a special register", start, name, "choose another name", "Identifiers")
-    wrong: str | None = None
-    if name == "_":
-        wrong = "`_` is the sink, and no name"
-    elif "." in name:
-        wrong = f"a name has no dot: `{clip(name)}`"
-    elif name == "WARP_SZ":
-        wrong = "`WARP_SZ` is the name of a constant"
-    if wrong is not None:
+    if name == "_" or "." in name:
+        wrong = "`_` is the sink, and no name" if name == "_" else f"a name has no dot: `{clip(name)}`"
         yield _finding(wrong, start, name, "choose another name", "Identifiers")
 
 

@@ -78,7 +78,7 @@ operands: st.SearchStrategy[Operand] = st.one_of(
     simple,
     st.lists(simple, min_size=1, max_size=4).map(tuple).map(Vector),
     st.lists(names, max_size=3).map(tuple).map(Arguments),
-    st.builds(Element, names, st.one_of(names, numbers)),
+    st.builds(Element, names, st.one_of(words.map(Name), numbers)),
     st.builds(Apply, words, names),
     st.builds(
         Address,

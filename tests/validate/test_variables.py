@@ -70,7 +70,7 @@ ARRAYS = [
     wrong(".global .b8 x[] = {1};", ".global .b8 x[];", "has no length"),
     wrong(".global .b8 x[] = {1};", ".global .b8 x[] = {};", "has no length"),
     wrong(".extern .global .b8 x[][4];", ".extern .global .b8 x[4][];", "the first length of `x`"),
-    wrong(".global .b8 x[WARP_SZ];", ".global .b8 x[WARPS];", "`WARPS` is none", code="PTX101"),
+    wrong(".global .b8 x[WARP_SZ];", ".global .b8 x[WARPS];", "expected `]` or an integer", code="PTX101"),
     wrong(".global .b8 x[4];", ".global .b8 x[2+2];", "expected `]`", code="PTX101"),
     kernel(".param .b8 a[4]", ".param .b8 a[]", "`a` needs a length", "a"),
     function(".param .b8 a[]", ".param .b8 a[], .param .b32 b", "only the last parameter", "a"),
@@ -97,7 +97,8 @@ NAMES = [
     wrong(".global .b32 _x;", ".global .b32 _;", "`_` is the sink", "_"),
     wrong(".global .b32 %x;", ".global .b32 %tid;", "a special register", "%tid"),
     *in_body(
-        wrong(".reg .b32 %tid;", ".reg .b32 WARP_SZ;", "the name of a constant", "WARP_SZ"),
+        wrong(".reg .b32 %tid;", ".reg .b32 WARP_SZ;", "found `WARP_SZ`", "WARP_SZ", code="PTX101"),
+        wrong("inlined: ret;", "inlined_at: ret;", "no name for a label", code="PTX101"),
         wrong("L_1: ret;", "L.1: ret;", "has no dot", code="PTX101"),
     ),
     kernel(".param .b32 _", ".param .b32 a.b", "a name has no dot"),
