@@ -37,13 +37,18 @@ def assign(form: Form, words: Sequence[str], *, lax: bool = False) -> Assignment
     """
     stem = [slot.name for slot in form.modifiers if slot.stem]
     if lax:
-        stem = list(takewhile(lambda word: word not in _MOVABLE, stem))
+        stem = fixed_stem(stem)
         words = [*words[: len(stem)], *_without_repeats(words[len(stem) :])]
     if list(words[: len(stem)]) != stem:
         fitting = sum(1 for _ in _common_prefix(words, stem))
         wrong = words[fitting] if fitting < len(words) else None
         return Misfit(form, fitting - len(stem), word=wrong, missing=stem[fitting])
     return _assign(form, form.modifiers[len(stem) :], stem, words[len(stem) :])
+
+
+def fixed_stem(stem: Sequence[str]) -> list[str]:
+    """The words of a stem that are part of the instruction's name to ptxas too, and cannot stand elsewhere."""
+    return list(takewhile(lambda word: word not in _MOVABLE, stem))
 
 
 def _assign(form: Form, slots: Sequence[Modifier], stem: Sequence[str], rest: Sequence[str]) -> Assignment | Misfit:

@@ -124,6 +124,7 @@ def _bind_operand(operand: OperandForm, form: Form, modifiers: Assignment) -> Op
         symbol=operand.symbol and "symbol" not in refused,
         special=operand.special and "special" not in refused,
         minus=operand.minus and "minus" not in refused,
+        typed=operand.typed and "typed" not in refused,
         type=known(operand.type),
         count=count,
         space=place,

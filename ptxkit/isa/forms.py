@@ -52,15 +52,16 @@ class OperandForm:
     address; `mbarrier` and `tensormap` objects say so in `object`. condition: the operand is present exactly when
     this holds (None: always). optional: may be left out. sink: `_` is allowed. wide: an address's register has 32
     or 64 bits; long: 64. in_register: an address is no symbol. negatable: `!p` is allowed. symbol: the address of a
-    variable or function is allowed. wider, narrower: the register may be so than the type. integer: of an untyped
-    operand, it may not be a floating-point one; halves: only an untyped one or one of .f16x2; exact: only an
-    untyped one or one of the very type. special: a special register is allowed. elements: of a pair or of a vector
-    whose elements have roles, and what follows the comma in an address. group: the nested optional parts of the
-    syntax that hold it; operands of one part are present together. braced: a vector written in braces, for which no
-    vector register may stand. lax: constants beyond the range are tolerated; cut: those whose low 32 bits are in
-    it. allowed_if: for `sink`, `wider` and their like the condition under which they hold. minus: `-%r` is allowed.
-    parts: patterns of the selectors of its parts that are allowed (`b0`, `h[0-3][0-3]`); whole: so is none. scalar:
-    an element of a vector register is not allowed. more: a vector may have more elements, 2 or 4, and a plain
+    variable or function is allowed; of an address, an element of an array is. wider, narrower: the register may be
+    so than the type. integer: of an untyped operand, it may not be a floating-point one; halves: only an untyped
+    one or one of .f16x2; exact: only an untyped one or one of the very type. special: a special register is
+    allowed. elements: of a pair or of a vector whose elements have roles, and what follows the comma in an address.
+    group: the nested optional parts of the syntax that hold it; operands of one part are present together. braced:
+    a vector written in braces, for which no vector register may stand. lax: constants beyond the range are
+    tolerated; cut: those whose low 32 bits are in it. allowed_if: for `sink`, `wider` and their like the condition
+    under which they hold. minus: `-%r` is allowed. parts: patterns of the selectors of its parts that are allowed
+    (`b0`, `h[0-3][0-3]`); whole: so is none. scalar: an element of a vector register is not allowed. typed: nor is
+    the name of a function tolerated, which has no type. more: a vector may have more elements, 2 or 4, and a plain
     register do. symbols: the state space of a symbol in an address, where that is another than `space`.
     """
 
@@ -93,6 +94,7 @@ class OperandForm:
     special: bool = False
     minus: bool = False
     scalar: bool = False
+    typed: bool = False
     more: bool = False
     parts: tuple[str, ...] = ()
     whole: bool = True
@@ -190,11 +192,23 @@ class SpecialRegister:
 
 
 @dataclass(frozen=True, slots=True)
+class Ignored:
+    """Modifiers that assemblers do not see on instructions which have none such.
+
+    on: patterns of the opcodes where that is so, empty for all; beyond: of those where it is not.
+    """
+
+    words: tuple[str, ...]
+    on: tuple[str, ...] = ()
+    beyond: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Instructions:
     """All forms by instruction name, in the order of the files, the gates of modifier values, the special registers.
 
     module: what a module is made of beside instructions. tolerances: what assemblers take of any form, and why.
-    ignored: modifiers that they do not see on instructions which have none such.
+    ignored: modifiers that they do not see on some instructions.
     """
 
     forms: Mapping[str, tuple[Form, ...]]
@@ -202,7 +216,7 @@ class Instructions:
     specials: tuple[SpecialRegister, ...] = ()
     module: ModuleForms = ModuleForms()
     tolerances: Mapping[str, str] = field(default_factory=dict)
-    ignored: tuple[str, ...] = ()
+    ignored: tuple[Ignored, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

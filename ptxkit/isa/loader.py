@@ -8,14 +8,14 @@ turns into a form that silently matches nothing.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from lark import Token, Tree
 
 from ptxkit.isa.effect_forms import build_effect
 from ptxkit.isa.expression_builder import ExpressionBuilder, Names
-from ptxkit.isa.forms import EffectForm, Form, Gate, Instructions, Modifier, Requirement, Rule, SpecialRegister
+from ptxkit.isa.forms import EffectForm, Form, Gate, Ignored, Instructions, Modifier, Requirement, Rule, SpecialRegister
 from ptxkit.isa.module_forms import ModuleForms
 from ptxkit.isa.module_loader import HEADS, ModuleBlock, build_module
 from ptxkit.isa.notation import Node, NotationError, parse_notation
@@ -52,7 +52,7 @@ def load_texts(texts: Mapping[str, str]) -> Instructions:
         tuple(register for chapter in chapters for register in chapter.specials()),
         _joined([chapter.module() for chapter in chapters]),
         dict(found for chapter in chapters for found in chapter.tolerances()),
-        tuple(value for chapter in chapters for value in chapter.ignored(sets)),
+        tuple(found for chapter in chapters for found in chapter.ignored(sets)),
     )
     check_table(made, chapters)
     return made
@@ -122,10 +122,13 @@ class _Chapter:
         found = [node.children for node in _nodes(self.tree) if node.data == "tolerance"]
         return [(str(name), str(reason)[1:-1]) for name, reason in found]
 
-    def ignored(self, sets: Mapping[str, tuple[str, ...]]) -> list[str]:
+    def ignored(self, sets: Mapping[str, tuple[str, ...]]) -> Iterator[Ignored]:
         """Modifiers that assemblers do not see on instructions which have none such."""
-        found = [node.children[0] for node in _nodes(self.tree) if node.data == "ignored"]
-        return [value for values in found for value in _values(self, values, sets)]
+        for node in _nodes(self.tree):
+            if node.data == "ignored":
+                values, *patterns = node.children
+                on, beyond = (tuple(str(text)[1:-1] for text in each.children) if each else () for each in patterns)
+                yield Ignored(_values(self, values, sets), on, beyond)
 
     def specials(self) -> list[SpecialRegister]:
         found: list[SpecialRegister] = []

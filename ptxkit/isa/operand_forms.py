@@ -15,7 +15,7 @@ from ptxkit.records import replace
 
 _KINDS = frozenset({"label", "function", "arguments", "symbol", "texture", "surface", "sampler", "any", "sink"})
 _FLAGS = frozenset(
-    {"wider", "narrower", "integer", "halves", "exact", "lax", "cut", "special", "minus", "scalar"}
+    {"wider", "narrower", "integer", "halves", "exact", "lax", "cut", "special", "minus", "scalar", "typed"}
     | {"sink", "negatable", "symbol"}
 )
 _OBJECTS = frozenset({"mbarrier", "tensormap", "texture", "surface", "sampler"})
@@ -108,6 +108,8 @@ class OperandBuilder:
                     condition = child.children[0]
                     if condition is not None:
                         allowed_if.append((str(child.data), self.expressions.build(condition)))
+                case "element":
+                    marks.append("element")
                 case "object":
                     thing = str(child.children[0])
                     if thing not in _OBJECTS:
@@ -118,7 +120,7 @@ class OperandBuilder:
         place = OperandForm(role, "address", None, None, None, space, alignment, thing, elements=tuple(index))
         wide, in_register = "wide" in marks, "in_register" in marks
         long, exact = "long" in marks, "untyped" in marks
-        place = replace(place, wide=wide, long=long, in_register=in_register, exact=exact)
+        place = replace(place, wide=wide, long=long, in_register=in_register, exact=exact, symbol="element" in marks)
         return replace(place, symbols=symbols, allowed_if=tuple(allowed_if))
 
     def _slot(self, node: Node) -> OperandForm:

@@ -136,6 +136,8 @@ def fits(operand: OperandForm, shape: Shape) -> bool:
         case "arguments":
             return shape[0] == "arguments"
         case "address":
+            if shape == "element":
+                return operand.symbol and not operand.elements
             return shape[0] == "address" and fit_all(operand.elements, shape[1:])
         case "vector":
             return _fits_vector(operand, shape)
@@ -167,7 +169,7 @@ def _fits_register(operand: OperandForm, shape: Shape) -> bool:
         case "not":
             return operand.negatable
         case "symbolic":  # to ptxas the address of a variable with an offset is a constant like any other
-            return operand.symbol or operand.immediates is not None
+            return operand.whole
         case "apply" | "element":
             return operand.symbol
         case _:

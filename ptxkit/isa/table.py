@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
+from fnmatch import fnmatchcase
 
-from ptxkit.isa.assignment import Misfit, assign
+from ptxkit.isa.assignment import Misfit, assign, fixed_stem
 from ptxkit.isa.binding import bind
 from ptxkit.isa.forms import Form, Gate, Instructions, Match, SpecialRegister
 from ptxkit.isa.mistakes import NotationError
@@ -43,7 +44,7 @@ class Table:
         self._instructions = instructions
         self._candidates: dict[str, tuple[Match, ...]] = {}
         self._matches: dict[tuple[object, ...], Match | Mismatch] = {}
-        self._ignored = frozenset(instructions.ignored)
+        self._ignored = instructions.ignored
         self._specials = {register.name: register for register in instructions.specials}
 
     @property
@@ -62,8 +63,12 @@ class Table:
         return self._instructions.module
 
     def tolerance(self, name: str) -> str:
-        """Why assemblers take something of any form that the manual does not have."""
-        return self._instructions.tolerances[name]
+        """Why assemblers take something of any form that the manual does not have; NotationError where no line says."""
+        reason = self._instructions.tolerances.get(name)
+        if reason is None:
+            message = f'the checks know a tolerance {name}: a line `tolerance {name} "why"` must give its reason'
+            raise NotationError(message, "grammars/isa/tolerated.isa", "", 1, 1)
+        return reason
 
     @property
     def specials(self) -> tuple[SpecialRegister, ...]:
@@ -105,14 +110,15 @@ class Table:
     def _bind(self, opcode: str) -> Iterable[Match]:
         """The matches of the manual's spelling, else of one that assemblers tolerate."""
         name, *words = opcode.split(".")
-        seen = self._seen(name, words)
-        ignoring = [(seen, lax, "ignored_modifier") for lax in (False, True)] if len(seen) < len(words) else []
-        for spelled, lax, why in ((words, False, ""), (words, True, "odd_order"), *ignoring):
+        for lax, why in ((False, ""), (True, "odd_order"), (False, "ignored_modifier"), (True, "ignored_modifier")):
             matched = False
             for form in self.forms(name):
+                spelled = self._seen(form, opcode, words) if why == "ignored_modifier" else words
+                if spelled is None:
+                    continue
                 try:
                     found = assign(form, spelled, lax=lax)
-                    if isinstance(found, Misfit) or not (spelled is words or _keeps_stem(form, words)):
+                    if isinstance(found, Misfit):
                         continue
                     reason = self.tolerance(why) if why else form.tolerated
                     bound = bind(form, found, self._instructions.value_gates, tolerated=reason)
@@ -123,11 +129,17 @@ class Table:
             if matched:
                 return
 
-    def _seen(self, name: str, words: Sequence[str]) -> list[str]:
-        """The words of an opcode without those that assemblers ignore on an instruction of this name."""
-        ignored = self._ignored.intersection(words)
-        if ignored:
-            ignored -= {value for form in self.forms(name) for slot in form.modifiers for value in slot.values}
+    def _seen(self, form: Form, opcode: str, words: Sequence[str]) -> list[str] | None:
+        """The words of an opcode without those that assemblers ignore in an instruction of this form; None where there
+        is none such, or one in the middle of the instruction's name."""
+        ignored: set[str] = set()
+        for each in self._ignored:
+            there = set(words).intersection(each.words)
+            if there and _is_like(opcode, each.on or ("*",)) and not _is_like(opcode, each.beyond):
+                alike = [form] if each.on else [other for other in self.forms(form.name) if _stem(other) == _stem(form)]
+                ignored |= there - {value for other in alike for slot in other.modifiers for value in slot.values}
+        if not ignored or not ignored.isdisjoint(words[: len(_stem(form))]):
+            return None
         return [word for word in words if word not in ignored]
 
     def _decide(self, opcode: str, shapes: tuple[Shape, ...]) -> Match | Mismatch:
@@ -157,10 +169,13 @@ def _mistake(form: Form, opcode: str, error: Exception) -> NotationError:
     return NotationError(message, form.file, "\n" * (form.line - 1) + form.syntax, form.line, 1)
 
 
-def _keeps_stem(form: Form, words: Sequence[str]) -> bool:
-    """Whether an opcode begins with all of a form's stem, so that ignored words stand behind it."""
-    stem = [slot.name for slot in form.modifiers if slot.stem]
-    return list(words[: len(stem)]) == stem
+def _stem(form: Form) -> list[str]:
+    """The words that stand behind the form's name, first and in order."""
+    return fixed_stem([slot.name for slot in form.modifiers if slot.stem])
+
+
+def _is_like(opcode: str, patterns: Iterable[str]) -> bool:
+    return any(fnmatchcase(opcode, pattern) for pattern in patterns)
 
 
 def _explain(opcode: str, misfit: Misfit, forms: tuple[Form, ...]) -> str:

@@ -16,13 +16,13 @@ from ptxkit.isa.forms import Match, OperandForm
 from ptxkit.validate.scopes import (
     ARGUMENT,
     BRANCH_TARGETS,
-    CALL_TARGETS,
+    ENTRY,
+    FUNCTION,
     INPUT,
     KERNEL_PARAMETER,
     LABEL,
     OUTPUT,
     PARAMETERS,
-    PROTOTYPE,
     UNKNOWN,
     is_code,
     is_symbol,
@@ -93,7 +93,7 @@ def _misplaced(form: OperandForm, shape: TypedShape, use: str | None) -> str | N
     if form.kind == "address" and shape[0] == "a":
         return _wrong_address(form, shape[1], use)
     if form.kind == "register" and shape[0] in ("r", "sym") and form.symbol and is_symbol(str(shape[1])):
-        return _wrong_symbol(form, str(shape[1]))
+        return _wrong_symbol(form, str(shape[1]), is_sum=shape[0] == "sym")
     return None
 
 
@@ -155,22 +155,18 @@ def _wrong_parameter(kind: str, access: str | None) -> str | None:
     return None
 
 
-def _wrong_symbol(form: OperandForm, kind: str) -> str | None:
-    """A symbol that stands for its own address."""
+def _wrong_symbol(form: OperandForm, kind: str, *, is_sum: bool) -> str | None:
+    """A symbol that stands for its own address, maybe with a constant behind it; its type is known to be right."""
     if kind == ARGUMENT:
         return "must be a variable whose address can be taken: not a .param variable of this body"
-    wanted = form.type.value if isinstance(form.type, Const) else None
-    if isinstance(wanted, str) and wanted[0] == "f":
-        return f"must be a .{wanted} register or constant: an address is an integer"
-    if kind in (LABEL, BRANCH_TARGETS, CALL_TARGETS, PROTOTYPE):
+    if is_code(kind):
+        if kind in (FUNCTION, ENTRY) or is_sum:
+            return None
         return "must be a register, a constant, a variable or a function: a label has no address"
+    wanted = form.type.value if isinstance(form.type, Const) else None
     if kind in _OPAQUE and wanted != "u64":
         return "must be an address of data: that of an opaque reference is a .u64"
     if form.space is None:
         return None
     space = _space_of(form)
-    if is_code(kind):
-        return "must be an address of data"
-    if space == "param" and kind in PARAMETERS:
-        return None
-    return _outside(space, kind)
+    return None if space == "param" and kind in PARAMETERS else _outside(space, kind)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptxkit.isa import table
-from ptxkit.isa.expressions import Const
+from ptxkit.isa.expressions import Call, Const
 from ptxkit.isa.forms import Gate, Match
 from ptxkit.isa.shapes import Shape, fit_all, shape_of
 from ptxkit.isa.table import Mismatch, Table
@@ -232,11 +232,14 @@ def _type_problem(match: Match, typed: tuple[TypedShape, ...]) -> Problem | None
 
 
 def _given_types(match: Match, role: str) -> frozenset[str | None]:
-    """The words of the opcode from which an operand has its type; none where the form says it outright."""
+    """The types that the opcode gives an operand: its words, and what is made of them; none where the form says it
+    outright."""
     own = next((operand.type for operand in match.form.operands if operand.role == role), None)
     if isinstance(own, Const):
         return frozenset(slot.name for slot in match.form.modifiers if slot.is_literal)
-    return frozenset(match.modifiers.values())
+    bound = next((operand.type for operand in match.operands if operand.role == role), None)
+    made = (str(bound.value),) if isinstance(own, Call) and isinstance(bound, Const) else ()
+    return frozenset((*match.modifiers.values(), *made))
 
 
 def _misplaced_problem(match: Match, wrong: tuple[int, str], instruction: Instruction, scope: Scope) -> Problem:

@@ -13,7 +13,7 @@ from ptxkit.isa.forms import OperandForm
 from ptxkit.isa.functions import as_bits, bits, is_narrow, is_type, kind
 from ptxkit.records import replace
 from ptxkit.validate.constants import INTEGER, INVALID
-from ptxkit.validate.scopes import ENTRY, FUNCTION, SPECIAL, UNKNOWN, is_symbol
+from ptxkit.validate.scopes import ENTRY, FUNCTION, LABEL, SPECIAL, UNKNOWN, is_code, is_symbol
 
 _EXAMPLES = {"f32": "1.0 or 0f3F800000", "f64": "1.0 or 0d3FF0000000000000"}
 
@@ -56,12 +56,12 @@ def misfit(operand: OperandForm, shape: TypedShape, *, inside: bool = False) -> 
             return misfit(operand, shape[1])  # type: ignore[arg-type]
         case "v" | "p":
             return _first_misfit(operand, shape[1:], inside=tag == "v")
-        case "c" if len(shape) > 2 and _wanted(operand) == "pred":
-            return "must be a .pred register, and is a sum with a name"
+        case "c" if len(shape) > 2 and (_wanted(operand) == "pred" or not (operand.immediates or operand.symbol)):
+            return f"must be a .{_wanted(operand)} register, and is a sum with a name"
         case "c":
             return _wrong_constant(operand, str(shape[1]), inside)
         case "sym":
-            return _wrong_name(replace(operand, symbol=True), str(shape[1]))
+            return _wrong_sum(operand, str(shape[1]))
         case "a":
             return _wrong_base(operand, shape[1]) or _first_misfit(operand, shape[2:])
         case _:
@@ -75,12 +75,22 @@ def tolerance(operand: OperandForm, shape: TypedShape, words: Collection[str | N
     where an operand has its own.
     """
     wanted = _wanted(operand)
-    if operand.kind != "register" or shape[0] != "r" or wanted not in words or operand.integer or is_narrow(wanted):
+    if operand.kind != "register" or shape[0] not in ("r", "sym") or wanted not in words or operand.integer:
         return None
-    if shape[1] in (FUNCTION, ENTRY):
-        takes_none = is_result or (operand.scalar and operand.immediates is None)
-        return None if takes_none else "function_as_value"
-    return "halves_as_predicate" if (shape[1], wanted) == ("f16x2", "pred") else None
+    if is_narrow(wanted):
+        return None
+    if shape[1] in (FUNCTION, ENTRY) or (shape[1] == LABEL and shape[0] == "sym"):
+        return "function_as_value" if _takes_code(operand, shape, is_result=is_result) else None
+    return "halves_as_predicate" if (shape[0], shape[1], wanted) == ("r", "f16x2", "pred") else None
+
+
+def _takes_code(operand: OperandForm, shape: TypedShape, *, is_result: bool) -> bool:
+    """Whether an assembler takes the name of a function for a value, or that of a label with a constant behind it."""
+    if is_result or (operand.scalar and operand.immediates is None):
+        return False
+    if shape[0] == "r" and operand.typed:
+        return False
+    return operand.space is None or operand.lax or shape[1] == LABEL
 
 
 def _first_misfit(operand: OperandForm, parts: Sequence[object], *, inside: bool = False) -> str | None:
@@ -152,11 +162,21 @@ def _wanted(operand: OperandForm) -> str | None:
     return wanted
 
 
+def _wrong_sum(operand: OperandForm, found: str) -> str | None:
+    """A name with a constant behind it: that of a variable is a constant, that of code at most an address."""
+    if is_code(found) and not (operand.symbol and found in (FUNCTION, ENTRY)):
+        wanted = _wanted(operand)
+        return None if wanted is None else f"must be a .{wanted} register, and names a place in the code"
+    return _wrong_name(replace(operand, symbol=True), found)
+
+
 def _wrong_name(operand: OperandForm, found: str, inside: bool = False) -> str | None:
     wanted = _wanted(operand)
     if wanted is None or found in (SPECIAL, UNKNOWN):
         return None
     if is_symbol(found):
+        if operand.symbol and operand.space is not None and found in (FUNCTION, ENTRY):
+            return "must be an address of data, and names a function"
         return (
             None
             if operand.symbol and kind(wanted) not in ("f", "pred")
