@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from ptxkit.isa.functions import bits, is_type, kind
 from ptxkit.syntax.tree import Declaration, Declarator
+from ptxkit.validate.constants import INTEGER, INVALID
 
 _LANES = {None: 1, "v2": 2, "v4": 4, "v8": 8}
 
@@ -61,11 +62,13 @@ def _agree(formal: Declaration, actual: Declaration) -> bool:
 
 
 def _wrong_constant(formal: Declaration, wanted: Declarator, constant: str) -> str | None:
+    if constant == INVALID:
+        return "is an expression that no assembler computes"
     if wanted.dimensions:
         return f"must be {_shape(formal, wanted)}, and is a constant"
     if not is_type(formal.type) or formal.vector:
         return None
-    is_integer = constant == "i"
+    is_integer = constant == INTEGER
     if formal.type == "pred" or (kind(formal.type) == "f" and is_integer):
         return f"must be a .{formal.type}, and is {'an integer' if is_integer else 'a'} constant"
     if kind(formal.type) in ("u", "s") and not is_integer:

@@ -51,8 +51,9 @@ def kind_of(operand: Operand) -> str | None:
         case Unary(operator, inner):
             return _of_unary(operator, inner)
         case Binary(operator, left, right):
-            by_zero = operator in ("/", "%") and _number(right) == 0
-            return INVALID if by_zero else _of_binary(operator, kind_of(left), kind_of(right))
+            found = _of_binary(operator, kind_of(left), kind_of(right))
+            by_zero = found is not None and operator in ("/", "%") and _number(right) == 0
+            return INVALID if by_zero else found
         case Conditional(test, then, otherwise):
             parts = (kind_of(test), kind_of(then), kind_of(otherwise))
             return None if None in parts else INTEGER if parts == (INTEGER,) * 3 else INVALID

@@ -6,7 +6,7 @@ Source: PTX ISA, "Debugging Directives".
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ptxkit.diagnostics import Severity
 from ptxkit.isa.functions import is_type
@@ -23,7 +23,7 @@ _RANGES = {
     ".b32": (-(1 << 31), (1 << 64) - 1),
     ".b64": (1 - (1 << 63), (1 << 64) - 1),
 }
-_INLINED = r"function_name [^ ]+ inlined_at (\S+) (\S+) (\S+)"
+_INLINED = r"function_name ([^ ]+) inlined_at (\S+) (\S+) (\S+)"
 _NUMBER = r"-?[0-9][0-9A-Za-z]*"
 _LOC_SECTION = "Debugging Directives: .loc"
 _DATA_SECTION = "Debugging Directives: .section"
@@ -52,8 +52,9 @@ class DebugChecker:
         if len(directive.words) > 4:
             message = "`.file` takes a number, a name, a time and a size"
             yield Finding("PTX107", message, start, directive.words[4], help="remove the rest")
-        for word in (directive.words[0], *directive.words[2:]):
-            if (constant_of(word) or 0) > (_MOST if word is directive.words[0] else (1 << 64) - 1):
+        yield from _too_large(directive.words[:1], start)
+        for word in directive.words[2:]:
+            if (constant_of(word) or 0) >> 64:
                 yield Finding("PTX107", f"{clip(word)} is too large a number", start, word)
 
     def loc(self, directive: Directive, start: int) -> Iterator[Finding]:
@@ -62,6 +63,7 @@ class DebugChecker:
             return
         words = directive.words
         place = tuple(map(constant_of, words[:3]))
+        yield from _too_large(words[:3], start)
         if len(words) > 3:
             match = re.fullmatch(_INLINED, " ".join(words[3:]))
             if match is None:
@@ -70,8 +72,12 @@ class DebugChecker:
                 yield Finding("PTX107", message, start, words[3], help=help_, section=_LOC_SECTION)
                 return
             yield from self._gates.feature("inlined_at", start, "inlined_at")
-            if tuple(map(constant_of, match.groups())) not in self._places:
-                message = f"no `.loc {' '.join(match.groups())}` stands above this one, which is inlined there"
+            label, *above = match.groups()
+            if label[0] == "." and _is_taken(label[1:].partition("+")[0]):
+                message = f"`{clip(label)}` is a word of PTX, and no section"
+                yield Finding("PTX107", message, start, label.partition("+")[0], section=_LOC_SECTION)
+            if tuple(map(constant_of, above)) not in self._places:
+                message = f"no `.loc {' '.join(above)}` stands above this one, which is inlined there"
                 yield Finding("PTX107", message, start, "inlined_at", help="add it", section=_LOC_SECTION)
         else:
             self._plain.add(directive)
@@ -124,6 +130,15 @@ class DebugChecker:
                 yield Finding("PTX109", message, start, word, help="use .b32 or .b64", section=_DATA_SECTION)
             elif "-" in value:
                 yield from self._gates.feature("section_difference", start, word)
+
+
+def _too_large(words: Sequence[str], start: int) -> Iterator[Finding]:
+    """The numbers that have more than 32 bits; to an assembler those from 2**63 on are small negative ones."""
+    for word in words:
+        value = constant_of(word) or 0
+        if _MOST < value < 1 << 63 or value >> 64:
+            help_ = "numbers of files, lines and columns have 32 bits"
+            yield Finding("PTX107", f"{clip(word)} is too large a number", start, word, help=help_)
 
 
 def _is_taken(word: str) -> bool:

@@ -39,6 +39,8 @@ LINES = [
     ("call takes, (w);", "call takes, (d);", "must be a .b32, and is a .b64"),
     ("call takes, (fl);", "call takes, (two);", "must be a .b32, and is a .b32[2]"),
     ("call takes, (%r1);", "call takes, (word);", "and is a .global variable"),
+    ("call takes, (5/2);", "call takes, (5/0);", "is an expression that no assembler computes"),
+    ("call takes, (w);", "call takes, (w/0);", "must be a name or a constant"),
     ("call takes, (5);", "call takes, (q);", "is a kernel parameter; copy it"),
     ("call takes, (w);", "call takes, (far);", "must be aligned to 4 bytes, and is aligned to 8"),
     ("call (d), block, (big);", "call (d), block, (flat);", "must be aligned to 8 bytes, and is aligned to 4"),

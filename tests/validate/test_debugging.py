@@ -21,7 +21,7 @@ INLINED = ".loc 1 4 0, function_name L, inlined_at 1 {} 0"
 PAIRS = [
     Pair('.file 1 "a"\n.file 2 "a"', '.file 1 "a"\n.file 0x1 "b"', "PTX110", "two files with number 1", "0x1"),
     Pair('.file 1 "a", 5, 6', '.file 1 "a", 5, 6, 7', "PTX107", "a time and a size", "7"),
-    Pair('.file 1 "a"', '.file 99999999999 "a"', "PTX107", "too large a number", "99999999999"),
+    Pair('.file WARP_SZ "a"', '.file 99999999999 "a"', "PTX107", "too large a number", "99999999999"),
     Pair('.file 1 "a"', '.file 1 "a', "PTX101", "this string never ends"),
     Pair(".func f();", '.file 1 "a", 5, 6', "PTX801", "needs `.version 3.2`", "5", "3.1", "sm_30"),
     *in_body(
@@ -33,6 +33,23 @@ PAIRS = [
             "inlined_at",
         ),
         Pair(".loc 1 3 0", ".loc 1 3 0, function_name L", "PTX107", "both of them"),
+        Pair(".loc 1 WARP_SZ 0", ".loc 1 warps 0", "PTX101", "expected an integer"),
+        Pair(".loc 1 0xFFFFFFFF 0", ".loc 1 0x100000000 0", "PTX107", "too large a number", "0x100000000"),
+        Pair(".loc 1 3 0xFFFFFFFFFFFFFFFF", ".loc 1 3 0x7FFFFFFFFFFFFFFF", "PTX107", "too large a number"),
+        Pair(
+            f".loc 1 3 0\n{INLINED.format(3).replace('L', '.debug_str+4')}",
+            f".loc 1 3 0\n{INLINED.format(3).replace('L', '.b64')}",
+            "PTX107",
+            "`.b64` is a word of PTX",
+            ".b64",
+        ),
+        Pair(
+            f".loc 1 3 0\n{INLINED.format(3)}",
+            f".loc 1 3 0\n{INLINED.format(3).replace('L', 'inlined_at')}",
+            "PTX101",
+            "found `inlined_at`",
+            "inlined_at",
+        ),
         Pair(
             f".loc 1 3 0\n{INLINED.format('0x3')}",
             ".loc 1 3 0\n.loc 1 3 0, inlined_at 1 3 0, function_name L",
