@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
 from ptxkit.analysis.lanes import IN_THREAD, load, load_parts
 from ptxkit.analysis.operands import Operands, Reader, constant
 from ptxkit.analysis.origins import space_checks
 from ptxkit.analysis.program import Program, Step
+from ptxkit.analysis.slicing import Interests, interests
 from ptxkit.analysis.terms import Value, mask
 from ptxkit.analysis.trace import Event
 from ptxkit.analysis.walker import END
@@ -19,6 +21,9 @@ from ptxkit.syntax.tree import Address, Arguments, Name, Operand, Vector
 
 if TYPE_CHECKING:
     from ptxkit.analysis.walker import Walker
+
+#: Steps of one block, at most: a walk's budget is looked at between blocks.
+MAX_BLOCK = 200
 
 Action: TypeAlias = "Callable[[Walker], int | None]"
 
@@ -37,48 +42,97 @@ class Compiled:
     actions: tuple[Action, ...]
 
 
-class Code:
-    """A program compiled for walking; shared by all threads and scenarios. callee: the code of a function by name."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Block:
+    """Steps that are executed one after the other: control leaves at the last, and enters at the first.
 
-    def __init__(self, program: Program, callee: Callable[[str], Code | None]) -> None:
+    steps: those that a walk must look at. length: how many there are in all. after: the index behind the last.
+    covered: those that are executed whenever the block is, as far as anyone can tell.
+    """
+
+    steps: tuple[Compiled, ...]
+    length: int
+    after: int
+    covered: tuple[Step, ...]
+
+
+class Code:
+    """A program compiled for walking; shared by all threads and scenarios. callee: the code of a function by name.
+
+    whole: compiles what no effect depends on, too, so that a walk leaves every register as the thread would.
+    """
+
+    def __init__(self, program: Program, callee: Callable[[str], Code | None], *, whole: bool = False) -> None:
         self.program = program
         self.callee = callee
         self.parameters = frozenset(d.name for given in program.function.parameters for d in given.declarators)
-        self._compiled: list[Compiled | None] = [None] * len(program.steps)
+        self._whole = whole
+        self._blocks: dict[int, Block] = {}
 
-    def at(self, index: int) -> Compiled:
-        """The compiled step, made on first use: much code of a large kernel is walked by no representative."""
-        found = self._compiled[index]
+    def block(self, index: int) -> Block:
+        """The block from a step on, made on first use: much code of a large kernel is walked by no representative."""
+        found = self._blocks.get(index)
         if found is None:
-            found = self._compiled[index] = _compile(self.program.steps[index])
+            found = self._blocks[index] = self._block(index)
         return found
 
+    @cached_property
+    def _interests(self) -> Interests | None:
+        return None if self._whole else interests(self.program)
 
-def _compile(step: Step) -> Compiled:
+    @cached_property
+    def _entries(self) -> frozenset[int]:
+        return self.program.entries
+
+    def _block(self, first: int) -> Block:
+        steps: list[Compiled] = []
+        covered: list[Step] = []
+        index = first
+        for step in self.program.steps[first : first + MAX_BLOCK]:
+            if index in self._entries and index > first:
+                break
+            index += 1
+            actions = tuple(_actions(step, self._interests))
+            if actions:
+                steps.append(_compile(step, actions))
+            if step.instruction.guard is None or not actions:
+                covered.append(step)
+            if _leaves(step):
+                break
+        return Block(tuple(steps), index - first, index, tuple(covered))
+
+
+def _leaves(step: Step) -> bool:
+    return step.match is not None and any(isinstance(effect, fx.Control) for effect in step.match.effects)
+
+
+def _compile(step: Step, actions: tuple[Action, ...]) -> Compiled:
     guard = step.instruction.guard
     register = step.scope.register(guard.predicate) if guard else None
     effects = step.match.effects if step.match is not None else ()
     orders = any(not isinstance(effect, fx.Value | fx.Control | fx.Access) for effect in effects)
-    return Compiled(step, register, guard is not None and guard.negated, orders, tuple(_actions(step)))
+    return Compiled(step, register, guard is not None and guard.negated, orders, actions)
 
 
-def _actions(step: Step) -> list[Action]:
-    operands = Operands(step, IN_THREAD)
+def _actions(step: Step, wanted: Interests | None) -> list[Action]:
+    """What a walker does at a step; without what only makes values that are not `wanted` (None: all are)."""
     if step.match is None:
-        return [_forget(operands)]
+        return [_forget(Operands(step, IN_THREAD))]
+    operands = Operands(step, IN_THREAD)
     events: list[Action | None] = []
     values: list[Action | None] = []
     control: list[Action | None] = []
     for effect in step.match.effects:
         match effect:
             case fx.Value():
-                values.append(_assign(operands, effect))
+                if wanted is None or wanted.wants(step, effect):
+                    values.append(_assign(operands, effect))
             case fx.Control():
                 control.append(_control(operands, effect))
             case fx.MbarrierWait():
                 values.append(_wait(operands, effect))
             case fx.Access():
-                events.extend(_access(operands, effect))
+                events.extend(_access(operands, effect, keeps=wanted is None or wanted.memory))
             case _:
                 events.append(_record(operands, effect))
     # Effects read the registers as they were before the instruction; control leaves last.
@@ -228,14 +282,15 @@ def _amount(effect: fx.Effect) -> Expression | None:
     return None
 
 
-def _access(operands: Operands, effect: fx.Access) -> list[Action | None]:
-    """Accesses to shared memory are events; stores to the thread's own memory are kept; the rest is not followed."""
-    if effect.space.startswith(("param", "local")):
+def _access(operands: Operands, effect: fx.Access, *, keeps: bool) -> list[Action | None]:
+    """Accesses to shared memory are events; stores to the thread's own memory are kept, those to other than parameters
+    only where `keeps` says so; the rest is not followed."""
+    if effect.space.startswith("param") or (effect.space.startswith("local") and keeps):
         return [_private_store(operands, effect)]
     if effect.via == "tensormap" or not effect.space.startswith(("shared", "generic")):
         return []
     actions = [_shared_access(operands, effect)]
-    if effect.space == "generic":
+    if effect.space == "generic" and keeps:
         actions.append(_private_store(operands, effect))
     return actions
 

@@ -91,7 +91,7 @@ class Explorer:
                     break
                 walker = self._walker(exploration, tid)
                 traces[tid] = walker.run()
-                self._left -= sum(walker.visits.values())
+                self._left -= walker.taken
         for tid in neighbours(traces, self.launch.threads):
             traces[tid] = self.walk(exploration, tid)
         self.explorations.append(exploration)

@@ -118,6 +118,17 @@ class Program:
     variables: tuple[Variable, ...]
 
     @property
+    def entries(self) -> frozenset[int]:
+        """The indices of the steps that labels stand before."""
+        scopes: dict[int, Scope] = {}
+        for step in self.steps:
+            scope: Scope | None = step.scope
+            while scope is not None and id(scope) not in scopes:
+                scopes[id(scope)] = scope
+                scope = scope.parent
+        return frozenset(index for scope in scopes.values() for index in scope.labels.values())
+
+    @property
     def is_kernel(self) -> bool:
         return self.function.kind == "entry"
 

@@ -19,7 +19,7 @@ from ptxkit.records import dataclass, field
 from ptxkit.syntax.tree import Name, Operand
 
 if TYPE_CHECKING:
-    from ptxkit.analysis.actions import Code
+    from ptxkit.analysis.actions import Block, Code
 
 #: Steps of one walk, calls included; a longer walk ends as `budget`.
 MAX_STEPS = 30_000
@@ -51,7 +51,10 @@ class Warp:
 
 
 class Walker:
-    """One thread under one scenario. barriers: the walk ends when it has met more of the CTA's barriers than this."""
+    """One thread under one scenario. barriers: the walk ends when it has met more of the CTA's barriers than this.
+
+    step, visit: the step at hand, and how often it was executed before. taken: steps executed so far.
+    """
 
     def __init__(
         self,
@@ -76,43 +79,60 @@ class Walker:
         self.frames: list[Frame] = []
         self.trace = Trace(tid)
         self.step: Step = code.program.steps[0]
-        self.visits: dict[Step, int] = {}
+        self.visit = 0
+        self.taken = 0
+        self._newest = 0
+        self._visits: dict[Block, int] = {}
         self.special = special_registers(scenario.launch, scenario.rank, tid)
         self._barriers_left = barriers
         self._asked: set[Step] = set()
         self._taken: dict[tuple[Step, bool], int] = {}
 
-    @property
-    def visit(self) -> int:
-        """How often the current step was executed before."""
-        return self.visits[self.step] - 1
-
     def run(self) -> Trace:
         """Walks to the end of the kernel, or of the budget."""
         index = 0
-        visits, covered = self.visits, self.trace.covered
-        newest = 0
-        for count in range(MAX_STEPS):
+        while index != END:
             if index >= len(self.code.program.steps):
                 index = self.leave()
-            if index == END:
-                return self.trace
-            compiled = self.code.at(index)
+                continue
+            block = self.code.block(index)
+            if not self._begins(block):
+                self.trace.ended = "budget"
+                break
+            index = self._execute(block)
+        return self.trace
+
+    def _begins(self, block: Block) -> bool:
+        """Whether the budget allows for a block; then it counts as executed."""
+        visit = self.visit = self._visits.get(block, 0)
+        self._visits[block] = visit + 1
+        if not visit:
+            self.trace.covered.update(block.covered)
+            self._newest = self.taken
+        elif self.taken - self._newest > max(STALLED_STEPS, STALLED_ROUNDS * len(self.trace.covered)):
+            return False
+        self.taken += block.length
+        return self.taken <= MAX_STEPS
+
+    def _execute(self, block: Block) -> int:
+        """The index of the step to go on with, or END."""
+        index = block.after
+        covered = self.trace.covered
+        for compiled in block.steps:
             step = self.step = compiled.step
-            visits[step] = visits.get(step, 0) + 1
-            index += 1
-            if compiled.guard is None or self.holds(compiled.guard, compiled.negated, compiled.orders):
+            if compiled.guard is not None:
+                if not self.holds(compiled.guard, compiled.negated, compiled.orders):
+                    continue
                 if step not in covered:
                     covered.add(step)
-                    newest = count
-                elif count - newest > STALLED_STEPS and count - newest > STALLED_ROUNDS * len(covered):
-                    break
-                for action in compiled.actions:
-                    target = action(self)
-                    if target is not None:
-                        index = target
-        self.trace.ended = "budget"
-        return self.trace
+                    self._newest = self.taken
+            for action in compiled.actions:
+                target = action(self)
+                if target is not None:
+                    index = target
+            if index == END:
+                break
+        return index
 
     def holds(self, register: str, negated: bool, orders: bool = False) -> bool:
         """Whether a guard lets its instruction execute; an unknown is decided once for each condition.

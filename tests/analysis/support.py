@@ -72,7 +72,7 @@ def walk(module: Module, tid: int = 0, *, sample: int = 512, rank: int = 0, scen
     """Thread `tid` of the module's kernel, walked alone."""
     program = program_of(module)
     codes: dict[str, Code] = {}
-    code = Code(program, lambda name: code_of(module, name, codes))
+    code = Code(program, lambda name: code_of(module, name, codes), whole=True)
     taken = scenario or Scenario(launch_of(program), sample, rank)
     walker = Walker(code, taken, tid, Terms(), Warp(), pointer_parameters(program))
     walker.run()
@@ -82,7 +82,9 @@ def walk(module: Module, tid: int = 0, *, sample: int = 512, rank: int = 0, scen
 def computed(line: str, **registers: Value) -> Value | None:
     """What one instruction leaves in its destination, `%rd9`, `%r9` or `%p9`, given registers such as `r1=5`."""
     program = program_of(module_of(line))
-    walker = Walker(Code(program, lambda _: None), Scenario(launch_of(program), 0), 0, Terms(), Warp(), frozenset())
+    walker = Walker(
+        Code(program, lambda _: None, whole=True), Scenario(launch_of(program), 0), 0, Terms(), Warp(), frozenset()
+    )
     walker.registers.update({f"%{name}": value for name, value in registers.items()})
     walker.run()
     found = [walker.registers[name] for name in ("%rd9", "%r9", "%h9", "%p9") if name in walker.registers]

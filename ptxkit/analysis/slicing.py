@@ -1,0 +1,176 @@
+"""Which registers a walk must follow: those on which something depends that it records or that steers it.
+
+Most of a real kernel computes numbers: sums of products, conversions, what is stored. No address, guard, count, size or
+mbarrier operand depends on them, so a walk need not evaluate them. The slice is backward, over the whole function at
+once: a register counts when any instruction that assigns it may feed one that counts.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+
+from ptxkit.analysis.program import Program, Scope, Step
+from ptxkit.isa.effects import Access, AsyncRegisters, Control, Effect, Value
+from ptxkit.isa.expressions import Call, Const, Expression, Role
+from ptxkit.isa.forms import Match
+from ptxkit.records import dataclass
+from ptxkit.syntax.tree import Address, Arguments, Element, Instruction, Name, Not, Operand, Pair, Unary, Vector
+
+#: Loads from here may give what the thread itself stored, which a walk then has to keep.
+_OWN_MEMORY = ("local", "generic")
+
+
+@dataclass(frozen=True, slots=True)
+class Interests:
+    """What of a function is followed. memory: its stores to memory that may be the thread's own."""
+
+    registers: frozenset[str]
+    memory: bool
+
+    def wants(self, step: Step, effect: Value) -> bool:
+        """Whether anything depends on a value that a step assigns."""
+        match = step.match
+        index = match.roles.get(effect.result) if match is not None else None
+        if index is None:
+            return True
+        return any(name in self.registers for name in registers_in(step.instruction.operands[index], step.scope))
+
+
+@dataclass(frozen=True, slots=True)
+class _Flow:
+    """What the operands of a match are for, by their positions.
+
+    observed: what its effects tell of, other than values. values: (result, sources, whether the source is memory that
+    may be the thread's own). stored: what goes to such memory.
+    """
+
+    acts: bool
+    observed: tuple[int, ...]
+    values: tuple[tuple[int, tuple[int, ...], bool], ...]
+    stored: tuple[int, ...]
+
+
+def interests(program: Program) -> Interests:
+    """The slice of a function. What it returns counts: its callers may need it."""
+    wanted = [d.name for declaration in program.function.results for d in declaration.declarators]
+    stored: list[str] = []
+    feeding: dict[str, list[tuple[tuple[str, ...], bool]]] = defaultdict(list)
+    flows: dict[int, _Flow] = {}
+    for step in program.steps:
+        match, instruction, scope = step.match, step.instruction, step.scope
+        if match is None:
+            continue
+        flow = flows.get(id(match))
+        if flow is None:
+            flow = flows[id(match)] = _flow_of(match)
+        if flow.acts:
+            wanted.extend(_guard(step))
+            wanted.extend(_registers(instruction, flow.observed, scope))
+            stored.extend(_registers(instruction, flow.stored, scope))
+        for result, sources, is_memory in flow.values:
+            if result < len(instruction.operands):
+                needed = (*_guard(step), *_registers(instruction, sources, scope))
+                for name in registers_in(instruction.operands[result], scope):
+                    feeding[name].append((needed, is_memory))
+    return _closed(wanted, feeding, stored)
+
+
+def _closed(
+    wanted: list[str], feeding: dict[str, list[tuple[tuple[str, ...], bool]]], stored: Iterable[str]
+) -> Interests:
+    """All that feeds what is wanted, and what feeds that."""
+    found: set[str] = set()
+    memory = False
+    while wanted:
+        name = wanted.pop()
+        if name in found:
+            continue
+        found.add(name)
+        for sources, is_memory in feeding.get(name, ()):
+            wanted.extend(sources)
+            if is_memory and not memory:
+                memory = True
+                wanted.extend(stored)
+    return Interests(frozenset(found), memory)
+
+
+def _guard(step: Step) -> tuple[str, ...]:
+    guard = step.instruction.guard
+    return (step.scope.register(guard.predicate),) if guard is not None else ()
+
+
+def _registers(instruction: Instruction, positions: tuple[int, ...], scope: Scope) -> Iterator[str]:
+    for position in positions:
+        if position < len(instruction.operands):
+            yield from registers_in(instruction.operands[position], scope)
+
+
+def registers_in(operand: Operand, scope: Scope) -> Iterator[str]:
+    """The unique names of the registers in an operand; names of other things may be among them."""
+    match operand:
+        case Name(text=text):
+            yield scope.register(text)
+        case Address(base=base, index=index):
+            yield from registers_in(base, scope)
+            for each in index:
+                yield from registers_in(each, scope)
+        case Vector(elements=elements) | Arguments(elements=elements):
+            for each in elements:
+                yield from registers_in(each, scope)
+        case Pair(first=first, second=second):
+            yield from registers_in(first, scope)
+            yield from registers_in(second, scope)
+        case Not(operand=inner) | Unary(operand=inner) | Element(base=inner):
+            yield from registers_in(inner, scope)
+
+
+def _flow_of(match: Match) -> _Flow:
+    observed: set[int] = set()
+    stored: set[int] = set()
+    values: list[tuple[int, tuple[int, ...], bool]] = []
+    everything = range(len(match.operands))
+    acts = False
+    for effect in match.effects:
+        if isinstance(effect, Value):
+            result = match.roles.get(effect.result)
+            if result is not None:
+                values.append((result, tuple(_positions(match, _roles(effect.value))), _is_memory(effect.value)))
+            continue
+        acts = True
+        if isinstance(effect, Control) or (isinstance(effect, Access) and effect.space.startswith("param")):
+            observed.update(everything)
+        elif not isinstance(effect, AsyncRegisters):
+            observed.update(_positions(match, _named(effect)))
+        if isinstance(effect, Access) and effect.kind != "read" and effect.space.startswith(_OWN_MEMORY):
+            stored.update(everything)
+    return _Flow(acts, tuple(observed), tuple(values), tuple(stored))
+
+
+def _positions(match: Match, roles: Iterable[str]) -> Iterator[int]:
+    return (match.roles[role] for role in roles if role in match.roles)
+
+
+def _named(effect: Effect) -> Iterator[str]:
+    """The roles that an effect names, plainly or in its expressions; words that are no roles may be among them."""
+    for field in effect.__match_args__:
+        value = getattr(effect, field)
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, Const | Role | Call):
+            yield from _roles(value)
+
+
+def _roles(expression: Expression) -> Iterator[str]:
+    if isinstance(expression, Role):
+        yield expression.name
+    elif isinstance(expression, Call):
+        for argument in expression.arguments:
+            yield from _roles(argument)
+
+
+def _is_memory(value: Expression) -> bool:
+    if not isinstance(value, Call) or value.function != "load":
+        return False
+    space = value.arguments[0]
+    return not isinstance(space, Const) or str(space.value).startswith(_OWN_MEMORY)
