@@ -98,6 +98,8 @@ def _expression(operand: Operand) -> Shape:
         return ("minus", shape_of(operand.operand))
     while isinstance(operand, Binary) and operand.operator == "+" and not _names_something(operand.right):
         operand = operand.left
+    if isinstance(operand, Name) and "." in operand.text:
+        return MALFORMED
     return "symbolic" if isinstance(operand, Name | Apply) else MALFORMED
 
 
@@ -121,7 +123,7 @@ def _names_something(operand: Operand) -> bool:
 def fits(operand: OperandForm, shape: Shape) -> bool:
     """Whether an operand of this shape can stand where `operand` is asked for."""
     if shape[0] == "arguments" and operand.kind != "arguments":  # `(1)` is a constant in parentheses
-        return shape[1:] in (("constant",), ("symbolic",)) and fits(operand, shape[1])  # type: ignore[arg-type]
+        return shape[1:] == ("constant",) and fits(operand, "constant")
     match operand.kind:
         case "register":
             return _fits_register(operand, shape)

@@ -27,10 +27,7 @@ from ptxkit.validate.scopes import (
     is_code,
     is_symbol,
 )
-from ptxkit.validate.types import TypedShape
-
-ELEMENT = "element"
-"""The class of a component of a vector where only a whole name can stand."""
+from ptxkit.validate.typed_shapes import ELEMENT, TypedShape
 
 _GENERIC = frozenset({"&global", "&shared", "&local", "&texref", "&surfref", "&samplerref"})
 _REFERENCES = {"texture": "texref", "surface": "surfref", "sampler": "samplerref"}
@@ -66,7 +63,7 @@ def misplaced(match: Match, typed: tuple[TypedShape, ...]) -> tuple[int, str] | 
 def _is_foreign(base: object, match: Match) -> bool:
     """Whether the base of an address is none that the qualifier of the parameter space allows."""
     qualifier = next((value for value in match.modifiers.values() if value in _FOREIGN), None)
-    if qualifier is None or not isinstance(base, tuple) or base[0] not in ("r", "sym"):
+    if qualifier is None or not isinstance(base, tuple) or base[0] not in ("r", "+"):
         return False
     kind = str(base[1])
     return kind in _FOREIGN[qualifier] or (qualifier == "param::func" and not is_symbol(kind) and kind != UNKNOWN)
@@ -90,10 +87,11 @@ def _misplaced(form: OperandForm, shape: TypedShape, use: str | None) -> str | N
         return None if shape[0] == "r" and shape[1] in allowed else f"must be {words}"
     if form.kind in _REFERENCES:
         return _wrong_reference(form.kind, shape)
-    if form.kind == "address" and shape[0] == "a":
+    if form.kind == "address" and shape[0] in ("a", "e"):
         return _wrong_address(form, shape[1], use)
-    if form.kind == "register" and shape[0] in ("r", "sym") and form.symbol and is_symbol(str(shape[1])):
-        return _wrong_symbol(form, str(shape[1]), is_sum=shape[0] == "sym")
+    if form.kind == "register" and form.symbol and shape[0] in ("r", "+", "e"):
+        kind = shape[1][1] if isinstance(shape[1], tuple) else shape[1]
+        return _wrong_symbol(form, str(kind), is_sum=shape[0] == "+") if is_symbol(str(kind)) else None
     return None
 
 
@@ -117,6 +115,8 @@ def _wrong_reference(thing: str, base: object) -> str | None:
 def _wrong_address(form: OperandForm, base: object, access: str | None) -> str | None:
     if form.object in _REFERENCES:
         return _wrong_reference(form.object, base)
+    if form.lax and base != ("r", ELEMENT):
+        return None
     space = _space_of(form)
     if not isinstance(base, tuple) or base[0] == "c":
         return None if space == "local" else "is a constant address, which only the .local space has"

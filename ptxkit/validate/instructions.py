@@ -16,28 +16,15 @@ from ptxkit.isa.table import Mismatch, Table
 from ptxkit.isa.targets import Target, remedy, stated, unmet
 from ptxkit.isa.words import clip, operand_words
 from ptxkit.records import dataclass, replace
-from ptxkit.syntax.tree import (
-    Address,
-    Apply,
-    Arguments,
-    Binary,
-    Element,
-    Function,
-    Instruction,
-    Name,
-    Not,
-    Operand,
-    Pair,
-    Unary,
-    Vector,
-)
-from ptxkit.validate.addresses import ELEMENT, misplaced
+from ptxkit.syntax.tree import Function, Instruction
+from ptxkit.validate.addresses import misplaced
 from ptxkit.validate.calls import call_problems, is_call
-from ptxkit.validate.constants import INTEGER, INVALID, has_limits, illegal_constants, kind_of
+from ptxkit.validate.constants import has_limits, illegal_constants
 from ptxkit.validate.names import class_words, undeclared
 from ptxkit.validate.problems import Problem
 from ptxkit.validate.scopes import SPECIAL, UNKNOWN, Scope, is_symbol
-from ptxkit.validate.types import TypedShape, misfit, tolerance
+from ptxkit.validate.typed_shapes import TypedShape, is_strange, names_in, remember
+from ptxkit.validate.types import is_mixed, misfit, tolerance
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,12 +66,12 @@ class InstructionChecker:
         known = scope.shapes
         key = (
             instruction.opcode,
-            *[known.get(id(operand)) or _remember(operand, scope) for operand in instruction.operands],
+            *[known.get(id(operand)) or remember(operand, scope) for operand in instruction.operands],
         )
         answer = self._answers.get(key)
         if answer is None:
             answer = self._answer(instruction, key[1:])
-            strange = _is_strange(key[1:])
+            strange = is_strange(key[1:])
             particular = strange or answer.limited or answer.is_call or answer.misplaced is not None
             answer = self._answers[key] = replace(answer, strange=strange, particular=particular)
         guard = instruction.guard
@@ -205,11 +192,14 @@ def _constants(answer: _Answer, instruction: Instruction) -> Iterator[Problem]:
     yield from _constant_problems(answer.match, instruction, constants)
 
 
-def _has_special(shape: object) -> bool:
-    """Whether a special register stands in a result, or among its elements."""
-    return isinstance(shape, tuple) and (
-        shape[0] == "s" or (shape[0] in ("v", "p") and any(map(_has_special, shape[1:])))
-    )
+def _unwritable(shape: object) -> str | None:
+    """What stands in a result, or among its elements, that cannot be written."""
+    if not isinstance(shape, tuple):
+        return None
+    if shape[0] in ("v", "p"):
+        return next(filter(None, map(_unwritable, shape[1:])), None)
+    things = {"s": "a special register", "c": "a constant"}
+    return f"has {things[shape[0]]}, which cannot be written" if shape[0] in things else None
 
 
 def _type_problem(match: Match, typed: tuple[TypedShape, ...]) -> Problem | None:
@@ -217,9 +207,13 @@ def _type_problem(match: Match, typed: tuple[TypedShape, ...]) -> Problem | None
     tolerated: Problem | None = None
     for index, (operand, shape) in enumerate(zip(match.operands, typed, strict=True)):
         wrong = misfit(operand, shape)
-        if operand.role in match.results and _has_special(shape):
-            wrong = "has a special register, which cannot be written"
+        if operand.role in match.results:
+            wrong = _unwritable(shape) or wrong
         if wrong is None:
+            if tolerated is None and is_mixed(operand, shape):
+                message = f"operand {index + 1} of `{match.canonical}` has elements of different types"
+                reason = f"{message}; tolerated: {table().tolerance('mixed_vector')}"
+                tolerated = Problem("PTX104", reason, index, match.form, certain=False, typed=True)
             continue
         help_ = f"it must be {operand_words(operand)}"
         message = f"operand {index + 1} of `{match.canonical}` {wrong}"
@@ -273,42 +267,6 @@ def _gate_problem(match: Match, closed: list[Gate], version: tuple[int, int] | N
     return Problem("PTX801", message, None, match.form, f"raise the module to {needed}")
 
 
-def _is_strange(shapes: tuple[TypedShape, ...]) -> bool:
-    """Whether a name in these shapes is one that nothing declares, or a special register."""
-    for shape in shapes:
-        if isinstance(shape, tuple):
-            if shape[0] == "s":
-                return True
-            if shape[0] in ("r", "n", "c"):
-                if shape[1] in (SPECIAL, UNKNOWN):
-                    return True
-            elif _is_strange(shape[1:]):  # type: ignore[arg-type]
-                return True
-        elif shape == "strange":
-            return True
-    return False
-
-
-def names_in(operand: Operand) -> Iterator[str]:
-    """Every name that stands in an operand, from left to right."""
-    match operand:
-        case Name(text):
-            yield text
-        case Not(inner) | Unary(operand=inner) | Apply(argument=inner):
-            yield from names_in(inner)
-        case Address(base=base, index=rest):
-            for part in (base, *rest):
-                yield from names_in(part)
-        case Vector(elements) | Arguments(elements):
-            for part in elements:
-                yield from names_in(part)
-        case Pair(left, right) | Binary(left=left, right=right):
-            yield from names_in(left)
-            yield from names_in(right)
-        case Element(base=base):
-            yield base.text
-
-
 def _constant_problems(
     match: Match, instruction: Instruction, constants: list[tuple[int | None, str, bool]]
 ) -> Iterator[Problem]:
@@ -316,59 +274,3 @@ def _constant_problems(
         what = f"operand {index + 1} of `{instruction.opcode}`" if index is not None else f"`{match.canonical}`"
         why = f"; tolerated: {table().tolerance('beyond_range')}" if tolerated else ""
         yield Problem("PTX105", f"{what} {text}{why}", index, match.form, certain=not tolerated)
-
-
-def _remember(operand: Operand, scope: Scope) -> TypedShape:
-    shape = scope.shapes[id(operand)] = _typed(operand, scope)
-    return shape
-
-
-def _typed(operand: Operand, scope: Scope) -> TypedShape:
-    """The operand's shape with the types of its registers; constants keep no value."""
-    if isinstance(operand, Name):
-        return _typed_name(operand.text, scope)
-    if isinstance(operand, Not):
-        return ("n", scope.type_of(operand.operand.text))
-    if isinstance(operand, Address):
-        return ("a", _typed_base(operand, scope), *[_typed(part, scope) for part in operand.index])
-    if isinstance(operand, Vector):
-        return ("v", *[_typed(part, scope) for part in operand.elements])
-    if isinstance(operand, Pair):
-        return ("p", _typed(operand.first, scope), _typed(operand.second, scope))
-    found = kind_of(operand)
-    if found is not None:
-        return ("c", found)
-    if isinstance(operand, Unary) and isinstance(operand.operand, Name):
-        return ("m", _typed(operand.operand, scope))
-    if isinstance(operand, Binary) and operand.operator != "+":  # from a name on, assemblers only count up
-        return ("c", INVALID, "symbolic")
-    if isinstance(operand, Binary) and isinstance(operand.left, Name) and is_symbol(scope.type_of(operand.left.text)):
-        return ("sym", scope.type_of(operand.left.text))
-    kinds = {scope.type_of(name) for name in names_in(operand)}
-    if isinstance(operand, Binary) and SPECIAL in kinds and UNKNOWN not in kinds:
-        return ("c", INVALID, "symbolic")
-    strange = not kinds.isdisjoint((SPECIAL, UNKNOWN))
-    return "strange" if strange else ("c", INTEGER, "symbolic") if isinstance(operand, Binary) else "other"
-
-
-def _typed_base(address: Address, scope: Scope) -> TypedShape:
-    """The base of an address, which is a whole name: an element of a vector cannot be one. `+`: it has an offset."""
-    base = address.base
-    if isinstance(base, Name) and "." in base.text and scope.type_of(base.text) != UNKNOWN:
-        return ("r", ELEMENT)
-    found = _typed(base, scope)
-    return (*found, "+") if address.offset and isinstance(found, tuple) else found
-
-
-def _typed_name(name: str, scope: Scope) -> TypedShape:
-    if name == "_":
-        return "_"
-    if name == "WARP_SZ":
-        return ("c", INTEGER)
-    found = scope.type_of(name)
-    register = table().special(name) if found == SPECIAL else None
-    if register is None:
-        _, dot, part = name.rpartition(".")
-        return ("r", found, part) if dot else ("r", found)
-    whole = "v4." if register.vector and "." not in name else ""
-    return ("s", *[f"{whole}{each}" for each in register.types])

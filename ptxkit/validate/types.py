@@ -7,6 +7,7 @@ test. Where ptxas is laxer than the text, ptxas decides: a type is wrong only wh
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from itertools import pairwise
 
 from ptxkit.isa.expressions import Const
 from ptxkit.isa.forms import OperandForm
@@ -14,19 +15,13 @@ from ptxkit.isa.functions import as_bits, bits, is_narrow, is_type, kind
 from ptxkit.records import replace
 from ptxkit.validate.constants import INTEGER, INVALID
 from ptxkit.validate.scopes import ENTRY, FUNCTION, LABEL, SPECIAL, UNKNOWN, is_code, is_symbol
+from ptxkit.validate.typed_shapes import TypedShape
 
 _EXAMPLES = {"f32": "1.0 or 0f3F800000", "f64": "1.0 or 0d3FF0000000000000"}
 
 # The memories whose places are numbers of their own, no addresses of variables: Tensor Memory, and what a fabric
 # endpoint names.
 _NUMBERED = frozenset({"tensor", "fabric"})
-
-# What stands in an operand's place, with the types of its registers: the key under which answers are kept.
-# `("r", "b32")` a name of that class, `("n", "pred")` a negated one, `("s", "u32", ...)` a special register with the
-# types it may be read as, `("c", "i")` a constant with the kind of its value (`validate.constants`), `("v", ...)`
-# a vector, `("a", base, ...)` an address, `("p", ...)` a pair, `("m", ...)` with a minus sign;
-# a plain word for anything else. Behind the type of a register may follow the part that a selector or component names.
-TypedShape = str | tuple[object, ...]
 
 # How the class of a vector register begins: `v2.b32`.
 _VECTORS = ("v2.", "v4.", "v8.")
@@ -56,12 +51,12 @@ def misfit(operand: OperandForm, shape: TypedShape, *, inside: bool = False) -> 
             return misfit(operand, shape[1])  # type: ignore[arg-type]
         case "v" | "p":
             return _first_misfit(operand, shape[1:], inside=tag == "v")
-        case "c" if len(shape) > 2 and (_wanted(operand) == "pred" or not (operand.immediates or operand.symbol)):
-            return f"must be a .{_wanted(operand)} register, and is a sum with a name"
         case "c":
             return _wrong_constant(operand, str(shape[1]), inside)
-        case "sym":
-            return _wrong_sum(operand, str(shape[1]))
+        case "+":
+            return _wrong_sum(operand, str(shape[1]), shape[2:])
+        case "e":
+            return str(shape[3]) if shape[3] else _wrong_element(operand, shape[1])
         case "a":
             return _wrong_base(operand, shape[1]) or _first_misfit(operand, shape[2:])
         case _:
@@ -75,13 +70,34 @@ def tolerance(operand: OperandForm, shape: TypedShape, words: Collection[str | N
     where an operand has its own.
     """
     wanted = _wanted(operand)
-    if operand.kind != "register" or shape[0] not in ("r", "sym") or wanted not in words or operand.integer:
+    if shape == ("+", "pred") and wanted == "pred" and not is_result:
+        return "sum_of_any_width"
+    if operand.kind != "register" or shape[0] not in ("r", "+") or wanted not in words or operand.integer:
         return None
     if is_narrow(wanted):
         return None
-    if shape[1] in (FUNCTION, ENTRY) or (shape[1] == LABEL and shape[0] == "sym"):
+    if isinstance(shape, tuple) and shape[0] == "+" and not is_result and _is_any_width(operand, shape):
+        return "sum_of_any_width"
+    if shape[1] in (FUNCTION, ENTRY) or (shape[1] == LABEL and shape[0] == "+"):
         return "function_as_value" if _takes_code(operand, shape, is_result=is_result) else None
     return "halves_as_predicate" if (shape[0], shape[1], wanted) == ("r", "f16x2", "pred") else None
+
+
+def _is_any_width(operand: OperandForm, shape: tuple[object, ...]) -> bool:
+    """Whether an assembler takes a register with a constant behind it, whose width it does not look at."""
+    found, wanted = str(shape[2] if shape[1] == SPECIAL else shape[1]), str(_wanted(operand))
+    if found.startswith(_VECTORS):
+        return operand.symbol and kind(wanted) == "b"
+    if not is_type(found):
+        return False
+    if shape[1] == SPECIAL:
+        return operand.space is None and wanted != "pred"
+    if "f16x2" in (found, wanted):
+        return found == wanted or kind(wanted) in ("b", "u", "s", "pred") or kind(found) == "b"
+    held, asked = kind(found), kind(wanted)
+    if "pred" in (held, asked):
+        return held == asked
+    return "b" in (held, asked) or (held == "f") == (asked == "f")
 
 
 def _takes_code(operand: OperandForm, shape: TypedShape, *, is_result: bool) -> bool:
@@ -108,36 +124,68 @@ def _first_misfit(operand: OperandForm, parts: Sequence[object], *, inside: bool
 
 
 def _wrong_elements(element: OperandForm, parts: Sequence[object]) -> str | None:
-    """A vector has one type, which its elements must agree on: untyped where one of them is, else theirs.
+    """A vector is untyped where one of its elements is, else of their type.
 
-    ptxas holds widths to that of the first element, which a constant does not have.
+    ptxas holds neighbours to one type, an untyped one between them parts them; and all widths to that of the first
+    element, which a constant does not have.
     """
     tagged = [part for part in parts if isinstance(part, tuple) and part[0] in ("r", "s", "c")]
     types = {_element_type(part) for part in tagged if part[0] != "c" and is_type(str(part[1]))}
-    if types & {"b32"}:
-        types.discard("pred")
-    constants = {"f" if str(part[1])[0] == "f" else "integer" for part in tagged if part[0] == "c"}
     must = f"; each must be a .{_wanted(element)} register"
     if any(is_symbol(str(part[1])) for part in tagged):
         return f"has an address for an element{must}"
-    if "pred" in types:
-        return f"has elements of different types, {_listed(types)}{must}"
     if any(str(part[1]).startswith(_VECTORS) for part in tagged):
         return f"has a vector for an element{must}"
     wanted = _wanted(element)
+    constants = any(part[0] == "c" for part in tagged)
     if constants and wanted is not None and kind(wanted) == "f" and wanted not in (*_EXAMPLES, "f16"):
         return f"has constants{must}"
-    first_is_constant = bool(tagged) and tagged[0] == ("c", INTEGER)
-    untyped = next((each for each in sorted(types) if kind(each) == "b"), None)
-    if len({bits(each) for each in types}) > 1 and not first_is_constant:
-        return f"has elements of different widths, {_listed(types)}{must}"
-    if len({_class(each) for each in types} - {"b"} | (constants if untyped is None else set())) > 1:
+    if constants and any(part[0] == "s" and is_type(str(part[1])) and bits(str(part[1])) == 32 for part in tagged):
+        return f"has a special register beside a constant{must}"
+    if _has_strange_neighbours([_element_class(part) for part in tagged]):
         return f"has elements of different types, {_listed(types)}{' and constants' if constants else ''}{must}"
-    if first_is_constant and types:
+    first = tagged[0] if tagged else ()
+    if len({_element_bits(each) for each in types}) > 1 and first[0] != "c":
+        return f"has elements of different widths, {_listed(types)}{must}"
+    if types and (first == ("c", INTEGER) or (first[0] == "c" and wanted is not None and kind(wanted) == "f")):
         return None
+    untyped = next((each for each in sorted(types) if kind(each) == "b"), None)
     if untyped is not None:
         return _wrong_name(element, untyped, inside=True)
     return next((found for part in parts if (found := misfit(element, part, inside=True))), None)  # type: ignore[arg-type]
+
+
+def is_mixed(operand: OperandForm, shape: TypedShape) -> bool:
+    """Whether a vector in an operand has elements of more than one type that differ in more than their sign, or of more
+    than one width."""
+    if not isinstance(shape, tuple):
+        return False
+    if operand.elements:
+        inner = shape[2:] if shape[0] == "a" else shape[1:]
+        return any(map(is_mixed, operand.elements, inner))  # type: ignore[arg-type]
+    tagged = (
+        [part for part in shape[1:] if isinstance(part, tuple) and part[0] in ("r", "s")] if shape[0] == "v" else []
+    )
+    types = {_element_type(part) for part in tagged if is_type(str(part[1]))}
+    return len({_class(each) for each in types} - {"b"}) > 1 or len({_element_bits(each) for each in types}) > 1
+
+
+def _has_strange_neighbours(classes: Sequence[str]) -> bool:
+    """Whether two neighbours have different types, of which neither is untyped."""
+    return any("b" not in (one, other) and one != other for one, other in pairwise(classes))
+
+
+def _element_class(part: tuple[object, ...]) -> str:
+    """What an element is to ptxas; a name that nothing declares is untyped."""
+    if part[0] == "c":
+        return "f" if str(part[1])[0] == "f" else "integer"
+    found = _element_type(part)
+    return _class(found) if is_type(found) else "b"
+
+
+def _element_bits(word: str) -> int:
+    """The width of an element; a predicate has that of a word."""
+    return 32 if word == "pred" else bits(word)
 
 
 def _element_type(part: tuple[object, ...]) -> str:
@@ -162,12 +210,30 @@ def _wanted(operand: OperandForm) -> str | None:
     return wanted
 
 
-def _wrong_sum(operand: OperandForm, found: str) -> str | None:
-    """A name with a constant behind it: that of a variable is a constant, that of code at most an address."""
+def _wrong_sum(operand: OperandForm, found: str, types: Sequence[object]) -> str | None:
+    """A name with a constant behind it: that of a variable is a constant, that of code at most an address.
+
+    types: those of a special register. Only integers are counted on from; with others `tolerance` is asked.
+    """
+    wanted = _wanted(operand)
+    if wanted is None or found == UNKNOWN:
+        return None
+    refused = f"must be a .{wanted} register, and is a sum with a name"
+    if not (operand.immediates or operand.symbol):
+        return refused
     if is_code(found) and not (operand.symbol and found in (FUNCTION, ENTRY)):
-        wanted = _wanted(operand)
-        return None if wanted is None else f"must be a .{wanted} register, and names a place in the code"
-    return _wrong_name(replace(operand, symbol=True), found)
+        return f"must be a .{wanted} register, and names a place in the code"
+    if is_symbol(found):
+        return _wrong_name(replace(operand, symbol=True), found)
+    counts = kind(wanted) in ("b", "u", "s") and not (types and operand.space is not None)
+    return None if counts and any(_agree(str(each), wanted, operand, False) for each in types or (found,)) else refused
+
+
+def _wrong_element(operand: OperandForm, array: object) -> str | None:
+    """An element of an array stands for its address, or names it."""
+    if operand.kind == "address" or not isinstance(array, tuple):
+        return None
+    return _wrong_name(replace(operand, symbol=True), str(array[1]))
 
 
 def _wrong_name(operand: OperandForm, found: str, inside: bool = False) -> str | None:
@@ -201,7 +267,7 @@ def _wrong_special(operand: OperandForm, types: Sequence[object], inside: bool) 
 def _wrong_whole(operand: OperandForm, shape: TypedShape) -> str | None:
     """A name where a vector stands: that of a vector register, or, where that is allowed, of a single one."""
     if operand.more and not str(shape[1]).startswith(_VECTORS):
-        return misfit(replace(operand, kind="register"), shape)
+        return misfit(replace(operand, kind="register", narrower=False), shape)
     if shape[0] == "s" and not operand.special:
         return "is a special register, which must be moved to another one first"
     return _wrong_vector(operand, str(shape[1]))
@@ -285,7 +351,11 @@ def _wrong_base(operand: OperandForm, base: object) -> str | None:
     if operand.kind != "address" or not isinstance(base, tuple) or base[0] != "r":
         return None
     found = str(base[1])
+    if found.startswith(_VECTORS):
+        return f"is an address, and a .{found} register cannot hold one"
     if found in (SPECIAL, UNKNOWN) or is_symbol(found) or not is_type(found):
+        return None
+    if operand.lax and bits(found) <= 64:
         return None
     least = 64 if operand.long else 32 if operand.wide else 8
     if kind(found) in ("f", "pred") or not least <= bits(found) <= 64:

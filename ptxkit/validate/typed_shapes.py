@@ -1,0 +1,161 @@
+"""What stands in an operand's place, with the types of its registers: the key under which answers are kept.
+
+`("r", "b32")` is a name of that class, `("n", "pred")` a negated one, `("s", "u32", ...)` a special register with the
+types it may be read as, `("c", "i")` a constant with the kind of its value (`validate.constants`), `("v", ...)` a
+vector, `("a", base, ...)` an address, `("e", base, index, wrong)` an element of an array and what keeps it from being
+one, `("+", "b32")` a name with constants added to it and `("+", "special", "u32", ...)` a special register so,
+`("p", ...)` a pair, `("m", ...)` what has a minus sign; a plain word is anything else. Behind the type of a register
+may follow the part that a selector or component names.
+
+Source: PTX ISA, "Using Addresses, Arrays, and Vectors"; what can be an index is as ptxas has it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TypeAlias
+
+from ptxkit.isa import table
+from ptxkit.isa.functions import bits, is_type, kind
+from ptxkit.syntax.tree import (
+    Address,
+    Apply,
+    Arguments,
+    Binary,
+    Conditional,
+    Declaration,
+    Element,
+    Name,
+    Not,
+    Operand,
+    Pair,
+    Unary,
+    Vector,
+)
+from ptxkit.validate.constants import INTEGER, INVALID, kind_of
+from ptxkit.validate.scopes import SPECIAL, UNKNOWN, Scope, is_code, is_symbol
+
+TypedShape: TypeAlias = str | tuple[object, ...]
+
+ELEMENT = "element"
+"""The class of a component of a vector where only a whole name can stand."""
+
+
+def remember(operand: Operand, scope: Scope) -> TypedShape:
+    """The operand's shape, kept with the scope: the parser shares equal operands."""
+    shape = scope.shapes[id(operand)] = typed(operand, scope)
+    return shape
+
+
+def typed(operand: Operand, scope: Scope) -> TypedShape:
+    """The operand's shape with the types of its registers; constants keep no value."""
+    match operand:
+        case Name(text):
+            return _name(text, scope)
+        case Not(inner):
+            return ("n", scope.type_of(inner.text))
+        case Address(index=index):
+            return ("a", _base(operand, scope), *[typed(part, scope) for part in index])
+        case Vector(elements):
+            return ("v", *[typed(part, scope) for part in elements])
+        case Pair(first, second):
+            return ("p", typed(first, scope), typed(second, scope))
+        case Element(base, index):
+            return ("e", typed(base, scope), typed(index, scope), _wrong_element(base.text, index, scope))
+    found = kind_of(operand)
+    if found is not None:
+        return ("c", found)
+    if isinstance(operand, Unary) and isinstance(operand.operand, Name):
+        return ("m", typed(operand.operand, scope))
+    if isinstance(operand, Binary):
+        return _sum(operand, scope)
+    kinds = {scope.type_of(name) for name in names_in(operand)}
+    return "other" if kinds.isdisjoint((SPECIAL, UNKNOWN)) else "strange"
+
+
+def _name(name: str, scope: Scope) -> TypedShape:
+    if name == "_":
+        return "_"
+    if name == "WARP_SZ":
+        return ("c", INTEGER)
+    found = scope.type_of(name)
+    register = table().special(name) if found == SPECIAL else None
+    if register is None:
+        _, dot, part = name.rpartition(".")
+        return ("r", found, part) if dot else ("r", found)
+    whole = "v4." if register.vector and "." not in name else ""
+    return ("s", *[f"{whole}{each}" for each in register.types])
+
+
+def _sum(operand: Binary, scope: Scope) -> TypedShape:
+    """A name with integers added behind it; no assembler computes with names in any other way."""
+    first: Operand = operand
+    while isinstance(first, Binary) and first.operator == "+" and kind_of(first.right) == INTEGER:
+        first = first.left
+    if not isinstance(first, Name):
+        return ("c", INVALID)
+    found = _name(first.text, scope)
+    return ("+", SPECIAL, *found[1:]) if found[0] == "s" else ("+", found[1])
+
+
+def _base(address: Address, scope: Scope) -> TypedShape:
+    """The base of an address, which is a whole name: an element of a vector cannot be one. `+`: it has an offset."""
+    base = address.base
+    if isinstance(base, Name) and "." in base.text and scope.type_of(base.text) != UNKNOWN:
+        return ("r", ELEMENT)
+    found = typed(base, scope)
+    return (*found, "+") if address.offset and isinstance(found, tuple) else found
+
+
+def _wrong_element(array: str, index: Operand, scope: Scope) -> str | None:
+    """What keeps `array[index]` from being an element of an array; None where nothing does, or a name is unknown."""
+    if scope.type_of(array) == UNKNOWN:
+        return None
+    named = scope.find(array)
+    declarators = named.node.declarators if named is not None and isinstance(named.node, Declaration) else ()
+    if not any(each.name == array and each.dimensions for each in declarators):
+        return "is an element of what is no array"
+    while isinstance(index, Binary):
+        index = index.left
+    found = scope.type_of(index.text) if isinstance(index, Name) else UNKNOWN
+    if found in (UNKNOWN, SPECIAL) or (is_symbol(found) and not is_code(found)):
+        return None
+    may_count = is_type(found) and kind(found) in ("b", "u", "s") and bits(found) <= 64
+    return None if may_count else "has an index that is neither an integer register nor a constant"
+
+
+def is_strange(shapes: tuple[object, ...]) -> bool:
+    """Whether a name in these shapes is one that nothing declares, or a special register."""
+    for shape in shapes:
+        if isinstance(shape, tuple):
+            if shape[0] == "s":
+                return True
+            if shape[0] in ("r", "n", "c", "+"):
+                if shape[1] in (SPECIAL, UNKNOWN):
+                    return True
+            elif is_strange(shape[1:]):
+                return True
+        elif shape == "strange":
+            return True
+    return False
+
+
+def names_in(operand: Operand) -> Iterator[str]:
+    """Every name that stands in an operand, from left to right."""
+    match operand:
+        case Name(text):
+            yield text
+        case Not(inner) | Unary(operand=inner) | Apply(argument=inner):
+            yield from names_in(inner)
+        case Address(base=base, index=rest):
+            for part in (base, *rest):
+                yield from names_in(part)
+        case Vector(elements) | Arguments(elements):
+            for part in elements:
+                yield from names_in(part)
+        case Pair(left, right) | Binary(left=left, right=right) | Element(base=left, index=right):
+            yield from names_in(left)
+            yield from names_in(right)
+        case Conditional(test, then, otherwise):
+            for part in (test, then, otherwise):
+                yield from names_in(part)
