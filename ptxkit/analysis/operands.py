@@ -55,8 +55,11 @@ class Operands:
                 return self._name(text)
             case Address(base=base, offset=offset):
                 return self._moved(base, offset)
-            case Element(base=base, index=Integer(value=value)):
-                return self._moved(base, value)
+            case Element(base=base, index=index):  # an index counts bytes by now (`ptxkit.analysis.program`)
+                return self.reader(Binary("+", base, index))
+            case Binary(operator="*", left=left, right=right):
+                first, second = self.reader(left), self.reader(right)
+                return lambda walker: walker.operations.op_mul(64, first(walker), second(walker))
             case Not(operand=inner):
                 source = self.reader(inner)
                 return lambda walker: walker.operations.op_not(1, source(walker))

@@ -9,18 +9,24 @@ from __future__ import annotations
 from ptxkit.analysis.space import FIRST_ADDRESS, SHARED_END
 from ptxkit.isa import table
 from ptxkit.isa.forms import Match
-from ptxkit.records import dataclass, field
+from ptxkit.records import dataclass, field, replace
+from ptxkit.syntax.constants import evaluate
 from ptxkit.syntax.tree import (
+    Address,
+    Binary,
     Block,
     Body,
     Declaration,
     Declarator,
     Directive,
+    Element,
     Function,
     Instruction,
+    Integer,
     LabelStatement,
     Module,
     Name,
+    Operand,
 )
 
 _TYPE_BYTES = {"pred": 1, "b128": 16}
@@ -29,7 +35,8 @@ _SHARED_GAP = 16
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """A declared variable (not a register). size: bytes, None where the length is left open.
+    """A declared variable (not a register). size: bytes, None where the length is left open. element: bytes from one
+    element of an array to the next, as an index counts.
 
     address: of `shared`, `local` and `param` variables, the offset they have in `ptxkit.analysis.space`'s picture.
     """
@@ -39,6 +46,7 @@ class Variable:
     size: int | None
     alignment: int
     address: int = 0
+    element: int = 1
 
 
 @dataclass(slots=True)
@@ -147,38 +155,41 @@ class _Layout:
     def __init__(self) -> None:
         self.placed: list[Variable] = []
         self._next = dict(FIRST_ADDRESS)
-        self._open: list[tuple[Scope, str, Variable]] = []
+        self._open: list[tuple[Scope, Variable]] = []
 
     def place(self, scope: Scope, declaration: Declaration, declarator: Declarator) -> None:
         size = _size(declaration, declarator)
         alignment = declaration.alignment or _element_bytes(declaration)
         space = declaration.space
-        variable = Variable(declarator.name, space, size, alignment)
+        variable = Variable(declarator.name, space, size, alignment, element=_scalar_bytes(declaration))
+        scope.variables[declarator.name] = variable
         if space == "shared" and size is None:
-            self._open.append((scope, declarator.name, variable))
-            return
-        if space in FIRST_ADDRESS:
+            self._open.append((scope, variable))
+        elif space in FIRST_ADDRESS:
             step = max(alignment, _SHARED_GAP)
             address = -(-self._next[space] // step) * step
             self._next[space] = address + (size or 0)
-            variable = Variable(declarator.name, space, size, alignment, address)
-            self.placed.append(variable)
-        scope.variables[declarator.name] = variable
+            self._put(scope, replace(variable, address=address))
 
     def finish(self) -> None:
         """Places launch-sized shared memory after all the rest, at the largest alignment in use."""
         base = -(-self._next["shared"] // 1024) * 1024
-        for scope, name, variable in self._open:
-            placed = Variable(name, variable.space, None, variable.alignment, base)
-            scope.variables[name] = placed
-            self.placed.append(placed)
+        for scope, variable in self._open:
+            self._put(scope, replace(variable, address=base))
+
+    def _put(self, scope: Scope, placed: Variable) -> None:
+        scope.variables[placed.name] = placed
+        self.placed.append(placed)
+
+
+def _scalar_bytes(declaration: Declaration) -> int:
+    kind = declaration.type
+    digits = "".join(c for c in kind if c.isdigit())
+    return _TYPE_BYTES.get(kind) or max(int(digits or 64) // 8, 1)
 
 
 def _element_bytes(declaration: Declaration) -> int:
-    kind = declaration.type
-    digits = "".join(c for c in kind if c.isdigit())
-    one = _TYPE_BYTES.get(kind) or max(int(digits or 64) // 8, 1)
-    return one * int((declaration.vector or "v1")[1:])
+    return _scalar_bytes(declaration) * int((declaration.vector or "v1")[1:])
 
 
 def _size(declaration: Declaration, declarator: Declarator) -> int | None:
@@ -188,6 +199,32 @@ def _size(declaration: Declaration, declarator: Declarator) -> int | None:
             return None
         total *= dimension
     return total
+
+
+def _in_bytes(instruction: Instruction, match: Match | None, scope: Scope) -> Instruction:
+    """The instruction with the elements of arrays as addresses: `a[3]` of `.b32 a[8]` is `[a+12]`, and the name `a+12`
+    where no address stands; with a register for an index it is `a[%r1*4]`, which counts bytes.
+
+    To ptxas an index counts scalars: of vectors, and of arrays of arrays, as well.
+    """
+    forms = match.operands if match is not None else ()
+    addresses = [each.kind == "address" for each in forms] or [False] * len(instruction.operands)
+    made: list[Operand] = []
+    for operand, is_address in zip(instruction.operands, addresses, strict=True):
+        variable = scope.variable(operand.base.text) if isinstance(operand, Element) else None
+        if not isinstance(operand, Element) or variable is None:
+            made.append(operand)
+            continue
+        index = evaluate(operand.index)
+        size = Integer(variable.element, str(variable.element))
+        if index is None:
+            made.append(Element(operand.base, Binary("*", operand.index, size)))
+        elif is_address:
+            made.append(Address(operand.base, index * variable.element))
+        else:
+            moved = index * variable.element
+            made.append(Binary("+", operand.base, Integer(moved, str(moved))))
+    return replace(instruction, operands=tuple(made))
 
 
 class _Flattener:
@@ -202,7 +239,8 @@ class _Flattener:
             if isinstance(statement, Instruction):
                 found = match(statement)
                 form = found if isinstance(found, Match) else None
-                self.steps.append(Step(len(self.steps), statement, form, scope, start))
+                whole = _in_bytes(statement, form, scope) if Element in map(type, statement.operands) else statement
+                self.steps.append(Step(len(self.steps), whole, form, scope, start))
             elif isinstance(statement, LabelStatement):
                 scope.labels[statement.name] = len(self.steps)
             elif isinstance(statement, Declaration):

@@ -6,7 +6,9 @@ from itertools import pairwise
 
 import pytest
 
+from ptxkit.analysis.pointers import pointer_parameters
 from ptxkit.analysis.program import Program, Variable, flatten
+from ptxkit.isa.effects import Access
 from ptxkit.syntax import parse
 from tests.analysis.support import module_of, program_of, walk
 
@@ -97,3 +99,40 @@ def test_a_function_that_is_only_declared_has_no_steps_and_one_with_a_body_has()
     assert len(flatten(module, module.function("here")).steps) == 1
     with pytest.raises(ValueError, match="there"):
         flatten(module, module.function("there"))
+
+
+@pytest.mark.parametrize(
+    ("declared", "element", "bytes_"),
+    [
+        (".shared .b32 a[8];", "a[0]", 0),
+        (".shared .b32 a[8];", "a[3]", 12),
+        (".shared .b32 a[8];", "a[WARP_SZ-31]", 4),
+        (".shared .b32 a[8];", "a[%r1]", 20),
+        (".shared .b32 a[8];", "a[%r1+1]", 24),
+        (".shared .b8 a[8];", "a[3]", 3),
+        (".shared .b64 a[8];", "a[%r1]", 40),
+        (".shared .b32 a[4][4];", "a[1]", 4),
+        (".shared .v2 .b32 a[4];", "a[1]", 4),
+    ],
+)
+def test_an_index_counts_scalars(declared: str, element: str, bytes_: int) -> None:
+    walked = walk(
+        module_of(f"{declared} mov.u32 %r1, 5; mov.u32 %r2, a; mov.u32 %r3, {element}; ld.shared.b32 %r4, {element};")
+    )
+    start = walked["%r2"]
+    assert isinstance(start, int)
+    assert walked["%r3"] == start + bytes_
+    (read,) = walked.events(Access)
+    assert read.address == start + bytes_
+
+
+def test_an_element_of_a_launch_sized_array_stands_behind_its_start() -> None:
+    walked = walk(module_of("mov.u32 %r2, a; st.shared.b16 a[3], 1;", before=".extern .shared .align 16 .b16 a[];"))
+    (write,) = walked.events(Access)
+    assert isinstance(write.address, int)
+    assert write.address - 6 == walked["%r2"]
+
+
+def test_an_element_of_a_parameter_is_at_its_offset() -> None:
+    module = module_of("ld.param.u64 %rd1, p[1]; ld.global.b32 %r1, [%rd1];", parameters=".param .u64 p[2]")
+    assert pointer_parameters(program_of(module)) == {("p", 8)}
