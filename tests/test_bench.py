@@ -1,4 +1,4 @@
-"""`scripts/bench start` prints what it promises. (Its figures are no test: they depend on the machine's mood.)"""
+"""`scripts/bench` prints what it promises. (Its figures are no test: they depend on the machine's mood.)"""
 
 from __future__ import annotations
 
@@ -18,3 +18,16 @@ def test_the_start_is_measured_part_by_part() -> None:
     for part in ("python -c pass", "instruction table", "grammar", "ptxkit lint"):
         assert re.search(rf"^{part}.* +\d+ +-?\d+ +\d+$", run.stdout, re.M), run.stdout
     assert re.search(r"a memoised match.*: \d+\.\d\d microseconds", run.stdout)
+
+
+def test_the_whole_check_of_a_file_is_measured_beside_ptxas() -> None:
+    file = ROOT / "corpus" / "kernels" / "bulk_add_one.sm_90.ptx"
+    run = subprocess.run(
+        [sys.executable, str(ROOT / "scripts" / "bench"), "lint", str(file)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode in (0, 1), run.stderr
+    assert re.search(rf"^kernels/{file.name}( +\d+){{3}} +\d+\.\d\d( +\d+){{6}}$", run.stdout, re.M), run.stdout
+    assert re.search(r"^[01] of 1 files take at most half of ptxas's time$", run.stdout, re.M)
