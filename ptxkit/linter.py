@@ -48,19 +48,24 @@ def lint_source(source: SourceFile, *, policy: Policy = "isa") -> FileResult:
     try:
         verdict = lint(source.text, path=source.path, policy=policy)
     except Exception as error:
-        from traceback import format_exception
-
-        from ptxkit.isa.mistakes import NotationError
-
-        if isinstance(error, NotationError):
-            raise  # the instruction table is wrong, for every file
-        return not_checked(
-            source.path,
-            f"the analysis of this file broke: {_last_words(error)}",
-            remedy="this is a fault in ptxkit, not in the file; please report it with the file",
-            properties={"traceback": "".join(format_exception(error))},
-        )
+        return broken(source.path, error)
     return FileResult.of(source.path, verdict)
+
+
+def broken(path: str, error: Exception) -> FileResult:
+    """The result of a file whose analysis raised `error`; a mistake in the instruction table is raised again."""
+    from traceback import format_exception
+
+    from ptxkit.isa.mistakes import NotationError
+
+    if isinstance(error, NotationError):
+        raise error  # the table is wrong, for every file
+    return not_checked(
+        path,
+        f"the analysis of this file broke: {_last_words(error)}",
+        remedy="this is a fault in ptxkit, not in the file; please report it with the file",
+        properties={"traceback": "".join(format_exception(error))},
+    )
 
 
 def not_checked(

@@ -14,7 +14,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "ptxkit"
 
-BASE = {"cache", "source", "diagnostics", "records", "resources", "limits", "results"}
+BASE = {"cache", "source", "diagnostics", "records", "resources", "limits", "results", "transfers"}
 """Plain data that every room may know."""
 
 MAY_KNOW = {
@@ -24,13 +24,14 @@ MAY_KNOW = {
     "analysis": {"syntax", "isa", "validate"},
     "rules": {"syntax", "isa", "validate", "analysis"},
     "linter": {"syntax", "isa", "validate", "rules"},
+    "surveyor": {"syntax", "isa", "validate", "analysis", "linter"},
     "report": set(),
     "build": {"syntax", "isa", "linter", "report"},
     "emulate": {"syntax", "isa"},
     "prebuilt": {"syntax", "isa"},
     "device": {"syntax", "isa", "build", "linter", "report"},
     "kernels": {"build", "device"},
-    "cli": {"syntax", "isa", "rules", "linter", "report"},
+    "cli": {"syntax", "isa", "rules", "linter", "surveyor", "report"},
     "__init__": {"syntax", "linter"},
     "__main__": {"cli"},
 }

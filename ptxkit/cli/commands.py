@@ -12,6 +12,7 @@ from ptxkit.cli.fmt import fmt
 from ptxkit.cli.isa import isa
 from ptxkit.cli.lint import lint
 from ptxkit.cli.rule import rule
+from ptxkit.cli.transfers import transfers
 from ptxkit.results import ExitStatus
 
 
@@ -48,7 +49,7 @@ def cli() -> None:
     """Read PTX, and say what is wrong with it."""
 
 
-for _command in (lint, fmt, isa, rule):
+for _command in (lint, transfers, fmt, isa, rule):
     cli.add_command(_command)
 
 

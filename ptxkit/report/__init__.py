@@ -2,7 +2,8 @@
 
 `full_report(results)` gives styled lines, as results arrive: `plain(lines)` makes them text, `to_terminal(lines, ...)`
 colours them.
-`json_report(results)` gives the document that `--format json` prints.
+`json_report(results)` gives the document that `--format json` prints. `ptxkit.report.transfers` and
+`ptxkit.report.transfers_json` do the same for tables of transfers.
 """
 
 from __future__ import annotations

@@ -27,19 +27,20 @@ def json_report(results: Sequence[FileResult]) -> str:
             "undecided_questions": summary.undecided,
         },
     }
-    return json.dumps(_clean(document), indent=2) + "\n"
+    return json.dumps(cleaned(document), indent=2) + "\n"
 
 
 def _file(result: FileResult) -> dict[str, object]:
     return {
         "path": result.path,
         "status": str(result.status),
-        "diagnostics": [_diagnostic(item) for item in result.diagnostics],
+        "diagnostics": [diagnostic_object(item) for item in result.diagnostics],
         "undecided": [_undecided(item) for item in result.undecided],
     }
 
 
-def _diagnostic(item: Diagnostic) -> dict[str, object]:
+def diagnostic_object(item: Diagnostic) -> dict[str, object]:
+    """A diagnostic as every document shows it."""
     return {
         "code": item.code,
         "severity": str(item.severity),
@@ -69,7 +70,7 @@ def _place(source: SourceFile, span: Span) -> dict[str, int]:
     return {"line": line, "column": column, "end_line": end_line, "end_column": end_column}
 
 
-def _clean(value: object) -> object:
+def cleaned(value: object) -> object:
     """The value with lone surrogates (bytes of a path or text that were not UTF-8) spelt out: many readers reject them.
 
     Properties may hold any mapping, sequence, or a value with a text form; JSON knows lists and objects only.
@@ -77,9 +78,9 @@ def _clean(value: object) -> object:
     if isinstance(value, str):
         return value if value.isascii() else value.encode("utf-8", "backslashreplace").decode("utf-8")
     if isinstance(value, dict):
-        return {str(_clean(key)): _clean(item) for key, item in value.items()}
+        return {str(cleaned(key)): cleaned(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_clean(item) for item in value]
+        return [cleaned(item) for item in value]
     if value is None or isinstance(value, bool | int) or (isinstance(value, float) and isfinite(value)):
         return value
     return str(value)

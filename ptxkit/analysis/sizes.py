@@ -1,0 +1,95 @@
+"""How many bytes a transfer moves: a constant, what the walks agree on, or what it depends on."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from ptxkit.analysis.dependence import Dependence, Leaf
+from ptxkit.analysis.names import parameter
+from ptxkit.analysis.program import Program, Step
+from ptxkit.analysis.routes import Route
+from ptxkit.analysis.terms import Value
+from ptxkit.isa.effects import AsyncRegisters
+from ptxkit.isa.expressions import Const, Expression, Role
+from ptxkit.syntax.tree import Integer, Vector
+from ptxkit.transfers import Size, Unit
+
+#: Special registers that the directives of a kernel fix, where they fix its block.
+_BLOCK = ("%ntid", "%nwarpid", "%cluster_nctarank", "%cluster_nctaid", "WARP_SZ")
+#: Causes named in words, at most.
+MAX_CAUSES = 2
+
+
+class Sizes:
+    """The sizes of a program's transfers. exact: the kernel's directives fix its block."""
+
+    def __init__(self, program: Program, *, exact: bool) -> None:
+        self._program = program
+        self._exact = exact
+        self._dependence: Dependence | None = None
+
+    def of(self, step: Step, route: Route, seen: Collection[Value | None]) -> Size:
+        """seen: the bytes that walks found, one for each execution."""
+        if route.unit == Unit.TENSOR:
+            return Size(None, "the box of the tensor map", zeros=None)
+        if route.unit == Unit.TENSOR_CORE and route.size is None:
+            return self._registers(step)
+        number = _static(step, route.size)
+        words = ""
+        if number is None:
+            number, words = self._seen(step, route.size, seen)
+        return Size(number, words, self._zeros(step, route, number))
+
+    def _zeros(self, step: Step, route: Route, written: int | None) -> int | None:
+        if route.unless is not None:
+            return None
+        if route.read is None or route.read == route.size:
+            return 0
+        read = _static(step, route.read)
+        return None if read is None or written is None else max(written - read, 0)
+
+    def _seen(self, step: Step, size: Expression | None, seen: Collection[Value | None]) -> tuple[int | None, str]:
+        """The number that every execution had, where no launch can make it another; else what it depends on."""
+        if not isinstance(size, Role) or step.match is None:
+            return None, "unknown"
+        self._dependence = self._dependence or Dependence(self._program)
+        leaves = self._dependence.of(step, step.match.operand(size.name, step.instruction))
+        causes = [leaf for leaf in leaves if not self._is_fixed(leaf)]
+        numbers = set(seen)
+        if not causes and len(numbers) == 1:
+            number = next(iter(numbers))
+            return (number, "") if isinstance(number, int) else (None, "unknown")
+        return None, self._words(causes)
+
+    def _is_fixed(self, leaf: Leaf) -> bool:
+        """Whether the walks tell all values: of a thread's own number, one thread is not all."""
+        return leaf.kind == "special" and self._exact and leaf.name.startswith(_BLOCK)
+
+    def _words(self, causes: Collection[Leaf]) -> str:
+        names = sorted({self._cause(leaf) for leaf in causes})
+        more = " and more" if len(names) > MAX_CAUSES else ""
+        return f"by {', '.join(names[:MAX_CAUSES])}{more}" if names else "differs"
+
+    def _cause(self, leaf: Leaf) -> str:
+        if leaf.kind == "parameter":
+            return parameter(leaf.name, self._program.function.name)
+        return leaf.name if leaf.kind == "special" else "data"
+
+    def _registers(self, step: Step) -> Size:
+        """What a thread's registers hold of a transfer to or from them."""
+        total = 0
+        for effect in step.match.effects if step.match else ():
+            if isinstance(effect, AsyncRegisters) and step.match is not None:
+                operand = step.match.operand(effect.operand, step.instruction)
+                total += 4 * (len(operand.elements) if isinstance(operand, Vector) else 1)
+        return Size(total or None, "" if total else "unknown")
+
+
+def _static(step: Step, size: Expression | None) -> int | None:
+    """The bytes where they stand in the instruction."""
+    if isinstance(size, Const):
+        return size.value if isinstance(size.value, int) else None
+    if isinstance(size, Role) and step.match is not None:
+        operand = step.match.operand(size.name, step.instruction)
+        return operand.value if isinstance(operand, Integer) else None
+    return None

@@ -1,0 +1,177 @@
+"""Every transfer of a module's kernels, from what the table says of its instructions and what walks saw."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+
+from ptxkit.analysis.actions import Code
+from ptxkit.analysis.completions import MECHANISMS, Completions
+from ptxkit.analysis.crossings import Crossing, crossings_of
+from ptxkit.analysis.explore import Explorer
+from ptxkit.analysis.kernel import Kernel
+from ptxkit.analysis.names import variable_at
+from ptxkit.analysis.phases import local
+from ptxkit.analysis.program import Program, Step, flatten
+from ptxkit.analysis.routes import Route, route_of
+from ptxkit.analysis.sightings import Sighting, Sightings
+from ptxkit.analysis.sizes import Sizes
+from ptxkit.analysis.source_lines import SourceLines
+from ptxkit.isa.effects import ProxyFence
+from ptxkit.records import replace
+from ptxkit.syntax.tree import Function, Module
+from ptxkit.transfers import Completion, Fence, KernelTransfers, Transfer, TransferTable, Unit
+
+#: Proxy fences named for one transfer; unrolled code has one for each of many writes.
+MAX_FENCES = 8
+
+
+def transfers(module: Module) -> TransferTable:
+    """The transfers of every kernel, and of every function that no kernel calls.
+
+    A built module is printed first: the lines are those of that text.
+    """
+    if module.source is None:
+        from ptxkit.syntax import parse
+
+        module = parse(str(module), "<built>")
+    assert module.source is not None
+    sources = SourceLines(module)
+    codes: dict[str, Code] = {}
+    found: list[KernelTransfers] = []
+    called: set[Step] = set()
+    for function in module.functions():
+        if function.body is not None and function.kind == "entry":
+            kernel = _Kernel(module, function, codes, sources)
+            called |= kernel.covered
+            found.append(KernelTransfers(function.name, function.kind, tuple(kernel.rows())))
+    for function in module.functions():
+        if function.body is not None and function.kind == "func":
+            program = codes[function.name].program if function.name in codes else flatten(module, function)
+            if called.isdisjoint(program.steps):
+                rows = tuple(_Rows(module, program, sources).unreached())
+                found.append(KernelTransfers(function.name, function.kind, rows))
+    return TransferTable(module.source.path, " ".join(module.targets), tuple(found))
+
+
+class _Rows:
+    """The rows of one function's text."""
+
+    def __init__(self, module: Module, program: Program, sources: SourceLines, *, exact: bool = False) -> None:
+        self.program = program
+        self.routes = {step: route for step in program.steps if (route := route_of(step)) is not None}
+        self._module = module
+        self._sources = sources
+        self._sizes = Sizes(program, exact=exact)
+
+    def unreached(self) -> Iterator[Transfer]:
+        """The rows of code that no walk reached."""
+        for step, route in self.routes.items():
+            completion = Completion(MECHANISMS.get(route.completion, route.completion))
+            yield self.row(step, route, (), completion)
+
+    def row(self, step: Step, route: Route, seen: Sequence[Sighting], completion: Completion) -> Transfer:
+        """A row with what needs one look at the instruction and its executions."""
+        return Transfer(
+            line=self.line(step),
+            place=self._sources.place(self.program.function, step.start),
+            operation=route.operation,
+            source=_space(route.source, seen),
+            destination=_space(route.destination, seen),
+            unit=route.unit,
+            size=self._sizes.of(step, route, [each.copy.event.size for each in seen]),
+            completion=completion,
+            variable=self._variable(seen),
+            reached=False,
+        )
+
+    def line(self, step: Step) -> int:
+        """The line of a step, from 1."""
+        assert self._module.source is not None
+        return self._module.source.position(step.start)[0]
+
+    def _variable(self, seen: Sequence[Sighting]) -> str | None:
+        places = {local(each.copy.event.address) for each in seen}
+        names = {None if place is None else variable_at(self.program, place) for place in places}
+        return ", ".join(sorted(name for name in names if name)) if None not in names and len(names) < 3 else None
+
+
+def _space(space: str, seen: Sequence[Sighting]) -> str:
+    """A state space in one word: `cluster` only where the transfer reaches, or may reach, another CTA."""
+    if space in ("shared::cta", "shared"):
+        return "shared"
+    if space == "shared::cluster":
+        return "cluster" if not seen or any(_leaves_the_cta(each) for each in seen) else "shared"
+    if space == "generic" and seen and all(isinstance(each.copy.event.address, int) for each in seen):
+        return "shared"
+    return space
+
+
+def _leaves_the_cta(seen: Sighting) -> bool:
+    address, effect = seen.copy.event.address, seen.copy.event.effect
+    return local(address) != address or getattr(effect, "multicast", None) is not None
+
+
+class _Kernel:
+    """One kernel's rows in the making."""
+
+    def __init__(self, module: Module, function: Function, codes: dict[str, Code], sources: SourceLines) -> None:
+        explorer = Explorer(module, flatten(module, function), codes)
+        if explorer.program.steps:
+            explorer.run()
+        self.covered = explorer.covered()
+        self._kernel = Kernel(explorer)
+        own = explorer.program
+        others = [code.program for code in codes.values() if not self.covered.isdisjoint(code.program.steps)]
+        exact = explorer.launch.is_exact
+        self._texts = [_Rows(module, program, sources, exact=exact) for program in (own, *others)]
+        self._sightings = Sightings(self._kernel)
+
+    def rows(self) -> Iterator[Transfer]:
+        """The transfers of the kernel, then those of the functions that its walks called."""
+        if not any(text.routes for text in self._texts):
+            return
+        lines = {step: text.line(step) for text in self._texts for step in text.program.steps}
+        completions = Completions(self._kernel, lines.__getitem__)
+        crossings = self._crossings()
+        for text in self._texts:
+            for step, route in text.routes.items():
+                seen = self._sightings.of(step, route.near)
+                completion, waits = completions.of(step, route, seen)
+                row = text.row(step, route, seen, completion)
+                fences = [*_proxy_fences(step, crossings.get(step, ()), lines), *self._map_fences(step, route, lines)]
+                reached = step in self.covered
+                yield replace(row, waits=waits, fences=tuple(fences[:MAX_FENCES]), reached=reached)
+
+    def _crossings(self) -> dict[Step, list[Crossing]]:
+        """The crossings by either of their two instructions."""
+        found: dict[Step, list[Crossing]] = defaultdict(list)
+        for crossing in dict.fromkeys(each for world in self._kernel.worlds for each in crossings_of(world)):
+            found[crossing.write].append(crossing)
+            found[crossing.read].append(crossing)
+        return found
+
+    def _map_fences(self, step: Step, route: Route, lines: Mapping[Step, int]) -> list[Fence]:
+        """The fences that order changes of a tensor map before the reads of it, in the copying thread."""
+        found: dict[Fence, None] = {}
+        if route.unit == Unit.TENSOR:
+            for each in self._sightings.of(step, route.near):
+                for at, event in each.thread.positions(ProxyFence):
+                    if at < each.copy.position and _acquires_maps(event.effect):
+                        found[Fence(lines[event.step], "tensormap")] = None
+        return list(found)
+
+
+def _acquires_maps(effect: object) -> bool:
+    return isinstance(effect, ProxyFence) and effect.proxy == "tensormap" and effect.direction != "release"
+
+
+def _proxy_fences(step: Step, crossings: Sequence[Crossing], lines: Mapping[Step, int]) -> list[Fence]:
+    """A fence for each line of one, with the first of the other accesses."""
+    found: dict[int | None, Fence] = {}
+    for crossing in crossings:
+        other = crossing.write if crossing.read is step else crossing.read
+        if other is not step:
+            fence = lines[crossing.fence] if crossing.fence is not None else None
+            found.setdefault(fence, Fence(fence, "generic and async", lines[other]))
+    return sorted(found.values(), key=lambda fence: fence.line or 0)

@@ -1,0 +1,58 @@
+"""`ptxkit transfers`: what a kernel copies, by which unit, and what waits for it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+
+import click
+
+from ptxkit.cli.inputs import sources
+from ptxkit.cli.output import write_lines
+from ptxkit.results import ExitStatus, FileResult, Status
+from ptxkit.transfers import FileTransfers
+
+
+@click.command(short_help="List every asynchronous copy: unit, bytes, completion, waits and fences.")
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...")
+@click.option(
+    "--format", "form", type=click.Choice(["full", "json"]), default="full", show_default=True, help="How to print."
+)
+@click.pass_context
+def transfers(ctx: click.Context, paths: tuple[str, ...], form: str) -> None:
+    """List the transfers of the kernels in PTX files, and in every *.ptx in folders; - is standard input.
+
+    A row says which line moves bytes from where to where, the unit that does it (LDGSTS: cp.async; TMA: the bulk copy
+    engine, TMA map with a tensor map; plain: loads and stores), the bytes for each executing thread, what tells of its
+    completion, the lines that wait for it (with the groups that may still be pending) and the proxy fence that covers
+    it. Of a copy that could have been done otherwise it says what decided.
+
+    Exit status: 0 listed, 1 a file has errors, 2 something could not be read or analysed.
+    """
+    from ptxkit.report.transfers import transfer_report
+    from ptxkit.report.transfers_json import transfers_json
+
+    results: list[FileTransfers] = []
+    arriving = _results(paths, results)
+    if form == "json":
+        sys.stdout.write(transfers_json(list(arriving)))
+    else:
+        write_lines(transfer_report(arriving))
+    ctx.exit(_status(results))
+
+
+def _results(paths: tuple[str, ...], results: list[FileTransfers]) -> Iterator[FileTransfers]:
+    """Each input's table as soon as there is one, also put into `results`."""
+    from ptxkit.surveyor import survey
+
+    for found in sources(paths):
+        result = FileTransfers(found.path, None, found.diagnostics) if isinstance(found, FileResult) else survey(found)
+        results.append(result)
+        yield result
+
+
+def _status(results: list[FileTransfers]) -> ExitStatus:
+    statuses = {result.status for result in results}
+    if Status.FAILED in statuses:
+        return ExitStatus.COULD_NOT_RUN
+    return ExitStatus.FINDINGS if Status.FINDINGS in statuses else ExitStatus.CLEAN
