@@ -1,0 +1,156 @@
+"""All mutants of a corpus, and the trial of each: what ptxas says, what ptxkit says."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from random import Random
+
+from ptxkit.diagnostics import Severity, Verdict
+from ptxkit.linter import lint
+from ptxkit.records import dataclass
+from ptxkit.syntax import parse
+from ptxkit.testing.faults import counts, deletions, harmless, layout, moves, orders, phases, spaces, threads
+from ptxkit.testing.faults.family import Operator
+from ptxkit.testing.faults.mutant import Mutant
+from ptxkit.testing.faults.reading import readings
+from ptxkit.testing.ptxas import Ptxas
+
+OPERATORS: tuple[Operator, ...] = (
+    *deletions.OPERATORS,
+    *counts.OPERATORS,
+    *phases.OPERATORS,
+    *threads.OPERATORS,
+    *moves.OPERATORS,
+    *spaces.OPERATORS,
+    *orders.OPERATORS,
+    *layout.OPERATORS,
+    *harmless.OPERATORS,
+)
+
+_HARMLESS = "harmless: "
+_VISIBLE = re.compile(r"^\s*\.(visible|weak)\b", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """A correct kernel file. name: its path below the corpus, which mutants carry."""
+
+    name: str
+    path: Path
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a mutant. codes: of findings that the correct kernel does not have; warned: of warnings.
+
+    undecided: how many more questions were left open than in the correct kernel.
+    """
+
+    mutant: Mutant
+    codes: tuple[str, ...]
+    warned: tuple[str, ...]
+    undecided: int
+
+    @property
+    def found(self) -> bool:
+        return bool(self.codes)
+
+    @property
+    def alarm(self) -> bool:
+        """Whether something was said of a mutant that breaks nothing."""
+        return self.mutant.harmless and bool(self.codes or self.warned)
+
+
+def kernels(folders: Iterable[Path]) -> list[Kernel]:
+    """The correct kernels below some folders; where a manifest tells real kernels from samplers, the real ones."""
+    found = []
+    for folder in folders:
+        manifest = folder / "manifest.toml"
+        if manifest.is_file():
+            listed = tomllib.loads(manifest.read_text(encoding="utf-8"))["file"]
+            paths = [folder / each["path"] for each in listed if each["kind"] == "real"]
+        else:
+            paths = sorted(folder.rglob("*.ptx")) if folder.is_dir() else [folder]
+        base = folder if folder.is_dir() else folder.parent
+        found += [Kernel(str(path.relative_to(base)), path, path.read_text(encoding="utf-8")) for path in paths]
+    return found
+
+
+def mutants(kernel: Kernel, operators: Sequence[Operator] = OPERATORS) -> list[Mutant]:
+    """Every mutant of a kernel, whether an assembler takes it or not, in the order of operators and text."""
+    found: list[Mutant] = []
+    seen: Counter[tuple[str, str]] = Counter()
+    texts: set[str] = set()
+    for reading in readings(kernel.text, kernel.name):
+        for operator in operators:
+            for change in operator.search(reading):
+                if change is None:
+                    continue
+                rules = operator.rules if change.rules is None else change.rules
+                broken = bool(rules) or operator.family.startswith(_HARMLESS)
+                family = operator.family if broken else _HARMLESS + operator.family
+                line = reading.source.position(change.start)[0]
+                key = (family, change.text)
+                mutant = Mutant(
+                    kernel.name,
+                    reading.program.function.name,
+                    line,
+                    family,
+                    rules,
+                    change.text,
+                    seen[key] + 1,
+                    change.splices,
+                )
+                text = mutant.applied(kernel.text)
+                if text in texts:
+                    continue
+                texts.add(text)
+                seen[key] += 1
+                found.append(mutant)
+    return found
+
+
+def assembled(kernel: Kernel, candidates: Sequence[Mutant], ptxas: Ptxas) -> list[Mutant]:
+    """The mutants that ptxas still takes. Asked many at once, so that no two may show a name to each other."""
+    target = parse(kernel.text, kernel.name).targets[0]
+    texts = [_VISIBLE.sub("", mutant.applied(kernel.text)) for mutant in candidates]
+    refused = ptxas.refusals(texts, target)
+    return [mutant for index, mutant in enumerate(candidates) if index not in refused]
+
+
+def chosen(found: Sequence[Mutant], most: int, share: float, seed: int) -> list[Mutant]:
+    """A part of the mutants: at most so many of one kernel and family, evenly spread, then a random share."""
+    groups: dict[tuple[str, str], list[Mutant]] = {}
+    for mutant in found:
+        groups.setdefault((mutant.kernel, mutant.family), []).append(mutant)
+    kept: list[Mutant] = []
+    for group in groups.values():
+        count = min(most, len(group)) if most else len(group)
+        kept += [group[index * len(group) // count] for index in range(count)]
+    random = Random(seed)
+    return [mutant for mutant in kept if share >= 1 or random.random() < share]
+
+
+def tried(kernel: Kernel, candidates: Sequence[Mutant]) -> list[Outcome]:
+    """What ptxkit says of each mutant beyond what it says of the kernel."""
+    base = lint(kernel.text, path=kernel.name)
+    return [_outcome(mutant, lint(mutant.applied(kernel.text), path=kernel.name), base) for mutant in candidates]
+
+
+def _outcome(mutant: Mutant, verdict: Verdict, base: Verdict) -> Outcome:
+    new = {severity: _codes(verdict, severity) - _codes(base, severity) for severity in Severity}
+    return Outcome(
+        mutant,
+        tuple(sorted(new[Severity.ERROR])),
+        tuple(sorted(new[Severity.WARNING])),
+        len(verdict.undecided) - len(base.undecided),
+    )
+
+
+def _codes(verdict: Verdict, severity: Severity) -> Counter[str]:
+    return Counter(each.code for each in verdict.diagnostics if each.severity == severity)

@@ -1,0 +1,21 @@
+"""What an operator is: a name, the rules it breaks, and a search for places."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TypeAlias
+
+from ptxkit.records import dataclass
+from ptxkit.testing.faults.changes import Change
+from ptxkit.testing.faults.reading import Reading
+
+Search: TypeAlias = Callable[[Reading], Iterable[Change | None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Operator:
+    """A family of mutants. rules: of the catalogue, where a change does not name others; empty: it breaks nothing."""
+
+    family: str
+    rules: tuple[str, ...]
+    search: Search

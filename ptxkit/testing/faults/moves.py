@@ -1,0 +1,154 @@
+"""The right instruction in the wrong place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+from ptxkit.analysis.program import Step
+from ptxkit.isa.effects import (
+    Access,
+    Barrier,
+    CommitGroup,
+    MbarrierArrive,
+    ProxyFence,
+    WaitGroup,
+)
+from ptxkit.testing.faults.changes import Change, moved_after, moved_before
+from ptxkit.testing.faults.deletions import handed_over
+from ptxkit.testing.faults.family import Operator
+from ptxkit.testing.faults.reading import Reading, read_names, written
+
+Test = Callable[[Step], bool]
+
+
+def _first(steps: Iterable[Step], test: Test) -> Step | None:
+    return next((each for each in steps if test(each)), None)
+
+
+def _lifted(reading: Reading, step: Step, place: Step, rules: tuple[str, ...] | None = None) -> Change | None:
+    """A step moved in front of an earlier one; None where something that it reads is computed in between."""
+    between = reading.steps[place.index : step.index]
+    made = {each.scope.register(name) for each in between for name in written(each)}
+    if made & {step.scope.register(name) for name in read_names(step)}:
+        return None
+    return moved_before(reading, step, place, rules)
+
+
+# ------------------------------------------------------------------------------------------ fences
+
+
+def last_write(reading: Reading, step: Step, spaces: tuple[str, ...]) -> Step | None:
+    """The nearest generic write above a step, in the order of the text, to `shared` or `global` memory as asked."""
+
+    def writes(access: Access) -> bool:
+        kind = access.space.partition("::")[0]
+        return access.kind != "read" and access.proxy == "generic" and kind in (*spaces, "generic")
+
+    return _first(reversed(reading.steps[: step.index]), lambda each: reading.accesses(each, writes))
+
+
+def fenced(fence: ProxyFence) -> tuple[str, ...]:
+    """The kinds of memory that a fence covers."""
+    return tuple(dict.fromkeys(space.partition("::")[0] for space in fence.spaces)) or ("shared", "global")
+
+
+def is_asynchronous(reading: Reading, step: Step) -> bool:
+    return reading.accesses(step, lambda access: access.proxy == "async")
+
+
+def async_fences(reading: Reading) -> Iterator[tuple[Step, ProxyFence]]:
+    """The fences between the generic and the async proxy that order both ways."""
+    for step, fence in reading.having(ProxyFence):
+        if fence.proxy == "async" and fence.direction == "both":
+            yield step, fence
+
+
+def _fence_too_early(reading: Reading) -> Iterator[Change | None]:
+    """Before the last of the writes that it is for, in the order of the text."""
+    for step, fence in async_fences(reading):
+        last = last_write(reading, step, fenced(fence))
+        if last is not None and not any(
+            is_asynchronous(reading, each) for each in reading.steps[last.index : step.index]
+        ):
+            yield _lifted(reading, step, last)
+
+
+def _fence_too_late(reading: Reading) -> Iterator[Change]:
+    """After the asynchronous operation that it is for."""
+    for step, _ in async_fences(reading):
+        used = _first(reading.steps[step.index + 1 :], lambda each: is_asynchronous(reading, each))
+        if used is not None:
+            yield moved_after(reading, step, used)
+
+
+# ---------------------------------------------------------------------------------------- barriers
+
+
+def _barrier_too_early(reading: Reading) -> Iterator[Change | None]:
+    """Before the last access to shared memory that it is to end."""
+    for step, barrier in reading.having(Barrier):
+        if barrier.level != "cta" or barrier.action != "sync" or step.instruction.guard is not None:
+            continue
+        last = _first(reading.before(step), lambda each: _ends(reading, each))
+        if last is not None and not reading.effects(last, Barrier):
+            yield _lifted(reading, step, last, handed_over(reading, step))
+
+
+def _ends(reading: Reading, step: Step) -> bool:
+    """Whether a step is what a barrier behind it makes known: an access to shared memory, a wait, another barrier."""
+    shared = reading.accesses(step, lambda access: access.space.startswith("shared"))
+    return shared or bool(reading.effects(step, Barrier) or reading.effects(step, WaitGroup))
+
+
+def _wait_too_late(reading: Reading) -> Iterator[Change]:
+    """A wait for the thread's own copies behind the barrier that is to tell the others."""
+    for step, wait in reading.having(WaitGroup):
+        barrier = _first(reading.after(step), lambda each: _is_barrier(reading, each))
+        if barrier is not None and wait.group in ("cp.async", "bulk"):
+            yield moved_after(reading, step, barrier, ("CA2",) if wait.group == "cp.async" else ("BK9", "BK12"))
+
+
+def _is_barrier(reading: Reading, step: Step) -> bool:
+    return any(each.level == "cta" and each.action == "sync" for each in reading.effects(step, Barrier))
+
+
+def _commit_too_early(reading: Reading) -> Iterator[Change | None]:
+    """Before the last operation that belongs in its group."""
+    rules = {"cp.async": ("CA3", "CA4"), "bulk": ("BK7",), "wgmma": ("WG4",)}
+    for step, commit in reading.having(CommitGroup):
+        last = _first(reading.before(step), lambda each, group=commit.group: _joins(reading, each, group))  # type: ignore[misc]
+        if last is not None:
+            yield _lifted(reading, step, last, rules[commit.group])
+
+
+def _joins(reading: Reading, step: Step, group: str) -> bool:
+    return reading.accesses(step, lambda access: access.completion == group)
+
+
+def _tensor_commit_too_early(reading: Reading) -> Iterator[Change | None]:
+    for step, arrive in reading.having(MbarrierArrive):
+        if arrive.asynchronous:
+            last = _first(reading.before(step), lambda each: _joins(reading, each, "tcgen05"))
+            if last is not None:
+                yield _lifted(reading, step, last)
+
+
+def _arrive_too_early(reading: Reading) -> Iterator[Change | None]:
+    """Before the last access that the arrival says is done."""
+    for step, arrive in reading.having(MbarrierArrive):
+        if arrive.asynchronous or arrive.expect is not None or step.instruction.guard is not None:
+            continue
+        last = _first(reading.before(step), lambda each: _ends(reading, each))
+        if last is not None and not reading.effects(last, Barrier):
+            yield _lifted(reading, step, last)
+
+
+OPERATORS = (
+    Operator("fence-too-early", ("PX9",), _fence_too_early),
+    Operator("fence-too-late", ("PX1",), _fence_too_late),
+    Operator("barrier-too-early", ("race",), _barrier_too_early),
+    Operator("group-wait-too-late", ("CA2",), _wait_too_late),
+    Operator("commit-too-early", ("CA3",), _commit_too_early),
+    Operator("tcgen05-commit-too-early", ("TC9",), _tensor_commit_too_early),
+    Operator("arrive-too-early", ("MB18",), _arrive_too_early),
+)

@@ -1,0 +1,102 @@
+"""Fences and synchronisation that order less than they did: a smaller scope, a weaker order, another kind of memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TypeAlias
+
+from ptxkit.analysis.program import Step
+from ptxkit.isa.effects import Access, Barrier, MbarrierArrive, MbarrierWait, MemoryFence, ProxyFence
+from ptxkit.records import replace
+from ptxkit.syntax.printer import print_instruction
+from ptxkit.testing.faults.changes import Change, put, replaced
+from ptxkit.testing.faults.family import Operator
+from ptxkit.testing.faults.moves import async_fences, fenced, last_write
+from ptxkit.testing.faults.reading import Reading, operand
+from ptxkit.testing.faults.spelling import form_with_effects, respelled
+
+Scoped: TypeAlias = Access | MbarrierArrive | MbarrierWait | MemoryFence | ProxyFence
+Ordered: TypeAlias = Access | Barrier | MbarrierArrive | MbarrierWait
+
+_PLAIN = ("weak", "volatile", "mmio", "relaxed")
+
+
+def _smaller_scope(reading: Reading) -> Iterator[Change | None]:
+    """Only the own CTA is synchronised with, where threads of others take part."""
+    for step in reading.steps:
+        found = [each for each in (step.match.effects if step.match else ()) if isinstance(each, Scoped)]
+        wide = [each for each in found if each.scope in ("cluster", "gpu") and _counts(reading, step, each)]
+        if not wide:
+            continue
+        new = respelled(step, *[(each, replace(each, scope="cta")) for each in wide])
+        yield replaced(reading, step, [new], _scope_rules(wide[0])) if new is not None else None
+
+
+def _counts(reading: Reading, step: Step, effect: Scoped) -> bool:
+    """Whether the scope matters: other CTAs take part, and it is not the bytes of a copy alone that are waited for."""
+    match effect:
+        case MbarrierArrive():
+            remote = reading.comes_from(step, operand(step, effect.barrier), ("map_rank",))
+            return remote and effect.expect is None and not effect.asynchronous
+        case MbarrierWait():
+            return any(_is_remote(reading, each, arrive) for each, arrive in reading.having(MbarrierArrive))
+        case MemoryFence():
+            return effect.only is None and (effect.scope == "gpu" or reading.uses_cluster)
+        case ProxyFence():
+            return effect.proxy == "tensormap"
+        case Access():
+            return effect.order not in ("weak",)
+    return False
+
+
+def _is_remote(reading: Reading, step: Step, arrive: MbarrierArrive) -> bool:
+    return arrive.expect is None and reading.comes_from(step, operand(step, arrive.barrier), ("map_rank",))
+
+
+def _scope_rules(effect: Scoped) -> tuple[str, ...]:
+    if isinstance(effect, ProxyFence):
+        return ("TM5",)
+    return ("MB17",) if isinstance(effect, MbarrierArrive | MbarrierWait) else ("race",)
+
+
+def _weaker_order(reading: Reading) -> Iterator[Change | None]:
+    """What releases or acquires is only relaxed. An arrival that also expects bytes is not to publish anything."""
+    for step in reading.steps:
+        for effect in step.match.effects if step.match else ():
+            if not isinstance(effect, Ordered) or effect.order in _PLAIN:
+                continue
+            if isinstance(effect, MbarrierArrive) and (effect.expect is not None or effect.asynchronous):
+                continue
+            new = respelled(step, (effect, replace(effect, order="relaxed")))
+            rules = {Barrier: ("CL4",), Access: ("race",)}.get(type(effect), ("MB15",))
+            yield replaced(reading, step, [new], rules) if new is not None else None
+
+
+def _other_memory(reading: Reading) -> Iterator[Change | None]:
+    """A fence for shared memory becomes one for global memory, or the reverse, whichever the last write was not to."""
+    for step, fence in async_fences(reading):
+        last = last_write(reading, step, fenced(fence))
+        if last is None:
+            continue
+        spaces = {each.space.partition("::")[0] for each in reading.effects(last, Access) if each.kind != "read"}
+        other = "shared::cta" if spaces == {"global"} else "global"
+        new = respelled(step, (fence, replace(fence, spaces=(other,))))
+        yield replaced(reading, step, [new]) if new is not None and spaces in ({"global"}, {"shared"}) else None
+
+
+def _no_proxy(reading: Reading) -> Iterator[Change | None]:
+    """A fence between proxies becomes one within the generic proxy."""
+    plain = form_with_effects("fence", (MemoryFence("acq_rel", "cta"),))
+    for step, _ in async_fences(reading):
+        if plain is not None:
+            text = print_instruction(replace(plain, guard=step.instruction.guard))
+            said = f"`{reading.text(step)}` becomes `{text}`"
+            yield Change(step.start, said, (put(reading, step, text),))
+
+
+OPERATORS = (
+    Operator("smaller-scope", ("MB17",), _smaller_scope),
+    Operator("weaker-order", ("MB15",), _weaker_order),
+    Operator("fence-other-memory", ("PX11",), _other_memory),
+    Operator("fence-without-proxy", ("PX1",), _no_proxy),
+)

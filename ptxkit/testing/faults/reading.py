@@ -1,0 +1,311 @@
+"""A kernel file as the operators see it: steps with their effects, where values come from, where control goes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
+from typing import TypeVar
+
+from ptxkit.analysis.program import Program, Step, flatten
+from ptxkit.isa.effects import (
+    Access,
+    Barrier,
+    Control,
+    MbarrierArrive,
+    MbarrierComplete,
+    MbarrierExpect,
+    MbarrierInit,
+    MbarrierInvalidate,
+    MbarrierTrack,
+    MbarrierWait,
+    Value,
+)
+from ptxkit.isa.expressions import Call, Expression
+from ptxkit.source import Span
+from ptxkit.syntax import parse, statement_spans
+from ptxkit.syntax.tree import (
+    Address,
+    Arguments,
+    Block,
+    Body,
+    Declaration,
+    Module,
+    Name,
+    Not,
+    Operand,
+    Pair,
+    Vector,
+)
+
+T = TypeVar("T")
+
+ON_MBARRIER = (
+    MbarrierInit,
+    MbarrierInvalidate,
+    MbarrierArrive,
+    MbarrierExpect,
+    MbarrierComplete,
+    MbarrierWait,
+    MbarrierTrack,
+)
+"""Effects on an mbarrier object."""
+
+_STEPS_BACK = 200
+_THREAD = ("%tid", "%laneid", "%warpid")
+
+
+class Reading:
+    """One function with a body. Indices are those of its steps."""
+
+    def __init__(self, module: Module, program: Program, whole: Span) -> None:
+        assert module.source is not None
+        self.source = module.source
+        self.module = module
+        self.program = program
+        self.steps = program.steps
+        self.whole = whole
+
+    # ------------------------------------------------------------------------------------ effects
+
+    def effects(self, step: Step, kind: type[T]) -> list[T]:
+        """The effects of a kind that an instruction has."""
+        return [each for each in step.match.effects if isinstance(each, kind)] if step.match else []
+
+    def having(self, kind: type[T]) -> Iterator[tuple[Step, T]]:
+        """Every instruction with an effect of a kind, and the first such effect."""
+        for step in self.steps:
+            found = self.effects(step, kind)
+            if found:
+                yield step, found[0]
+
+    def accesses(self, step: Step, test: Callable[[Access], bool]) -> bool:
+        """Whether an instruction makes an access for which the test holds."""
+        return any(test(each) for each in self.effects(step, Access))
+
+    def mbarriers(self, step: Step) -> list[str]:
+        """The roles that hold the address of an mbarrier."""
+        effects = step.match.effects if step.match else ()
+        return list(dict.fromkeys(each.barrier for each in effects if isinstance(each, ON_MBARRIER)))
+
+    def is_still(self, step: Step) -> bool:
+        """Whether an instruction only computes, branches or does nothing that an effect tells of."""
+        effects = step.match.effects if step.match else ()
+        return all(isinstance(each, Value) or _is_branch(each) for each in effects)
+
+    @cached_property
+    def uses_cluster(self) -> bool:
+        """Whether CTAs of a cluster have to do with each other: cluster barriers, mapped addresses, multicast."""
+        for step in self.steps:
+            for effect in step.match.effects if step.match else ():
+                if isinstance(effect, Barrier) and effect.level == "cluster":
+                    return True
+                if isinstance(effect, Value) and names_call(effect.value, ("map_rank",)):
+                    return True
+                if getattr(effect, "multicast", None) is not None:
+                    return True
+        return False
+
+    # ------------------------------------------------------------------------------------ places
+
+    def span(self, step: Step) -> Span:
+        """The place of an instruction, from its guard to its semicolon."""
+        return statement_spans(self.source, step.start).statement
+
+    def line(self, step: Step) -> int:
+        return self.source.position(step.start)[0]
+
+    def text(self, step: Step) -> str:
+        """The instruction as it stands, blanks made one."""
+        span = self.span(step)
+        return " ".join(self.source.text[span.start : span.end].split())
+
+    # ------------------------------------------------------------------------------------ values
+
+    @cached_property
+    def _widths(self) -> dict[str, int]:
+        body = self.program.function.body
+        return dict(_widths(body)) if body is not None else {}
+
+    def width(self, name: str) -> int:
+        """The bits of a register; 64 of anything else, such as a variable's address."""
+        return self._widths.get(name, self._widths.get(name.rstrip("0123456789") + "<>", 64))
+
+    @cached_property
+    def _definitions(self) -> dict[str, list[Step]]:
+        found: dict[str, list[Step]] = {}
+        for step in self.steps:
+            for name in written(step):
+                found.setdefault(step.scope.register(name), []).append(step)
+        return found
+
+    def writers(self, step: Step, name: str) -> list[Step]:
+        """The instructions that write the register which a name means at a step."""
+        return self._definitions.get(step.scope.register(name), [])
+
+    def origins(self, step: Step, names: Iterable[str]) -> Iterator[Step]:
+        """Instructions whose results go into registers read at a step, nearest first, through computations alone."""
+        seen: set[int] = set()
+        todo = [(step, name) for name in names]
+        while todo and len(seen) < _STEPS_BACK:
+            reader, name = todo.pop(0)
+            for writer in self.writers(reader, name):
+                if writer.index not in seen:
+                    seen.add(writer.index)
+                    yield writer
+                    if self.is_still(writer):
+                        todo += [(writer, read) for read in read_names(writer)]
+
+    def depends_on_thread(self, step: Step, name: str) -> bool:
+        """Whether a register's value is computed from the thread's number, or elected."""
+        for writer in self.origins(step, [name]):
+            if any(read.startswith(_THREAD) for read in read_names(writer)):
+                return True
+            if any(names_call(each.value, ("elected",)) for each in self.effects(writer, Value)):
+                return True
+        return False
+
+    def comes_from(self, step: Step, operand: Operand | None, operations: tuple[str, ...]) -> bool:
+        """Whether one of these value operations has part in an operand's value."""
+        return any(
+            names_call(each.value, operations)
+            for writer in self.origins(step, names_in(operand))
+            for each in self.effects(writer, Value)
+        )
+
+    # ------------------------------------------------------------------------------------ control
+
+    def targets(self, step: Step) -> list[int]:
+        """Where a branch goes; empty for anything else."""
+        found: list[int] = []
+        for effect in self.effects(step, Control):
+            operand = step.match.operand(effect.target, step.instruction) if step.match and effect.target else None
+            if isinstance(operand, Name):
+                label = step.scope.label(operand.text)
+                listed = [step.scope.label(each) for each in step.scope.branch_targets(operand.text)]
+                found += [each for each in (label, *listed) if each is not None]
+        return found
+
+    def successors(self, index: int) -> list[int]:
+        """The steps that may come next."""
+        step = self.steps[index]
+        found = self.targets(step)
+        ends = any(effect.kind != "call" for effect in self.effects(step, Control)) and step.instruction.guard is None
+        if not ends and index + 1 < len(self.steps):
+            found = [index + 1, *found]
+        return found
+
+    @cached_property
+    def leaders(self) -> frozenset[int]:
+        """The first steps of basic blocks."""
+        found = {0}
+        for step in self.steps:
+            targets = self.targets(step)
+            found.update(targets)
+            if self.effects(step, Control):
+                found.add(step.index + 1)
+        return frozenset(found)
+
+    def before(self, step: Step) -> Iterator[Step]:
+        """The earlier steps of the same basic block, nearest first."""
+        index = step.index
+        while index not in self.leaders and index > 0:
+            index -= 1
+            yield self.steps[index]
+
+    def after(self, step: Step) -> Iterator[Step]:
+        """The later steps of the same basic block."""
+        for index in range(step.index + 1, len(self.steps)):
+            if index in self.leaders:
+                return
+            yield self.steps[index]
+
+    def reached_by_all(self, step: Step) -> bool:
+        """Whether every thread that comes to the function's end has passed this instruction."""
+        if step.instruction.guard is not None:
+            return False
+        seen, todo = {step.index}, [0]
+        while todo:
+            index = todo.pop()
+            if index in seen:
+                continue
+            seen.add(index)
+            following = self.successors(index)
+            traps = any(effect.kind == "trap" for effect in self.effects(self.steps[index], Control))
+            leaves = any(effect.kind in ("exit", "return") for effect in self.effects(self.steps[index], Control))
+            if (not following and not traps) or leaves:
+                return False
+            todo += following
+        return True
+
+
+def readings(text: str, path: str) -> list[Reading]:
+    """The functions of a module that have a body."""
+    module = parse(text, path)
+    found = []
+    for item, start in module.located():
+        function = item
+        body = getattr(function, "body", None)
+        if body is not None and body.statements:
+            program = flatten(module, function)  # type: ignore[arg-type]
+            found.append(Reading(module, program, Span(start, start)))
+    return found
+
+
+def written(step: Step) -> list[str]:
+    """The names of the registers that an instruction writes."""
+    if step.match is None:
+        return []
+    operands = [step.match.operand(role, step.instruction) for role in step.match.results]
+    return [name for operand in operands for name in names_in(operand)]
+
+
+def read_names(step: Step) -> list[str]:
+    """The registers and special registers that an instruction reads, its guard's too."""
+    results = set()
+    if step.match is not None:
+        results = {step.match.roles[role] for role in step.match.results if role in step.match.roles}
+    operands = [each for index, each in enumerate(step.instruction.operands) if index not in results]
+    guard = [step.instruction.guard.predicate] if step.instruction.guard else []
+    return [*(name for operand in operands for name in names_in(operand)), *guard]
+
+
+def names_in(operand: Operand | None) -> list[str]:
+    """Every name in an operand."""
+    match operand:
+        case Name(text):
+            return [] if text == "_" else [text]
+        case Not(inner):
+            return [inner.text]
+        case Pair(first, second):
+            return names_in(first) + names_in(second)
+        case Vector(elements) | Arguments(elements):
+            return [name for element in elements for name in names_in(element)]
+        case Address(base, _, index):
+            return [name for part in (base, *index) for name in names_in(part)]
+    return []
+
+
+def names_call(expression: Expression, functions: tuple[str, ...]) -> bool:
+    """Whether a value is made by one of these operations."""
+    if not isinstance(expression, Call):
+        return False
+    return expression.function in functions or any(names_call(each, functions) for each in expression.arguments)
+
+
+def operand(step: Step, role: str | None) -> Operand | None:
+    """The operand that plays a role, or None."""
+    return step.match.operand(role, step.instruction) if step.match and role is not None else None
+
+
+def _widths(body: Body) -> Iterator[tuple[str, int]]:
+    for statement in body.statements:
+        if isinstance(statement, Block):
+            yield from _widths(statement.body)
+        elif isinstance(statement, Declaration) and statement.space == "reg":
+            bits = "".join(letter for letter in statement.type if letter.isdigit())
+            for each in statement.declarators:
+                yield each.name + ("<>" if each.count is not None else ""), int(bits or 1)
+
+
+def _is_branch(effect: object) -> bool:
+    return isinstance(effect, Control) and effect.kind in ("branch", "branch_indexed")

@@ -1,0 +1,108 @@
+"""Addresses taken for what they are not: of another state space, generic or not, of another CTA."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptxkit.analysis.program import Step
+from ptxkit.isa import table
+from ptxkit.isa.effects import Access, Value
+from ptxkit.isa.expressions import Call, Const
+from ptxkit.isa.forms import Match
+from ptxkit.records import replace
+from ptxkit.syntax.tree import Instruction, Name
+from ptxkit.testing.faults.changes import Change, replaced, through
+from ptxkit.testing.faults.family import Operator
+from ptxkit.testing.faults.reading import Reading, operand
+
+_OFFSETS = ("shared", "shared::cta", "shared::cluster", "local")
+
+
+def _exchanged(step: Step, old: str, new: str | None) -> Instruction | None:
+    """The instruction with another word for the space, or none, that does the same kinds of things."""
+    name, *words = step.instruction.opcode.split(".")
+    place = words.index(old)
+    opcode = ".".join([name, *words[:place], *([new] if new else []), *words[place + 1 :]])
+    found = table().match(Instruction(opcode, step.instruction.operands))
+    if step.match is None or not isinstance(found, Match) or found.form.tolerated:
+        return None
+    alike = [type(each) for each in found.effects] == [type(each) for each in step.match.effects]
+    return replace(step.instruction, opcode=opcode) if alike else None
+
+
+def _words(step: Step, wanted: tuple[str, ...]) -> list[str]:
+    return [word for word in step.instruction.opcode.split(".")[1:] if word in wanted]
+
+
+def _addressed(reading: Reading, step: Step) -> list[tuple[str, bool]]:
+    """The roles that hold an address of memory or of an mbarrier in shared memory, and whether it is an mbarrier."""
+    found = [(each.address, False) for each in reading.effects(step, Access) if each.via == "address"]
+    found += [(role, True) for role in reading.mbarriers(step)]
+    return list(dict.fromkeys(found))
+
+
+def _offset_as_generic(reading: Reading) -> Iterator[Change | None]:
+    for step in reading.steps:
+        words = _words(step, _OFFSETS)
+        if len(words) == 1 and _addressed(reading, step):
+            new = _exchanged(step, words[0], None)
+            yield replaced(reading, step, [new]) if new is not None else None
+
+
+def _generic_as_offset(reading: Reading) -> Iterator[Change | None]:
+    for step in reading.steps:
+        words = _words(step, _OFFSETS[:-1])
+        for role, barrier in _addressed(reading, step):
+            spaces = [each.space for each in reading.effects(step, Access) if each.address == role]
+            if words and (barrier or all(space.startswith("shared") for space in spaces)):
+                yield through(reading, step, role, "cvta.shared.u64")
+
+
+def _other_space(reading: Reading) -> Iterator[Change | None]:
+    for step in reading.steps:
+        words = _words(step, ("shared", "shared::cta", "global"))
+        if len(words) == 1 and reading.effects(step, Access):
+            new = _exchanged(step, words[0], "shared" if words[0] == "global" else "global")
+            yield replaced(reading, step, [new]) if new is not None else None
+
+
+def _unconverted(reading: Reading) -> Iterator[Change | None]:
+    """A conversion between an address of a space and a generic one only copies. Global addresses are generic ones."""
+    broken = {"to_generic": "AS2", "from_generic": "AS1"}
+    for step, value in reading.having(Value):
+        call = value.value
+        if not isinstance(call, Call) or call.function not in broken:
+            continue
+        space = call.arguments[0]
+        result, source = step.instruction.operands[:2]
+        if isinstance(result, Name) and isinstance(source, Name) and isinstance(space, Const):
+            rules = () if space.value == "global" else (broken[call.function],)
+            move = Instruction(f"mov.u{reading.width(result.text)}", (result, source), step.instruction.guard)
+            yield replaced(reading, step, [move], rules)
+
+
+def _remote_as_own(reading: Reading) -> Iterator[Change | None]:
+    for step in reading.steps:
+        for word in _words(step, ("shared::cluster",)):
+            roles = [role for role, _ in _addressed(reading, step)]
+            if any(reading.comes_from(step, operand(step, role), ("map_rank",)) for role in roles):
+                new = _exchanged(step, word, "shared::cta")
+                yield replaced(reading, step, [new]) if new is not None else None
+
+
+def own_as_cluster(reading: Reading) -> Iterator[Change | None]:
+    """The own CTA's memory under the name of the cluster's, of which it is part."""
+    for step in reading.steps:
+        for word in _words(step, ("shared::cta",)):
+            if _addressed(reading, step):
+                new = _exchanged(step, word, "shared::cluster")
+                yield replaced(reading, step, [new]) if new is not None else None
+
+
+OPERATORS = (
+    Operator("offset-as-generic", ("AS2",), _offset_as_generic),
+    Operator("generic-as-offset", ("AS1",), _generic_as_offset),
+    Operator("other-space", ("AS1",), _other_space),
+    Operator("delete-conversion", ("AS1", "AS2"), _unconverted),
+    Operator("remote-as-own", ("AS5",), _remote_as_own),
+)

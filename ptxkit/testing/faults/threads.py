@@ -1,0 +1,141 @@
+"""Things done by the wrong threads: by all instead of one, or by one instead of all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from ptxkit.analysis.program import Step
+from ptxkit.isa.effects import (
+    Barrier,
+    CommitGroup,
+    Control,
+    MbarrierArrive,
+    MbarrierComplete,
+    MbarrierInit,
+    ProxyFence,
+    RegisterFence,
+    TensorMemory,
+    WaitGroup,
+)
+from ptxkit.testing.faults.changes import Change, by_one_thread, put, unguarded
+from ptxkit.testing.faults.family import Operator, Search
+from ptxkit.testing.faults.reading import Reading
+
+_LONG = 60
+
+
+# ------------------------------------------------------------------------------------- all for one
+
+
+def _breaks(reading: Reading, steps: list[Step]) -> tuple[str, ...]:
+    """What goes wrong when more threads than one execute these."""
+    if any(reading.effects(each, MbarrierInit) for each in steps):
+        return ("MB4",)
+    if any(reading.effects(each, MbarrierArrive) for each in steps):
+        return ("MB7",)
+    if any(reading.effects(each, MbarrierComplete) for each in steps):
+        return ("BK5",)
+    return ()
+
+
+def _by_all(wanted: tuple[str, ...]) -> Search:
+    def search(reading: Reading) -> Iterator[Change | None]:
+        for step in reading.steps:
+            guard = step.instruction.guard
+            if guard is None or not reading.depends_on_thread(step, guard.predicate):
+                continue
+            skipped = _skipped(reading, step)
+            if _breaks(reading, [step]) == wanted:
+                yield unguarded(reading, step, wanted)
+            elif skipped and _breaks(reading, skipped) == wanted:
+                said = f"`{reading.text(step)}` deleted, so that all threads go on"
+                yield Change(step.start, said, (put(reading, step, ""),), wanted)
+
+    return search
+
+
+def _skipped(reading: Reading, branch: Step) -> list[Step]:
+    """The steps that a forward branch leaves out, if they are few and nobody waits for others in them."""
+    targets = reading.targets(branch)
+    if len(targets) != 1 or not branch.index < targets[0] <= branch.index + _LONG:
+        return []
+    region = list(reading.steps[branch.index + 1 : targets[0]])
+    for each in region:
+        if any(barrier.level == "cta" for barrier in reading.effects(each, Barrier)):
+            return []
+        if any(effect.kind in ("return", "exit", "trap") for effect in reading.effects(each, Control)):
+            return []
+    return region
+
+
+# ------------------------------------------------------------------------------------- one for all
+
+
+def _by_one(test: Callable[[Reading, Step], tuple[str, ...] | None]) -> Search:
+    def search(reading: Reading) -> Iterator[Change | None]:
+        for step in reading.steps:
+            rules = test(reading, step)
+            if rules is not None and reading.reached_by_all(step):
+                yield by_one_thread(reading, step, rules)
+
+    return search
+
+
+def _barrier(reading: Reading, step: Step) -> tuple[str, ...] | None:
+    for barrier in reading.effects(step, Barrier):
+        if barrier.level == "cluster":
+            return ("CL3",)
+        if barrier.level == "cta" and barrier.action == "sync":
+            return ("BR2",)
+    return None
+
+
+def _fence(reading: Reading, step: Step) -> tuple[str, ...] | None:
+    """A fence that stands before a barrier of the CTA, which is to hand over what every thread wrote."""
+    if not any(fence.proxy == "async" for fence in reading.effects(step, ProxyFence)):
+        return None
+    for later in reading.after(step):
+        if reading.accesses(later, lambda access: access.proxy == "async"):
+            return None
+        if any(barrier.level == "cta" for barrier in reading.effects(later, Barrier)):
+            return ("PX9",)
+    return None
+
+
+def _wait(reading: Reading, step: Step) -> tuple[str, ...] | None:
+    waits = reading.effects(step, WaitGroup)
+    return ("CA5",) if any(wait.group == "cp.async" for wait in waits) else None
+
+
+def _commit(reading: Reading, step: Step) -> tuple[str, ...] | None:
+    return ("CA3",) if any(each.group == "cp.async" for each in reading.effects(step, CommitGroup)) else None
+
+
+def _collective(reading: Reading, step: Step) -> tuple[str, ...] | None:
+    """What a whole warp or warpgroup executes together."""
+    groups = [each.group for each in reading.effects(step, WaitGroup)]
+    groups += [each.group for each in reading.effects(step, CommitGroup)]
+    if reading.effects(step, RegisterFence) or "wgmma" in groups:
+        return ("WG5",)
+    if reading.effects(step, TensorMemory) or any(group.startswith("tcgen05") for group in groups):
+        return ("TC1",)
+    return None
+
+
+def _collective_anywhere(reading: Reading) -> Iterator[Change | None]:
+    for step in reading.steps:
+        rules = _collective(reading, step)
+        if rules is not None and step.instruction.guard is None:
+            yield by_one_thread(reading, step, rules)
+
+
+OPERATORS = (
+    Operator("init-by-all", ("MB4",), _by_all(("MB4",))),
+    Operator("arrive-by-all", ("MB7",), _by_all(("MB7",))),
+    Operator("copy-by-all", ("BK5",), _by_all(("BK5",))),
+    Operator("barrier-by-one", ("BR2",), _by_one(_barrier)),
+    Operator("fence-by-one", ("PX9",), _by_one(_fence)),
+    Operator("group-wait-by-one", ("CA5",), _by_one(_wait)),
+    Operator("commit-by-one", ("CA3",), _by_one(_commit)),
+    Operator("collective-by-one", ("WG5", "TC1"), _collective_anywhere),
+)
