@@ -15,7 +15,7 @@ from ptxkit.records import replace
 
 _KINDS = frozenset({"label", "function", "arguments", "symbol", "texture", "surface", "sampler", "any", "sink"})
 _FLAGS = frozenset(
-    {"wider", "narrower", "integer", "halves", "exact", "lax", "cut", "special", "minus", "scalar", "typed"}
+    {"wider", "narrower", "integer", "halves", "exact", "lax", "cut", "special", "minus", "scalar", "typed", "bare"}
     | {"sink", "negatable", "symbol"}
 )
 _OBJECTS = frozenset({"mbarrier", "tensormap", "texture", "surface", "sampler"})
@@ -108,8 +108,8 @@ class OperandBuilder:
                     condition = child.children[0]
                     if condition is not None:
                         allowed_if.append((str(child.data), self.expressions.build(condition)))
-                case "element":
-                    marks.append("element")
+                case "element" | "lax":
+                    marks.append(str(child.data))
                 case "object":
                     thing = str(child.children[0])
                     if thing not in _OBJECTS:
@@ -121,6 +121,7 @@ class OperandBuilder:
         wide, in_register = "wide" in marks, "in_register" in marks
         long, exact = "long" in marks, "untyped" in marks
         place = replace(place, wide=wide, long=long, in_register=in_register, exact=exact, symbol="element" in marks)
+        place = replace(place, lax="lax" in marks)
         return replace(place, symbols=symbols, allowed_if=tuple(allowed_if))
 
     def _slot(self, node: Node) -> OperandForm:

@@ -183,7 +183,7 @@ def _fits_vector(operand: OperandForm, shape: Shape) -> bool:
         return operand.immediates is not None
     if shape == "name":  # a register declared with `.v2`
         return not (operand.elements or operand.braced)
-    if shape[0] != "vector":
+    if shape[0] != "vector" or operand.bare:
         return False
     parts = shape[1:]
     if operand.elements:

@@ -161,6 +161,8 @@ def _vector(operand: OperandForm, random: Random) -> Spellings:
     assert isinstance(operand.count, Const)
     count, own = int(operand.count.value or 0), register_type(operand)
     first = random.randrange(4)
+    if operand.bare:
+        return {"plain": f"%v{count}{own}_{random.randrange(VECTORS)}"}
     names = [f"%{own}_{first + index}" for index in range(count)]
     found = {"plain": _braced(names)}
     if not operand.braced and count in (2, 4) and bits(own) * count <= 128 and own != "pred":

@@ -115,7 +115,8 @@ def _first_misfit(operand: OperandForm, parts: Sequence[object], *, inside: bool
     if inside and len(operand.elements) > 2 and len({each.type for each in operand.elements[1:]}) == 1:
         # Behind an index of its own type, the others are a vector to ptxas.
         first, *others = operand.elements
-        return misfit(first, parts[0], inside=True) or _wrong_elements(others[0], (("r", "b32"), *parts[1:]))  # type: ignore[arg-type]
+        untyped = () if others[0].exact else (("r", "b32"),)
+        return misfit(first, parts[0], inside=True) or _wrong_elements(others[0], (*untyped, *parts[1:]))  # type: ignore[arg-type]
     for element, part in zip(operand.elements, parts, strict=False):  # an operand of any kind has none
         found = misfit(element, part, inside=inside)  # type: ignore[arg-type]
         if found is not None:

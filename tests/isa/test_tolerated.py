@@ -11,7 +11,6 @@ from ptxkit.isa.forms import Form
 from ptxkit.isa.instances import instances, scaffold
 from ptxkit.isa.loader import load_texts
 from ptxkit.isa.table import Table
-from ptxkit.isa.targets import parse_target, unmet
 from ptxkit.testing.agreement import PAIRS, why_refused
 from ptxkit.testing.ptxas import installed
 
@@ -23,10 +22,9 @@ def is_taken(form: Form) -> bool:
     newest = installed()[0]
     for version, target in reversed(PAIRS):
         made = instances(form, table().value_gates, Random(form.syntax), 12)
-        texts = [each.text for each in made if not unmet(each.match.gates, version, parse_target(target))]
-        modules = [scaffold([text], version, target) for text in texts]
-        refused = newest.refusals(modules, target)
-        if any(index not in refused and why_refused(module) is None for index, module in enumerate(modules)):
+        modules = [scaffold([each.text], version, target) for each in made]
+        # One by one: texturing modes must not differ among the modules of one process.
+        if any(why_refused(module) is None and newest.refusal(module, target) is None for module in modules):
             return True
     return False
 
