@@ -216,7 +216,7 @@ class Scope:
     def _part(self, name: str) -> str | None:
         base, _, component = name.rpartition(".")
         whole = self._declared(base)
-        if whole is None or is_symbol(whole.kind):
+        if whole is None or whole.kind == "pred" or is_symbol(whole.kind):
             return None
         if whole.kind.startswith("v") and component in _COMPONENTS:
             return whole.kind.partition(".")[2]

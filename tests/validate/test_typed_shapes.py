@@ -1,4 +1,4 @@
-"""Elements of arrays, and names with constants behind them, where an instruction takes them and where not."""
+"""Elements of arrays, names with constants behind them, and sinks, where an instruction takes them and where not."""
 
 from __future__ import annotations
 
@@ -54,9 +54,15 @@ SUMS = [
     ("mov.b32 %r1, %r2+WARP_SZ;", "mov.b32 %r1, %r2+1.5;", "PTX104", "no assembler computes"),
 ]
 
+SINKS = [
+    ("shfl.sync.up.b32 %r1|_, %r2, 1, 0, -1;", "shfl.sync.up.b32 _|%p1, %r2, 1, 0, -1;", "PTX104", "must be a .b32"),
+    ("setp.eq.b32 %p1|_, %r1, %r2;", "lop3.or.b32 %r1|_, %r1, %r2, %r3, 1, %p1;", "PTX104", "a .pred register"),
+    ("@%p1 ret;", "@%p1.b0 ret;", "PTX106", "the guard `%p1.b0` is not declared"),
+]
+
 PAIRS = [
     Pair(f"{HEAD}{right}\nret;\n}}", f"{HEAD}{wrong}\nret;\n}}", code, words)
-    for right, wrong, code, words in ELEMENTS + SUMS
+    for right, wrong, code, words in ELEMENTS + SUMS + SINKS
 ]
 
 TOLERATED = [
