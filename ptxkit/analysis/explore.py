@@ -58,7 +58,11 @@ class Explorer:
         for sample in SAMPLES:
             for rank in ranks:
                 self._explore(Scenario(self.launch, sample, rank))
-        for sample in MORE_SAMPLES:
+            if not any(exploration.scenario.sampled for exploration in self.explorations):
+                for exploration in self.explorations:
+                    exploration.scenario.samples = len(SAMPLES)
+                break
+        for sample in MORE_SAMPLES if self.explorations[0].scenario.samples == 1 else ():
             missed = len(self.missed)
             if not missed:
                 break

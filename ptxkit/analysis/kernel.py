@@ -9,7 +9,7 @@ from functools import cached_property, partial
 from ptxkit.analysis.explore import Exploration, Explorer
 from ptxkit.analysis.inflight import Copy, copies_of
 from ptxkit.analysis.order import Handover, Marks, handovers, marks_of
-from ptxkit.analysis.program import Program
+from ptxkit.analysis.program import Program, Step
 from ptxkit.analysis.ranges import RangeIndex
 from ptxkit.analysis.rewrites import Rewrites
 from ptxkit.analysis.scenario import Scenario
@@ -48,6 +48,7 @@ class Thread:
     def __init__(self, trace: Trace) -> None:
         self.trace = trace
         self.tid = trace.tid
+        self._fills_of: dict[tuple[int, int], tuple[tuple[Step, tuple[Copy, ...]], ...]] = {}
 
     @cached_property
     def marks(self) -> Marks:
@@ -79,6 +80,16 @@ class Thread:
         return [(at, event) for at, event in self.accesses if is_generic_read(event) or is_async_read(event)]
 
     @cached_property
+    def places_read(self) -> list[tuple[int, Event, int, int]]:
+        """Its `reads` with the first byte and the byte behind the last."""
+        return [(at, event, *place) for at, event in self.reads if (place := extent(event)) is not None]
+
+    @cached_property
+    def generic_reads_at(self) -> dict[tuple[Step, int], int]:
+        """The positions of its `generic_reads` by instruction and visit."""
+        return {(event.step, event.visit): at for at, event in self.generic_reads}
+
+    @cached_property
     def fills(self) -> RangeIndex[Copy]:
         """Its asynchronous copies into shared memory, by the bytes they write."""
         index: RangeIndex[Copy] = RangeIndex()
@@ -87,6 +98,16 @@ class Thread:
             if isinstance(effect, Access) and effect.kind != "read" and touched is not None:
                 index.add(*touched, copy)
         return index
+
+    def fills_of(self, low: int, high: int) -> tuple[tuple[Step, tuple[Copy, ...]], ...]:
+        """Those of its `fills` that write some of the bytes `[low, high)`, by instruction."""
+        known = self._fills_of.get((low, high))
+        if known is None:
+            by_step: dict[Step, list[Copy]] = defaultdict(list)
+            for copy in self.fills.overlapping(low, high):
+                by_step[copy.event.step].append(copy)
+            known = self._fills_of[(low, high)] = tuple((step, tuple(copies)) for step, copies in by_step.items())
+        return known
 
     @cached_property
     def async_writes(self) -> list[tuple[int, Event]]:

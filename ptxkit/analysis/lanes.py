@@ -50,6 +50,7 @@ def _parameter(walker: Walker, name: str, offset: int, width: int) -> Value:
     """A kernel parameter: a symbol for a pointer, the scenario's sample for an integer."""
     if (name, offset) in walker.pointers:
         return walker.terms.of(("parameter", name, offset), pointer=True)
+    walker.scenario.sampled = True
     return walker.scenario.sample & mask(width)
 
 

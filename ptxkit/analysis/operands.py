@@ -116,11 +116,15 @@ class Operands:
         if handler is not None:
             return handler(self, call)
         name = call.function
-        arguments = [self.argument(argument) for argument in call.arguments]
-        if len(arguments) == 3:
-            a, b, c = arguments
-            return lambda walker: walker.operations.find(name)(a(walker), b(walker), c(walker))
-        return lambda walker: walker.operations.find(name)(*[argument(walker) for argument in arguments])
+        fixed, *rest = _constants_first(call.arguments)
+        readers = [self.argument(argument) for argument in rest]
+        if len(readers) == 1:
+            (only,) = readers
+            return lambda walker: walker.operations.find(name)(*fixed, only(walker))
+        if len(readers) == 2:
+            first, second = readers
+            return lambda walker: walker.operations.find(name)(*fixed, first(walker), second(walker))
+        return lambda walker: walker.operations.find(name)(*fixed, *[reader(walker) for reader in readers])
 
     def argument(self, expression: Expression) -> ArgumentReader:
         """Like `evaluator`, but strings and truth values of the table pass as they are."""
@@ -150,6 +154,18 @@ class Operands:
             return walker.terms.of(("address", space, value)) if offset is None else offset
 
         return read
+
+
+def _constants_first(
+    arguments: tuple[Expression, ...],
+) -> tuple[tuple[int | str | bool | None, ...], *tuple[Expression, ...]]:
+    """What the table fixed in front of a value operation's operands (widths, types, modes), and the operands."""
+    fixed: list[int | str | bool | None] = []
+    for argument in arguments:
+        if not isinstance(argument, Const) or isinstance(argument.value, float):
+            break
+        fixed.append(argument.value)
+    return tuple(fixed), *arguments[len(fixed) :]
 
 
 def constant(number: int) -> Reader:

@@ -58,14 +58,14 @@ class Operations:
     def __init__(self, terms: Terms, window: SharedWindow) -> None:
         self._terms = terms
         self._window = window
-        self._named: dict[str, Operation] = {
-            name[3:]: getattr(self, name) for name in dir(self) if name.startswith("op_")
-        }
+        self._named: dict[str, Operation] = {}
 
     def find(self, name: str) -> Operation:
         """The function of a value operation; for one without meaning here, a function that gives its operands' term."""
         found = self._named.get(name)
-        return found if found is not None else partial(self._unknown, name)
+        if found is None:
+            found = self._named[name] = getattr(self, f"op_{name}", None) or partial(self._unknown, name)
+        return found
 
     def _unknown(self, name: str, *arguments: Argument) -> Value:
         key: Hashable = (name, *arguments)

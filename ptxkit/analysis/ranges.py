@@ -17,20 +17,32 @@ class RangeIndex(Generic[T]):
 
     def __init__(self) -> None:
         self._buckets: dict[int, list[tuple[int, int, T]]] = defaultdict(list)
+        self._asked: dict[tuple[int, int], tuple[T, ...]] = {}
 
     def add(self, low: int, high: int, item: T) -> None:
         """Adds an item; an empty range covers nothing."""
         if low >= high:
             return
+        self._asked.clear()
+        entry = (low, high, item)
         for bucket in range(low // _BUCKET, (high - 1) // _BUCKET + 1):
-            self._buckets[bucket].append((low, high, item))
+            self._buckets[bucket].append(entry)
 
     def __bool__(self) -> bool:
         return bool(self._buckets)
 
-    def overlapping(self, low: int, high: int) -> Iterator[T]:
-        """The items whose range meets `[low, high)`; one that spans buckets may come more than once."""
+    def overlapping(self, low: int, high: int) -> tuple[T, ...]:
+        """The items whose range meets `[low, high)`. Loops ask for the same places again: answers are kept."""
+        known = self._asked.get((low, high))
+        if known is None:
+            known = self._asked[(low, high)] = tuple(self._find(low, high))
+        return known
+
+    def _find(self, low: int, high: int) -> Iterator[T]:
+        seen: set[int] = set()
         for bucket in range(low // _BUCKET, (high - 1) // _BUCKET + 1):
-            for start, end, item in self._buckets.get(bucket, ()):
-                if start < high and low < end:
+            for entry in self._buckets.get(bucket, ()):
+                start, end, item = entry
+                if start < high and low < end and id(entry) not in seen:
+                    seen.add(id(entry))  # one that spans buckets is met in each
                     yield item

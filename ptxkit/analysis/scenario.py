@@ -37,6 +37,8 @@ class Scenario:
 
     ordering: the unknown conditions whose both sides deserve a look, as they guarded a fence, a wait, a commit or an
     arrival, or stand for what other lanes voted; a dict for its order.
+
+    sampled: some walk has read an integer parameter. samples: how many samples this is the scenario of, where none has.
     """
 
     launch: Launch
@@ -44,6 +46,8 @@ class Scenario:
     rank: int = 0
     decisions: dict[Term, bool] = field(default_factory=dict)
     ordering: dict[Term, None] = field(default_factory=dict)
+    sampled: bool = False
+    samples: int = 1
 
 
 def launch_of(program: Program) -> Launch:

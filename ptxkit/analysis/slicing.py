@@ -138,11 +138,12 @@ def _flow_of(match: Match) -> _Flow:
                 values.append((result, tuple(_positions(match, _roles(effect.value))), _is_memory(effect.value)))
             continue
         acts = True
-        if isinstance(effect, Control) or (isinstance(effect, Access) and effect.space.startswith("param")):
+        written = effect.space if isinstance(effect, Access) and effect.kind != "read" else ""
+        if isinstance(effect, Control) or written.startswith("param"):
             observed.update(everything)
         elif not isinstance(effect, AsyncRegisters):
             observed.update(_positions(match, _named(effect)))
-        if isinstance(effect, Access) and effect.kind != "read" and effect.space.startswith(_OWN_MEMORY):
+        if written.startswith(_OWN_MEMORY):
             stored.update(everything)
     return _Flow(acts, tuple(observed), tuple(values), tuple(stored))
 

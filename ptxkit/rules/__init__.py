@@ -75,7 +75,7 @@ def _kernel(judge: Judge, explorer: Explorer, policy: str) -> set[Step]:
     explorer.run()
     kernel = Kernel(explorer, policy)
     for rule in RULES:
-        judge.hear(rule, rule.check(kernel))
+        judge.hear(rule, rule.check(kernel), kernel.worlds)
     source = explorer.program.module.source
     assert source is not None
     _unreached(judge, source, explorer.missed)

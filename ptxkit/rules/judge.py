@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Sequence
 
+from ptxkit.analysis.kernel import World
 from ptxkit.analysis.program import Step
 from ptxkit.diagnostics import Diagnostic, Label, Undecided
 from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
@@ -27,8 +28,8 @@ class Judge:
         self.diagnostics: list[Diagnostic] = []
         self.undecided: list[Undecided] = []
 
-    def hear(self, rule: Rule, observed: Iterable[Observation | Doubt]) -> None:
-        """Judges all that one rule observed in one kernel."""
+    def hear(self, rule: Rule, observed: Iterable[Observation | Doubt], worlds: Sequence[World] = ()) -> None:
+        """Judges all that one rule observed in one kernel. worlds: the scenarios it looked at."""
         pairs: dict[tuple[Step, Step | None], dict[int, list[Observation]]] = defaultdict(lambda: defaultdict(list))
         doubts: dict[tuple[Step, str], None] = {}
         for item in observed:
@@ -38,19 +39,22 @@ class Judge:
                 pairs[item.key][item.world].append(item)
         proven: dict[Step, Finding] = {}
         for by_world in pairs.values():
-            self._pair(rule, by_world, proven)
+            scenarios = sum(worlds[number].scenario.samples if worlds else 1 for number in by_world)
+            self._pair(rule, by_world, proven, scenarios)
         for findings in _by_cause(proven.values()):
             self.diagnostics.append(self._diagnostic(rule, *findings))
         for step, reason in doubts:
             self.undecided.append(Undecided(rule.code, reason, self._source, self.span(step)))
 
-    def _pair(self, rule: Rule, by_world: dict[int, list[Observation]], findings: dict[Step, Finding]) -> None:
+    def _pair(
+        self, rule: Rule, by_world: dict[int, list[Observation]], findings: dict[Step, Finding], scenarios: int
+    ) -> None:
         broken = {world: [o for o in seen if o.finding is not None] for world, seen in by_world.items()}
         found = [o for seen in broken.values() for o in seen]
         if not found:
             return
         sure = [o for o in found if o.exact or o.threads == 1]
-        proven = any(o.exact for o in found) or (bool(sure) and len(broken) > 1 and all(broken.values()))
+        proven = any(o.exact for o in found) or (bool(sure) and scenarios > 1 and all(broken.values()))
         finding = (sure or found)[0].finding
         assert finding is not None
         if not proven:

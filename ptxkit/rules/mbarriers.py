@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from ptxkit.analysis.kernel import Thread, World
 from ptxkit.analysis.space import CTA_BITS
-from ptxkit.analysis.trace import Event, Opaque
+from ptxkit.analysis.trace import Event
 from ptxkit.isa.effects import (
     Access,
     MbarrierArrive,
@@ -43,11 +43,8 @@ def initialisations(threads: Iterable[Thread]) -> dict[int, list[tuple[Thread, i
 
 def is_murky(world: World) -> bool:
     """Whether an object might be initialised, or arrived at, where no trace shows it."""
-    for thread in world.threads.values():
-        for event in thread.trace.events:
-            if isinstance(event, Opaque):
-                return True
-            effect = event.effect
-            if isinstance(effect, MbarrierInit | MbarrierInvalidate) and not isinstance(event.address, int):
-                return True
-    return False
+    return any(
+        thread.trace.opaque
+        or any(not isinstance(e.address, int) for _, e in thread.positions(MbarrierInit, MbarrierInvalidate))
+        for thread in world.threads.values()
+    )

@@ -31,7 +31,9 @@ def observations(
                     values[place][number].add((thread.tid, misuse.value))
                     first.setdefault(place, misuse)
     for place, by_world in values.items():
-        enough = len(by_world) > 1 or first[place].origin == "generic"
+        enough = (
+            sum(kernel.worlds[number].scenario.samples for number in by_world) > 1 or first[place].origin == "generic"
+        )
         agreed = len(by_world) == len(reached[place[0]]) and set.intersection(*by_world.values())
         if enough and agreed:
             yield Observation((place[0], None), min(by_world), True, finding(first[place]))

@@ -38,7 +38,6 @@ from ptxkit.analysis.kernel import (
     is_generic_write,
 )
 from ptxkit.analysis.program import Step
-from ptxkit.analysis.ranges import RangeIndex
 from ptxkit.analysis.trace import Event
 from ptxkit.isa.effects import MbarrierWait, WaitGroup
 from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
@@ -57,28 +56,31 @@ def _thread(number: int, world: World, issuer: Thread) -> Iterator[Observation]:
     if not issuer.fills:
         return
     for reader in world.threads.values():
-        broken: set[tuple[Step, Step]] = set()
+        settled: set[tuple[Step, Step]] = set()
         looks = Looks()
-        for position, event in reader.reads:
-            for copy in _latest(issuer.fills, reader is issuer, position, event):
-                key = (event.step, copy.event.step)
-                if key in broken or not looks.allow(key):
+        for position, event, low, high in reader.places_read:
+            own = reader is issuer
+            for step, copies in _last_fill(issuer, position, low, high) if own else issuer.fills_of(low, high):
+                key = (event.step, step)
+                if key in settled:
                     continue
-                observation = _look(number, world, (issuer, copy), (reader, position, event))
-                if observation is not None:
-                    yield observation
-                    if observation.finding is not None:
-                        broken.add(key)
+                for copy in copies:
+                    if not looks.allow(key):
+                        settled.add(key)
+                        break
+                    observation = _look(number, world, (issuer, copy), (reader, position, event))
+                    if observation is not None:
+                        yield observation
+                        if observation.finding is not None:
+                            settled.add(key)
+                            break
 
 
-def _latest(index: RangeIndex[Copy], own: bool, position: int, event: Event) -> list[Copy]:
-    """The copies that wrote these bytes, by step the last one before the read (any, for another thread's read)."""
-    low, high = extent(event) or (0, 1)
-    found = {id(copy): copy for copy in index.overlapping(low, high)}
-    if not own:
-        return list(found.values())
-    before = [copy for copy in found.values() if copy.position < position]
-    return sorted(before, key=lambda copy: copy.position)[-1:]
+def _last_fill(issuer: Thread, position: int, low: int, high: int) -> list[tuple[Step, tuple[Copy, ...]]]:
+    """Of the copies that write the bytes `[low, high)`, the last one before a position: that is what is read there."""
+    before = [copy for copy in issuer.fills.overlapping(low, high) if copy.position < position]
+    last = sorted(before, key=lambda copy: copy.position)[-1:]
+    return [(copy.event.step, (copy,)) for copy in last]
 
 
 def _look(number: int, world: World, write: tuple[Thread, Copy], read: tuple[Thread, int, Event]) -> Observation | None:

@@ -97,7 +97,7 @@ def _rewrites(number: int, world: World, issuer: Thread, sources: list[Copy], wr
     for position, event in writer.accesses:
         if not (is_generic_write(event) or is_async_write(event)):
             continue
-        for copy in {id(found): found for found in index.overlapping(*(extent(event) or (0, 1)))}.values():
+        for copy in index.overlapping(*(extent(event) or (0, 1))):
             if not looks.allow((event.step, copy.event.step)):
                 continue
             safe = _is_safe(world, issuer, copy, writer, position)
@@ -124,14 +124,22 @@ def _destinations(number: int, issuer: Thread) -> Iterator[Observation]:
 
 def _refills(number: int, world: World, issuer: Thread, reader: Thread) -> Iterator[Observation]:
     """Copies into bytes that another thread reads, where the issuer itself met no barrier since its own such read."""
-    own = {(event.step, event.visit): at for at, event in issuer.generic_reads}
+    own = issuer.generic_reads_at
+    settled: set[tuple[Step, Step]] = set()
     looks = Looks()
-    for position, event in reader.generic_reads:
+    for position, event, low, high in reader.places_read:
         since = own.get((event.step, event.visit))
         if since is None:
             continue
-        for copy in issuer.fills.overlapping(*(extent(event) or (0, 1))):
-            if copy.position > since and looks.allow((event.step, copy.event.step)):
+        for step, copies in issuer.fills_of(low, high):
+            if (event.step, step) in settled:
+                continue
+            for copy in copies:
+                if copy.position <= since:
+                    continue
+                if not looks.allow((event.step, step)):
+                    settled.add((event.step, step))
+                    break
                 met = any(since < at < copy.position for ats in issuer.marks.acquires.values() for at in ats)
                 ordered = met or any(world.order(reader, position, issuer, copy.position))
                 finding = None if ordered else _refilled(world.name_of(event), copy, event)

@@ -24,7 +24,7 @@ def missed(body: str) -> set[str]:
 
 
 def test_two_sizes_are_enough_where_they_reach_everything() -> None:
-    assert samples("cp.async.wait_group 0;") == list(SAMPLES)
+    assert samples("setp.eq.u32 %p1, %r6, 5; @%p1 bra end; end: cp.async.wait_group 0;") == list(SAMPLES)
 
 
 def test_further_sizes_are_tried_for_code_that_the_first_did_not_reach() -> None:
@@ -164,3 +164,13 @@ def test_of_many_executions_the_first_and_the_last_are_looked_at() -> None:
     assert visits[0] == 0
     assert visits[-1] == 99
     assert len(visits) < 30
+
+
+def test_samples_that_no_walk_reads_are_one_scenario() -> None:
+    body = "cp.async.wait_group 0;"
+    without = explorer_of(module_of(body))
+    assert [(each.scenario.sample, each.scenario.samples) for each in without.explorations] == [(SAMPLES[0], 2)]
+    # A value that nothing depends on is not read.
+    unused = explorer_of(module_of("ld.param.u32 %r6, [n]; st.global.u32 [%rd1], %r6;" + body, parameters=PARAMETERS))
+    assert len(unused.explorations) == 1
+    assert samples("setp.eq.u32 %p1, %r6, 5; @%p1 bra end;" + body + "end: nanosleep.u32 0;") == list(SAMPLES)
