@@ -39,7 +39,7 @@ class DirectiveForm:
     name: without its dot; of a pragma its first word. places: where it may stand, e.g. `entry`, `func`, `module`.
     excludes: directives that cannot stand beside it. companions: those that must. idle_without: it means nothing where
     none of these stands beside it. once: it cannot be repeated. first: it stands before all others that are once only.
-    gates: what it needs.
+    last: the places where it stands behind all others. gates: what it needs.
     """
 
     name: str
@@ -50,6 +50,7 @@ class DirectiveForm:
     idle_without: tuple[str, ...] = ()
     once: bool = False
     first: bool = False
+    last: tuple[str, ...] = ()
     gates: tuple[Gate, ...] = ()
     section: str = ""
     summary: str = ""

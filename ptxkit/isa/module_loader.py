@@ -99,6 +99,7 @@ class _Builder:
             idle_without=block.words("idle"),
             once=any(node.data == "once" for node in block.others),
             first=any(node.data == "first" for node in block.others),
+            last=block.words("last"),
             gates=self._gates(block, str(name)),
             section=block.section,
             summary=next((str(n.children[0])[1:-1] for n in block.others if n.data == "summary"), ""),

@@ -64,12 +64,17 @@ def _arguments(children: Children) -> Arguments:
 
 
 def _value(operand: Operand) -> Operand:
-    """An operand inside an expression: a parenthesis there only groups."""
+    """An operand inside an expression: a parenthesis there only groups, and holds constants."""
     if not isinstance(operand, Arguments):
         return operand
     if len(operand.elements) != 1:
         raise MalformedError("a list in parentheses cannot stand in an expression")
-    return _value(operand.elements[0])
+    first = inner = operand.elements[0]
+    while isinstance(first, Binary):  # only with a name in front is it more than a constant
+        first = first.left
+    if isinstance(first, Name) and first.text != "WARP_SZ":
+        raise MalformedError("in an expression a name cannot stand in parentheses")
+    return _value(inner)
 
 
 def _vector(children: Children) -> Vector:
@@ -121,7 +126,7 @@ def _conditional(children: Children) -> Operand:
 def _element_of(children: Children) -> Operand:
     array, index = children
     first = index
-    while isinstance(first, Binary) and first.operator == "+":
+    while isinstance(first, Binary) and first.operator == "+" and evaluate(_value(first.right)) is not None:
         first = first.left
     is_counted = isinstance(first, Name) and first.text != "_" and "." not in first.text
     if not (is_counted or evaluate(_value(index)) is not None):

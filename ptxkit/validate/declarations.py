@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ptxkit.diagnostics import Severity
 from ptxkit.syntax.tree import (
     Declaration,
     Directive,
@@ -16,7 +17,7 @@ from ptxkit.syntax.tree import (
 )
 from ptxkit.validate.aliases import AliasChecker
 from ptxkit.validate.debugging import DebugChecker
-from ptxkit.validate.directives import header_findings, prototype_findings, statement_findings
+from ptxkit.validate.directives import directive_forms, header_findings, prototype_findings, statement_findings
 from ptxkit.validate.findings import Finding, Gatekeeper
 from ptxkit.validate.initialisers import initial_findings
 from ptxkit.validate.scopes import Scope
@@ -76,6 +77,12 @@ class DeclarationChecker:
                 yield from self._debug.loc(statement, start)
             case Declaration():
                 yield from self._variable(statement, "body", start, scope)
+            case Directive(name="alias"):
+                message = "`.alias` stands in the body of a function, as only some assemblers take"
+                help_ = "move it outside of functions"
+                yield Finding("PTX107", message, start, ".alias", help=help_, severity=Severity.WARNING)
+                yield from self._gates.check(directive_forms()["alias"].gates, "`.alias`", start, ".alias")
+                yield from self._aliases.check(statement, start, scope)
             case Directive():
                 yield from statement_findings(statement, f"{function.kind}_body", start, self._gates)
             case Prototype():

@@ -119,10 +119,10 @@ def _group(directives: Sequence[Directive], place: str, start: int, gates: Gatek
         form = directive_forms().get(directive.name)
         if form is None or place not in form.places:
             continue
-        yield from _beside(form, names, index, start)
+        yield from _beside(form, place, names, index, start)
 
 
-def _beside(form: DirectiveForm, names: Sequence[str], index: int, start: int) -> Iterator[Finding]:
+def _beside(form: DirectiveForm, place: str, names: Sequence[str], index: int, start: int) -> Iterator[Finding]:
     word, earlier = f".{form.name}", names[:index]
 
     def finding(message: str, help_: str, severity: Severity = Severity.ERROR) -> Finding:
@@ -132,7 +132,9 @@ def _beside(form: DirectiveForm, names: Sequence[str], index: int, start: int) -
     for other in form.excludes:
         if other in earlier:
             yield finding(f"`{word}` and `.{other}` exclude each other", f"remove `.{other}` or `{word}`")
-    if form.once and form.name in earlier:
+    if place in form.last and index + 1 < len(names):
+        yield finding(f"`{word}` stands behind all other directives of the function", f"move it behind `.{names[-1]}`")
+    elif form.once and form.name in earlier:
         yield finding(f"`{word}` stands twice", "remove one")
     elif form.name in earlier:
         yield finding(f"`{word}` stands twice, as only some assemblers take", "keep one", Severity.WARNING)
@@ -200,6 +202,8 @@ def _wrong_constants(form: DirectiveForm, words: Sequence[str]) -> str | None:
 
 def constant_of(word: str) -> int | None:
     """The value of a constant behind a directive, 2**64 of a larger one; None where the word is no constant."""
+    if len(word) < 10 and word[:1] != "0" and word.isascii() and word.isdigit():
+        return int(word)  # most are so plain
     if word == "WARP_SZ":
         return 32
     if not re.fullmatch(_INTEGER, word):

@@ -27,6 +27,7 @@ def test_a_directive_has_constants_places_neighbours_and_gates() -> None:
           idle without .size
           once
           first
+          last on entry func
         """
     )
     size, other = forms.directives
@@ -38,6 +39,7 @@ def test_a_directive_has_constants_places_neighbours_and_gates() -> None:
     assert size.gates[0].alternatives == (Requirement((7, 8), 90),)
     assert (size.excludes, size.once, size.first) == (("other",), False, False)
     assert (other.companions, other.idle_without, other.once, other.first) == (("size",), ("size",), True, True)
+    assert (size.last, other.last) == ((), ("entry", "func"))
 
 
 def test_a_type_says_where_variables_arrays_and_vectors_of_it_can_be() -> None:

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.validate.modules import Pair, check, disagreements
+from ptxkit.diagnostics import Severity
+from tests.validate.modules import Pair, accepted_by_ptxas, check, diagnostics, disagreements, errors, whole
 
 PAIRS = [
     Pair(
@@ -53,3 +54,13 @@ def test_a_wrong_alias_is_an_error_and_the_right_one_is_not(pair: Pair) -> None:
 
 def test_ptxas_draws_the_same_line(tmp_path: Path) -> None:
     assert disagreements(PAIRS, tmp_path) == []
+
+
+def test_an_alias_in_a_body_is_a_warning(tmp_path: Path) -> None:
+    module = whole(".func g(); .func f() { ret; } .entry k() { .alias g, f; call g; ret; }")
+    (found,) = diagnostics(module)
+    assert (found.code, found.severity) == ("PTX107", Severity.WARNING)
+    assert found.help == "move it outside of functions"
+    assert errors(module.replace("g, f;", "g, k;"))[0].message.startswith("`k` is a kernel")
+    assert diagnostics(whole(".func g(); .func f() { ret; } .alias g, f; .entry k() { call g; ret; }")) == ()
+    assert accepted_by_ptxas(module, tmp_path, 0)

@@ -53,6 +53,8 @@ HEADERS = [
     function(".abi_preserve 4", ".abi_preserve 4 .abi_preserve 4", "stands twice"),
     function(".abi_preserve 4 .abi_preserve_control 2", ".abi_preserve", "takes 1 constant, and has 0"),
     function(".abi_preserve_control 11", ".abi_preserve_control 12", "from 0 to 11, and has 12"),
+    function(".abi_preserve 4 .local_maxnreg 8", ".local_maxnreg 8 .abi_preserve 4", "behind all other directives"),
+    function(".local_maxnreg 8", ".local_maxnreg 8 .local_maxnreg 8", "behind all other", ".local_maxnreg"),
     function(".noreturn", ".noreturns", "did you mean `.noreturn`?"),
     Pair(".func f() .noreturn;", ".func (.param .b32 r) f() .noreturn;", "PTX107", "has no results", ".noreturn"),
     Pair(".entry k() .maxntid 4 { ret; }", ".entry k() .maxntid 4;", "PTX107", "with the declaration of a kernel"),
