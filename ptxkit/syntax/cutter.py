@@ -22,6 +22,7 @@ COMMENT = r"//[^\n]*+|/\*[^*]*+\*++(?:[^*/][^*]*+\*++)*/"
 TRIVIA = rf"{BLANK}*+(?>(?:(?:{COMMENT}){BLANK}*+)*)"
 """Blanks and comments."""
 
+_COMMENT_OR_SLASH = f"{COMMENT}|/(?![*/])"
 _LABELLED = r"\.(?:branchtargets|calltargets|callprototype)\b"
 
 
@@ -31,9 +32,12 @@ def _up_to(stops: str, units: str) -> str:
     return rf"{plain}(?>(?:(?:{units}){plain})*)"
 
 
+_SECTION = rf"\.section\b{_up_to('{;/', _COMMENT_OR_SLASH)}\{{{_up_to('}/', _COMMENT_OR_SLASH)}\}}"
+
+
 def _pattern(terminals: Mapping[str, str]) -> str:
     ident, integer, string = terminals["IDENT"], terminals["INT"], terminals["STRING"]
-    comment = f"{COMMENT}|/(?![*/])"
+    comment = _COMMENT_OR_SLASH
     gap = f"(?=[ \t\r\n/]){TRIVIA}"
     number = rf"(?:{integer}|{terminals['WARP_SIZE']})(?!\.)"
     comma = rf"{TRIVIA},{TRIVIA}"
@@ -55,7 +59,7 @@ def _pattern(terminals: Mapping[str, str]) -> str:
         rf"\.address_size{gap}{number}",
         rf"\.file{gap}{number}{TRIVIA}{string}(?>(?:{comma}{number})*)",
         rf"\.pragma{TRIVIA}{strings}{TRIVIA};",
-        rf"\.section\b{_up_to('{;/', comment)}\{{{_up_to('}/', comment)}\}}",
+        _SECTION,
         terminals["SOURCE_SECTION"],
         terminals["DWARF_LINE"],
         rf"\.{_up_to(header_stops, header_units)}(?:;|(?=\{{)|={instruction})",
@@ -140,8 +144,14 @@ class Cutter:
             yield Cut(rows, starts)
 
     def _is_piece(self, row: Row) -> bool:
-        """Whether the last row is a piece, and not the rest of the text from where none begins; mostly `}`."""
-        return row[0][0] in "{}" or row[2] != "" or self.piece.fullmatch(row[0]) is not None
+        """Whether the last row is a piece, and not the rest of the text from where none begins.
+
+        Mostly it is `}`, or debugging data: to know these takes no expression that is long in the making.
+        """
+        piece = row[0]
+        if piece[0] in "{}" or row[2] != "" or re.fullmatch(rf"{_SECTION}{TRIVIA}", piece):
+            return True
+        return self.piece.fullmatch(piece) is not None
 
     def _stop(self, text: str, start: int, end: int) -> int:
         found = text.find("\n}", start + _PORTION, end)

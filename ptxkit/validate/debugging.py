@@ -25,6 +25,9 @@ _RANGES = {
 }
 _INLINED = r"function_name ([^ ]+) inlined_at (\S+) (\S+) (\S+)"
 _NUMBER = r"-?[0-9][0-9A-Za-z]*"
+# Most lines are bytes, and many of them: nothing is wrong with any such number.
+_BYTE = r"(?:1[0-9][0-9]|2[0-4][0-9]|25[0-5]|[1-9]?[0-9])"
+_ALL_BYTES = re.compile(rf"{_BYTE}(?:, {_BYTE})*")
 _LOC_SECTION = "Debugging Directives: .loc"
 _DATA_SECTION = "Debugging Directives: .section"
 
@@ -107,7 +110,7 @@ class DebugChecker:
             message = f"`{clip(word)}` is no type of debugging data"
             yield Finding("PTX108", message, start, word, help="use .b8, .b16, .b32 or .b64", section=_DATA_SECTION)
             return
-        if rest.isdigit() and len(rest) < 3:
+        if (rest.isdigit() and len(rest) < 3) or _ALL_BYTES.fullmatch(rest):
             return
         for value in rest.split(", "):
             if re.fullmatch(_NUMBER, value):
