@@ -111,7 +111,7 @@ class Transfer:
     operation: `copy`, `reduction`, `prefetch`, `response`. source, destination: `global`, `shared`, `cluster` (shared
     memory of other CTAs too), `tensor` (Tensor Memory), `registers`, `L2`, `multimem`, `generic`. variable: the shared
     variable on its near side. reached: some walk of the analysis executed it; what only walks tell (waits, fences,
-    objects) is known where it holds.
+    objects) is known where it holds. loads: of a plain copy, the lines that load what is stored.
     """
 
     line: int
@@ -127,6 +127,7 @@ class Transfer:
     fences: tuple[Fence, ...] = ()
     choice: Choice | None = None
     reached: bool = True
+    loads: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from ptxkit.analysis.kernel import Kernel, Thread
+from ptxkit.analysis.kernel import Thread, World
 from ptxkit.analysis.names import objects_at
 from ptxkit.analysis.phases import committed_by, local, waits_on
-from ptxkit.analysis.program import Step
+from ptxkit.analysis.plain import AT_ONCE
+from ptxkit.analysis.program import Program, Step
 from ptxkit.analysis.routes import Route
 from ptxkit.analysis.sightings import Sighting
 from ptxkit.analysis.trace import Event
@@ -31,8 +32,9 @@ MAX_WAITS = 16
 class Completions:
     """The completions of one kernel's transfers. line: of a step."""
 
-    def __init__(self, kernel: Kernel, line: Callable[[Step], int]) -> None:
-        self._kernel = kernel
+    def __init__(self, program: Program, worlds: Sequence[World], line: Callable[[Step], int]) -> None:
+        self._program = program
+        self._worlds = worlds
         self._line = line
 
     def of(self, step: Step, route: Route, seen: Sequence[Sighting]) -> tuple[Completion, tuple[Wait, ...]]:
@@ -40,6 +42,8 @@ class Completions:
         mechanism = MECHANISMS.get(route.completion, route.completion)
         if route.near is None and mechanism.startswith("wait::"):
             return Completion(mechanism), self._waits(self._register_waits(step))
+        if route.completion == AT_ONCE:
+            return Completion(AT_ONCE), ()
         if route.completion == "mbarrier":
             return self._mbarrier(mechanism, seen)
         if route.completion == "tcgen05":
@@ -88,7 +92,7 @@ class Completions:
         return Completion(mechanism, self._objects(places), self._lines(commits)), self._waits(steps)
 
     def _register_waits(self, step: Step) -> Iterator[tuple[Step, int | None, bool]]:
-        for world in self._kernel.worlds:
+        for world in self._worlds:
             for thread in world.threads.values():
                 for at, event in thread.positions(AsyncRegisters):
                     if event.step is step and isinstance(event.effect, AsyncRegisters):
@@ -96,7 +100,7 @@ class Completions:
 
     def _objects(self, places: set[int | None]) -> str | None:
         known = {place for place in places if place is not None}
-        return objects_at(self._kernel.program, known) if known and None not in places else None
+        return objects_at(self._program, known) if known and None not in places else None
 
     def _lines(self, events: Iterable[object]) -> tuple[int, ...]:
         return tuple(sorted({self._line(event.step) for event in events if isinstance(event, Event)}))

@@ -6,7 +6,7 @@ The leaves are kernel parameters, special registers, variables, and memory.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from ptxkit.analysis.program import Program, Step
 from ptxkit.isa import table
@@ -54,6 +54,25 @@ class Dependence:
             found |= self._leaves.get(register, set())
             waiting.extend(self._inputs.get(register, ()))
         return frozenset(found)
+
+    def following(self, parameters: Collection[str]) -> set[str]:
+        """The registers that depend on any of these parameters."""
+        feeds: dict[str, list[str]] = defaultdict(list)
+        for register, inputs in self._inputs.items():
+            for each in inputs:
+                feeds[each].append(register)
+        found: set[str] = set()
+        waiting = [
+            register
+            for register, leaves in self._leaves.items()
+            if any(leaf.kind == "parameter" and leaf.name in parameters for leaf in leaves)
+        ]
+        while waiting:
+            register = waiting.pop()
+            if register not in found:
+                found.add(register)
+                waiting.extend(feeds[register])
+        return found
 
     def _define(self, step: Step, effect: Value) -> None:
         registers = [step.scope.register(name) for name in _names(_operand(step, effect.result))]

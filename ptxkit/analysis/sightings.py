@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from ptxkit.analysis.inflight import Copy
-from ptxkit.analysis.kernel import Kernel, Thread, World
+from ptxkit.analysis.kernel import Thread, World
+from ptxkit.analysis.plain import AT_ONCE
 from ptxkit.analysis.program import Step
 from ptxkit.isa.effects import Access
 from ptxkit.records import dataclass
@@ -25,14 +26,14 @@ class Sighting:
 
 
 class Sightings:
-    """The executions of a kernel's asynchronous accesses, by instruction."""
+    """The executions of a kernel's asynchronous accesses, and of the plain copies at `stores`, by instruction."""
 
-    def __init__(self, kernel: Kernel) -> None:
+    def __init__(self, worlds: Sequence[World], stores: Collection[Step] = ()) -> None:
         self._found: dict[Step, list[Sighting]] = defaultdict(list)
-        for world in kernel.worlds:
+        for world in worlds:
             for thread in world.threads.values():
                 seen: dict[tuple[Step, int], int] = defaultdict(int)
-                for copy in thread.copies:
+                for copy in (*thread.copies, *_plain(thread, stores)):
                     key = (copy.event.step, id(copy.event.effect))
                     seen[key] += 1
                     if seen[key] <= MAX_EACH:
@@ -41,3 +42,9 @@ class Sightings:
     def of(self, step: Step, access: Access | None) -> Sequence[Sighting]:
         """The executions of one access of an instruction."""
         return [seen for seen in self._found.get(step, ()) if seen.copy.event.effect is access]
+
+
+def _plain(thread: Thread, stores: Collection[Step]) -> Iterator[Copy]:
+    for position, event in thread.accesses if stores else ():
+        if event.step in stores:
+            yield Copy(position, event, AT_ONCE, done=position)

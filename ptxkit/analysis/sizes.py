@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from functools import cached_property
 
 from ptxkit.analysis.dependence import Dependence, Leaf
-from ptxkit.analysis.names import parameter
+from ptxkit.analysis.names import parameter, short
 from ptxkit.analysis.program import Program, Step
 from ptxkit.analysis.routes import Route
 from ptxkit.analysis.terms import Value
 from ptxkit.isa.effects import AsyncRegisters
 from ptxkit.isa.expressions import Const, Expression, Role
-from ptxkit.syntax.tree import Integer, Vector
+from ptxkit.syntax.tree import Integer, Operand, Vector
 from ptxkit.transfers import Size, Unit
 
 #: Special registers that the directives of a kernel fix, where they fix its block.
@@ -26,7 +27,16 @@ class Sizes:
     def __init__(self, program: Program, *, exact: bool) -> None:
         self._program = program
         self._exact = exact
-        self._dependence: Dependence | None = None
+
+    @cached_property
+    def _dependence(self) -> Dependence:
+        return Dependence(self._program)
+
+    def variables(self, step: Step, operand: Operand | None) -> set[str | None]:
+        """The variables of shared memory that an address is made of, in short."""
+        leaves = [leaf for leaf in self._dependence.of(step, operand) if leaf.kind == "variable"]
+        held = [step.scope.variable(leaf.name) for leaf in leaves]
+        return {short(variable.name) for variable in held if variable is not None and variable.space == "shared"}
 
     def of(self, step: Step, route: Route, seen: Collection[Value | None]) -> Size:
         """seen: the bytes that walks found, one for each execution."""
@@ -52,7 +62,6 @@ class Sizes:
         """The number that every execution had, where no launch can make it another; else what it depends on."""
         if not isinstance(size, Role) or step.match is None:
             return None, "unknown"
-        self._dependence = self._dependence or Dependence(self._program)
         leaves = self._dependence.of(step, step.match.operand(size.name, step.instruction))
         causes = [leaf for leaf in leaves if not self._is_fixed(leaf)]
         numbers = set(seen)

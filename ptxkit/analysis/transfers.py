@@ -6,13 +6,16 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from ptxkit.analysis.actions import Code
+from ptxkit.analysis.choices import choices
 from ptxkit.analysis.completions import MECHANISMS, Completions
 from ptxkit.analysis.crossings import Crossing, crossings_of
 from ptxkit.analysis.explore import Explorer
 from ptxkit.analysis.kernel import Kernel
 from ptxkit.analysis.names import variable_at
 from ptxkit.analysis.phases import local
+from ptxkit.analysis.plain import plain_copies
 from ptxkit.analysis.program import Program, Step, flatten
+from ptxkit.analysis.reasons import reason
 from ptxkit.analysis.routes import Route, route_of
 from ptxkit.analysis.sightings import Sighting, Sightings
 from ptxkit.analysis.sizes import Sizes
@@ -20,7 +23,7 @@ from ptxkit.analysis.source_lines import SourceLines
 from ptxkit.isa.effects import ProxyFence
 from ptxkit.records import replace
 from ptxkit.syntax.tree import Function, Module
-from ptxkit.transfers import Completion, Fence, KernelTransfers, Transfer, TransferTable, Unit
+from ptxkit.transfers import Choice, Completion, Fence, KernelTransfers, Transfer, TransferTable, Unit
 
 #: Proxy fences named for one transfer; unrolled code has one for each of many writes.
 MAX_FENCES = 8
@@ -55,45 +58,62 @@ def transfers(module: Module) -> TransferTable:
 
 
 class _Rows:
-    """The rows of one function's text."""
+    """The rows of one function's text. lines: of its steps."""
 
     def __init__(self, module: Module, program: Program, sources: SourceLines, *, exact: bool = False) -> None:
+        assert module.source is not None
         self.program = program
-        self.routes = {step: route for step in program.steps if (route := route_of(step)) is not None}
+        self.copies = {copy.store: copy for copy in plain_copies(program)}
+        routes = {step: route for step in program.steps if (route := route_of(step)) is not None}
+        routes.update({step: copy.route for step, copy in self.copies.items()})
+        self.routes = dict(sorted(routes.items(), key=lambda item: item[0].index))
+        self.lines = {step: module.source.position(step.start)[0] for step in program.steps}
         self._module = module
         self._sources = sources
         self._sizes = Sizes(program, exact=exact)
 
     def unreached(self) -> Iterator[Transfer]:
         """The rows of code that no walk reached."""
+        rows = []
         for step, route in self.routes.items():
             completion = Completion(MECHANISMS.get(route.completion, route.completion))
-            yield self.row(step, route, (), completion)
+            rows.append(self.row(step, route, (), completion))
+        return self.telling(rows)
 
     def row(self, step: Step, route: Route, seen: Sequence[Sighting], completion: Completion) -> Transfer:
         """A row with what needs one look at the instruction and its executions."""
+        copy = self.copies.get(step)
         return Transfer(
-            line=self.line(step),
+            line=self.lines[step],
             place=self._sources.place(self.program.function, step.start),
             operation=route.operation,
-            source=_space(route.source, seen),
+            source=_space(route.source, ()),
             destination=_space(route.destination, seen),
             unit=route.unit,
             size=self._sizes.of(step, route, [each.copy.event.size for each in seen]),
             completion=completion,
-            variable=self._variable(seen),
+            variable=self._variable(step, route, seen),
             reached=False,
+            loads=tuple(sorted(self.lines[load] for load in copy.loads)) if copy is not None else (),
         )
 
-    def line(self, step: Step) -> int:
-        """The line of a step, from 1."""
-        assert self._module.source is not None
-        return self._module.source.position(step.start)[0]
+    def telling(self, rows: Sequence[Transfer]) -> Iterator[Transfer]:
+        """The rows without those of generic stores that may go anywhere, where no copy stands beside them."""
+        beside = any(row.unit != Unit.PLAIN and row.destination in ("shared", "cluster") for row in rows)
+        for row in rows:
+            if row.unit != Unit.PLAIN or row.destination != "generic" or beside:
+                yield row if row.choice is not None else replace(row, choice=reason(self._module, row))
 
-    def _variable(self, seen: Sequence[Sighting]) -> str | None:
+    def _variable(self, step: Step, route: Route, seen: Sequence[Sighting]) -> str | None:
+        """The shared variable that the walks saw; where they saw no number, the one that the address is made of."""
         places = {local(each.copy.event.address) for each in seen}
-        names = {None if place is None else variable_at(self.program, place) for place in places}
-        return ", ".join(sorted(name for name in names if name)) if None not in names and len(names) < 3 else None
+        if places and None not in places:
+            names = {variable_at(self.program, place) for place in places if place is not None}
+        elif route.near is not None and step.match is not None:
+            names = self._sizes.variables(step, step.match.operand(route.near.address, step.instruction))
+        else:
+            names = set()
+        return ", ".join(sorted(name for name in names if name)) if None not in names and 0 < len(names) < 3 else None
 
 
 def _space(space: str, seen: Sequence[Sighting]) -> str:
@@ -120,33 +140,49 @@ class _Kernel:
         if explorer.program.steps:
             explorer.run()
         self.covered = explorer.covered()
-        self._kernel = Kernel(explorer)
         own = explorer.program
         others = [code.program for code in codes.values() if not self.covered.isdisjoint(code.program.steps)]
         exact = explorer.launch.is_exact
         self._texts = [_Rows(module, program, sources, exact=exact) for program in (own, *others)]
-        self._sightings = Sightings(self._kernel)
+        self._choices = choices(explorer, _ways(self._texts[0].routes), self.covered)
+        self._worlds = [*Kernel(explorer).worlds, *self._choices.worlds]
+        self._program = own
+        stores = {step for text in self._texts for step in text.copies}
+        self._sightings = Sightings(self._worlds, stores)
 
     def rows(self) -> Iterator[Transfer]:
         """The transfers of the kernel, then those of the functions that its walks called."""
         if not any(text.routes for text in self._texts):
             return
-        lines = {step: text.line(step) for text in self._texts for step in text.program.steps}
-        completions = Completions(self._kernel, lines.__getitem__)
+        lines = {step: line for text in self._texts for step, line in text.lines.items()}
+        completions = Completions(self._program, self._worlds, lines.__getitem__)
         crossings = self._crossings()
+        reached = self.covered | self._choices.reached
         for text in self._texts:
+            rows: list[Transfer] = []
             for step, route in text.routes.items():
                 seen = self._sightings.of(step, route.near)
                 completion, waits = completions.of(step, route, seen)
                 row = text.row(step, route, seen, completion)
                 fences = [*_proxy_fences(step, crossings.get(step, ()), lines), *self._map_fences(step, route, lines)]
-                reached = step in self.covered
-                yield replace(row, waits=waits, fences=tuple(fences[:MAX_FENCES]), reached=reached)
+                choice = self._choice(step, lines)
+                fence = tuple(fences[:MAX_FENCES])
+                rows.append(replace(row, waits=waits, fences=fence, reached=step in reached, choice=choice))
+            yield from text.telling(rows)
+
+    def _choice(self, step: Step, lines: Mapping[Step, int]) -> Choice | None:
+        decisions = self._choices.decisions
+        found = decisions.get(step)
+        if found is None:
+            return None
+        branch = lines[found.branch] if found.branch is not None else None
+        others = tuple(sorted(lines[other] for other in decisions if other is not step))
+        return Choice("run time", found.words, branch, others)
 
     def _crossings(self) -> dict[Step, list[Crossing]]:
         """The crossings by either of their two instructions."""
         found: dict[Step, list[Crossing]] = defaultdict(list)
-        for crossing in dict.fromkeys(each for world in self._kernel.worlds for each in crossings_of(world)):
+        for crossing in dict.fromkeys(each for world in self._worlds for each in crossings_of(world)):
             found[crossing.write].append(crossing)
             found[crossing.read].append(crossing)
         return found
@@ -164,6 +200,16 @@ class _Kernel:
 
 def _acquires_maps(effect: object) -> bool:
     return isinstance(effect, ProxyFence) and effect.proxy == "tensormap" and effect.direction != "release"
+
+
+def _ways(routes: Mapping[Step, Route]) -> list[Step]:
+    """The ways into shared memory that a kernel holds; none where they are all of one kind."""
+    found = {
+        step: (route.unit, str(route.size), route.source)
+        for step, route in routes.items()
+        if route.source in ("global", "generic") and route.destination.startswith(("shared", "generic"))
+    }
+    return list(found) if len(found) > 1 else []
 
 
 def _proxy_fences(step: Step, crossings: Sequence[Crossing], lines: Mapping[Step, int]) -> list[Fence]:

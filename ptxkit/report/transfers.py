@@ -68,6 +68,19 @@ def _kernel(kernel: KernelTransfers) -> Iterator[Line]:
             yield ((f"  {place}", Role.LABEL),)
         for row in rows:
             yield from _lines(row, widths)
+    for words in _reasons(kernel.transfers):
+        yield from _note(words, "  ")
+
+
+def _reasons(transfers: Sequence[Transfer]) -> Iterator[str]:
+    """What was decided before the kernel runs, with the lines that it is about."""
+    reasons: dict[tuple[Unit, str], list[int]] = {}
+    for transfer in transfers:
+        choice = transfer.choice
+        if choice is not None and choice.decided != "run time":
+            reasons.setdefault((transfer.unit, choice.words), []).append(transfer.line)
+    for (unit, words), lines in reasons.items():
+        yield f"{unit.value} at {_span(lines)}: {words}"
 
 
 def _rows(transfers: Sequence[Transfer]) -> list[_Row]:
@@ -145,7 +158,9 @@ def _fences(transfer: Transfer) -> str:
 
 def _notes(transfer: Transfer) -> tuple[str, ...]:
     choice = transfer.choice
-    return (choice.words,) if choice is not None else ()
+    if choice is None or choice.decided != "run time":
+        return ()
+    return (choice.words + (f" (line {choice.branch} decides)" if choice.branch is not None else ""),)
 
 
 def _place(transfer: Transfer) -> str:
@@ -171,9 +186,12 @@ def _lines(row: _Row, widths: Sequence[int]) -> Iterator[Line]:
         cells = tuple(column[number] if number < len(column) else "" for column in wrapped)
         yield ((_joined(cells, widths), Role.PLAIN),)
     for note in row.notes:
-        indent = " " * (widths[0] + 4)
-        for number, text in enumerate(textwrap.wrap(note, WIDTH - len(indent) - 2)):
-            yield ((indent, Role.PLAIN), ("= " if number == 0 else "  ", Role.FIELD), (text, Role.PLAIN))
+        yield from _note(note, " " * (widths[0] + 4))
+
+
+def _note(note: str, indent: str) -> Iterator[Line]:
+    for number, text in enumerate(textwrap.wrap(note, WIDTH - len(indent) - 2)):
+        yield ((indent, Role.PLAIN), ("= " if number == 0 else "  ", Role.FIELD), (text, Role.PLAIN))
 
 
 def _joined(cells: _Cells, widths: Sequence[int]) -> str:

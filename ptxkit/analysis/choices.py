@@ -1,0 +1,96 @@
+"""Which of a kernel's ways into shared memory is taken when: tests of addresses and sizes, told by trials."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ptxkit.analysis.conditions import describe
+from ptxkit.analysis.dependence import Dependence
+from ptxkit.analysis.explore import Explorer
+from ptxkit.analysis.kernel import Thread, World
+from ptxkit.analysis.pointers import pointer_parameters
+from ptxkit.analysis.program import Program, Step
+from ptxkit.analysis.slicing import registers_in
+from ptxkit.analysis.trials import Setting, Trial, Trials, deciding_branch
+from ptxkit.isa.effects import Control
+from ptxkit.records import dataclass, field
+
+_UNCLEAR = "depends on addresses or sizes, in a way that is not simple"
+_NEVER = "never: no addresses or sizes that were tried lead here"
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """When a way is taken, in words, and the branch that decides."""
+
+    words: str
+    branch: Step | None
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """decisions: of the steps that some trials reach and others do not. reached: by some trial. worlds: those trials
+    that reach more than the walks before did, to be looked at like these.
+    """
+
+    decisions: Mapping[Step, Decision] = field(default_factory=dict)
+    reached: frozenset[Step] = frozenset()
+    worlds: Sequence[World] = ()
+
+
+def choices(explorer: Explorer, ways: Sequence[Step], covered: set[Step]) -> Choices:
+    """Decides between the ways into shared memory that a kernel holds.
+
+    Walks are spent on it only where a branch depends on an address that the kernel was given: such a branch tests the
+    alignment or the state space of something.
+    """
+    program = explorer.program
+    pointers = pointer_parameters(program)
+    if len(ways) < 2 or not pointers or not _tests_addresses(program, {name for name, _ in pointers}):
+        return Choices()
+    trials = Trials(explorer, pointers).run()
+    decisions = {step: found for step in ways if (found := _decision(program, step, trials)) is not None}
+    if decisions:
+        dead = [step for step in ways if not any(step.index in trial.reached for trial in trials)]
+        decisions.update(dict.fromkeys(dead, Decision(_NEVER, None)))
+    reached = frozenset(step for step in ways if any(step.index in trial.reached for trial in trials))
+    return Choices(decisions, reached, tuple(_worlds(explorer, trials, ways, covered)))
+
+
+def _tests_addresses(program: Program, pointers: set[str]) -> bool:
+    following = Dependence(program).following(pointers)
+    for step in program.steps:
+        guard = step.instruction.guard
+        indexed = any(
+            isinstance(e, Control) and e.kind == "branch_indexed" for e in (step.match.effects if step.match else ())
+        )
+        tested = [step.instruction.operands[0]] if indexed else []
+        names = [step.scope.register(guard.predicate)] if guard is not None else []
+        if not following.isdisjoint(
+            [*names, *(name for operand in tested for name in registers_in(operand, step.scope))]
+        ):
+            return True
+    return False
+
+
+def _decision(program: Program, step: Step, trials: Sequence[Trial]) -> Decision | None:
+    outcome = {trial.setting: step.index in trial.reached for trial in trials}
+    usual = outcome.get(Setting())
+    if all(happened == usual for setting, happened in outcome.items() if setting.size == Setting().size):
+        return None  # sizes alone decide how often, not which way
+    described = describe(outcome)
+    words = f"when {described}" if described is not None else _UNCLEAR
+    taken = [trial.reached for trial in trials if step.index in trial.reached]
+    avoided = [trial.reached for trial in trials if step.index not in trial.reached]
+    return Decision(words, deciding_branch(program, step, taken, avoided))
+
+
+def _worlds(explorer: Explorer, trials: Sequence[Trial], ways: Sequence[Step], covered: set[Step]) -> list[World]:
+    missing = {step.index for step in ways if step not in covered}
+    worlds: list[World] = []
+    for trial in trials:
+        if trial.traces is not None and missing & trial.reached:
+            missing -= trial.reached
+            threads = {tid: Thread(trace) for tid, trace in trial.traces.items()}
+            worlds.append(World(trial.scenario, threads, explorer.program, trial.walk))
+    return worlds

@@ -1,0 +1,106 @@
+"""Copies that a thread does itself: it stores to shared memory, unchanged, what it loaded from global memory.
+
+They are what an asynchronous copy falls back to where addresses, sizes or the target do not allow for one. Data flow
+tells: what is stored was loaded, and only moved, packed or unpacked since.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptxkit.analysis.definitions import Definitions
+from ptxkit.analysis.program import Program, Step
+from ptxkit.analysis.routes import Route
+from ptxkit.analysis.slicing import registers_in
+from ptxkit.isa.effects import Access, Value
+from ptxkit.isa.expressions import Call, Role
+from ptxkit.records import dataclass
+from ptxkit.transfers import Unit
+
+#: Value operations that leave the bytes as they are.
+_MOVES = ("copy", "pack", "unpack")
+#: What tells of the completion of a store: nothing need.
+AT_ONCE = "at once"
+#: Moves between a load and the store of what it gave.
+MAX_MOVES = 8
+_LOADED = ("global", "generic")
+_STORED = ("shared::cta", "shared::cluster", "generic")
+
+
+@dataclass(frozen=True, slots=True)
+class PlainCopy:
+    """A store and the loads that its bytes come from. The route's spaces may be `generic`: then only walks know."""
+
+    store: Step
+    loads: tuple[Step, ...]
+    route: Route
+
+
+def plain_copies(program: Program) -> Iterator[PlainCopy]:
+    """The stores to shared memory, or by a generic address, of what was loaded from global memory or by one."""
+    definitions: Definitions | None = None
+    for step in program.steps:
+        access = _only(step, "write", _STORED)
+        if access is None:
+            continue
+        definitions = definitions or Definitions(program)
+        loads = _loads(definitions, step, access)
+        if loads:
+            spaces = {found.space for load in loads if (found := _only(load, "read", _LOADED)) is not None}
+            source = spaces.pop() if len(spaces) == 1 else "generic"
+            route = Route("copy", source, access.space, Unit.PLAIN, access, access.size, completion=AT_ONCE)
+            yield PlainCopy(step, tuple(sorted(loads, key=lambda load: load.index)), route)
+
+
+def _only(step: Step, kind: str, spaces: tuple[str, ...]) -> Access | None:
+    """The access of an instruction that does nothing else to memory, and that one at once."""
+    accesses = [effect for effect in (step.match.effects if step.match else ()) if isinstance(effect, Access)]
+    if len(accesses) != 1:
+        return None
+    (access,) = accesses
+    at_once = access.completion is None and access.proxy == "generic" and access.via == "address"
+    return access if at_once and access.kind == kind and access.space in spaces else None
+
+
+def _loads(definitions: Definitions, store: Step, access: Access) -> set[Step]:
+    """Where everything that a store writes was loaded; nothing where some of it was not."""
+    match = store.match
+    address = match.roles.get(access.address) if match is not None else None
+    stored = [
+        register
+        for position, operand in enumerate(store.instruction.operands)
+        if position != address
+        for register in registers_in(operand, store.scope)
+    ]
+    waiting = [(store, register, 0) for register in stored]
+    loads: set[Step] = set()
+    while waiting:
+        step, register, moves = waiting.pop()
+        before = definitions.before(step, register)
+        if not before or moves > MAX_MOVES:
+            return set()
+        for definition in before:
+            if _only(definition, "read", _LOADED) is not None:
+                loads.add(definition)
+                continue
+            sources = _moved(definition)
+            if not sources:
+                return set()
+            waiting.extend((definition, source, moves + 1) for source in sources)
+    return loads
+
+
+def _moved(step: Step) -> list[str]:
+    """The registers whose bytes an instruction only moves; none where it does anything else."""
+    registers: list[str] = []
+    for effect in step.match.effects if step.match else ():
+        if not isinstance(effect, Value):
+            return []
+        value = effect.value
+        if not isinstance(value, Call) or value.function not in _MOVES:
+            return []
+        roles = [argument.name for argument in value.arguments if isinstance(argument, Role)]
+        for role in roles:
+            operand = step.match.operand(role, step.instruction) if step.match else None
+            registers.extend(registers_in(operand, step.scope) if operand is not None else ())
+    return registers

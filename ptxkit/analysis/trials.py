@@ -1,0 +1,165 @@
+"""Walks with chosen arguments: which transfers a kernel does depends on how its addresses lie, and on sizes.
+
+A trial gives every pointer parameter a number, so that tests of alignment and of state spaces come out, moves the
+shared variables that are declared with less than 16 bytes of alignment, and sets the integer parameters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from ptxkit.analysis.actions import Code
+from ptxkit.analysis.definitions import successors
+from ptxkit.analysis.explore import Explorer, code_of
+from ptxkit.analysis.program import Program, Scope, Step, Variable, flatten
+from ptxkit.analysis.scenario import Scenario, representatives
+from ptxkit.analysis.terms import Terms
+from ptxkit.analysis.trace import Trace
+from ptxkit.analysis.walker import Walker, Warp
+from ptxkit.records import dataclass, replace
+
+#: Alignments that copies ask for, up to the largest.
+LARGEST = 16
+#: Where the memory begins that pointer parameters point to, and how far apart they do.
+FIRST_POINTER, POINTER_DISTANCE = 1 << 32, 1 << 24
+#: What an integer parameter is where no trial varies it.
+USUAL_SIZE = 512
+#: Sizes that are tried: around each unit of copying, and some with remainders.
+SIZES = (0, 1, 2, 3, 4, 5, 7, 8, 9, 12, 15, 16, 17, 20, 24, 31, 32, 64, 100, 512, 516, 519)
+#: How far shared variables are moved.
+SHIFTS = (0, 1, 2, 4, 8)
+#: Threads of a trial, at most, and steps of all trials of a kernel.
+MAX_THREADS, MAX_STEPS = 4, 400_000
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """source: low bits of pointer parameters. shift: of shared variables. size: of integer parameters.
+
+    shared: pointer parameters point into shared memory.
+    """
+
+    source: int = 0
+    shift: int = 0
+    size: int = USUAL_SIZE
+    shared: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """reached: the indices of the executed steps. traces: by thread; None where variables were moved. walk: of another
+    thread, to the end or past so many barriers.
+    """
+
+    setting: Setting
+    reached: frozenset[int]
+    scenario: Scenario
+    traces: dict[int, Trace] | None
+    walk: Callable[[int, int | None], Trace]
+
+
+class Trials:
+    """The trials of one kernel; it stops early, with fewer of them, where walks are long."""
+
+    def __init__(self, explorer: Explorer, pointers: frozenset[tuple[str, int]]) -> None:
+        self._explorer = explorer
+        self._pointers = pointers
+        self._codes: dict[int, Code] = {}
+        self._left = MAX_STEPS
+
+    def run(self) -> list[Trial]:
+        """Alignments first, then sizes, then state spaces."""
+        return [trial for setting in self._settings() if (trial := self._trial(setting)) is not None]
+
+    def _settings(self) -> Iterator[Setting]:
+        alignments = [v.alignment for v in self._explorer.program.variables if v.space == "shared"]
+        least = min(alignments, default=LARGEST)
+        for shift in SHIFTS:
+            if shift % least == 0:
+                yield from (Setting(source, shift) for source in range(LARGEST))
+        yield from (Setting(size=size) for size in SIZES if size != USUAL_SIZE)
+        yield Setting(shared=True)
+
+    def _trial(self, setting: Setting) -> Trial | None:
+        if self._left <= 0:
+            return None
+        code = self._code(setting.shift)
+        scenario = Scenario(self._explorer.launch, setting.size)
+        terms, warps = Terms(), dict[int, Warp]()
+        traces: dict[int, Trace] = {}
+
+        def walk(tid: int, barriers: int | None) -> Trace:
+            warp = warps.setdefault(tid // 32, Warp())
+            walker = Walker(code, scenario, tid, terms, warp, self._pointers, barriers)
+            walker.memory.update(self._arguments(walker, setting))
+            trace = walker.run()
+            self._left -= walker.taken
+            return trace
+
+        for tid in representatives(self._explorer.launch)[0][:MAX_THREADS]:
+            traces[tid] = walk(tid, None)
+        own = set(code.program.steps)
+        reached = frozenset(step.index for trace in traces.values() for step in trace.covered & own)
+        return Trial(setting, reached, scenario, None if setting.shift else traces, walk)
+
+    def _arguments(self, walker: Walker, setting: Setting) -> Iterator[tuple[tuple[str, int], int]]:
+        """What the thread finds where the pointer parameters stand, by either way of reading parameters."""
+        variables = {v.name: v for v in walker.code.program.variables if v.space.startswith("param")}
+        for number, (name, offset) in enumerate(sorted(self._pointers)):
+            value = FIRST_POINTER + number * POINTER_DISTANCE + setting.source
+            if setting.shared:
+                value = walker.window.to_generic("shared", value & 0xFFFF)
+            yield (name, offset), value
+            if name in variables:
+                yield ("param", variables[name].address + offset), value
+
+    def _code(self, shift: int) -> Code:
+        found = self._codes.get(shift)
+        if found is None:
+            program = self._explorer.program
+            if shift:
+                program = moved(flatten(program.module, program.function), shift)
+            codes: dict[str, Code] = {}
+            found = Code(program, lambda name: code_of(program.module, name, codes))
+            self._codes[shift] = found
+        return found
+
+
+def moved(program: Program, shift: int) -> Program:
+    """The program with every shared variable moved by so many bytes that may be, by its declared alignment."""
+    scopes: dict[int, Scope] = {}
+    for step in program.steps:
+        scope: Scope | None = step.scope
+        while scope is not None and id(scope) not in scopes:
+            scopes[id(scope)] = scope
+            scope = scope.parent
+    for scope in scopes.values():
+        for name, variable in scope.variables.items():
+            scope.variables[name] = _moved(variable, shift)
+    return replace(program, variables=tuple(_moved(variable, shift) for variable in program.variables))
+
+
+def _moved(variable: Variable, shift: int) -> Variable:
+    if variable.space != "shared" or shift % max(variable.alignment, 1):
+        return variable
+    return replace(variable, address=variable.address + shift)
+
+
+def deciding_branch(
+    program: Program, target: Step, taken: Sequence[frozenset[int]], avoided: Sequence[frozenset[int]]
+) -> Step | None:
+    """The last branch before `target` from which every trial of `taken` went a way that some of `avoided` did not."""
+    always = frozenset.intersection(*taken)
+    for step in reversed(program.steps[: target.index]):
+        following = successors(program, step) if step.instruction.guard is not None else []
+        if len(following) < 2 or not _passed(step, always):
+            continue
+        others = [reached for reached in avoided if _passed(step, reached)]
+        if any(after in always and any(after not in reached for reached in others) for after in following):
+            return step
+    return None
+
+
+def _passed(step: Step, reached: frozenset[int]) -> bool:
+    """Whether a walk came by a branch: one that is not taken is not executed, but what stands before it is."""
+    return step.index in reached or step.index - 1 in reached
