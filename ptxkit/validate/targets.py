@@ -22,6 +22,7 @@ _VERSION = r"([0-9]+)\.([0-9]+)"
 _VERSION_SECTION = "PTX Module Directives: .version"
 _TARGET_SECTION = "PTX Module Directives: .target"
 _SIZE_SECTION = "PTX Module Directives: .address_size"
+_UNMADE_SIZE = 32
 
 
 def heading_findings(module: Module, gates: Gatekeeper) -> Iterator[Finding]:
@@ -140,7 +141,11 @@ def _unknown_target(word: str, start: int, known: list[str]) -> Finding:
 def _address_size(word: str, start: int, gates: Gatekeeper) -> Iterator[Finding]:
     form = next(each for each in module_forms().directives if each.name == "address_size")
     yield from gates.check(form.gates, "`.address_size`", start, ".address_size", _SIZE_SECTION)
-    legal = form.arguments[0].immediates
-    if not is_legal(legal, number(word)):
+    legal, size = form.arguments[0].immediates, number(word)
+    if size == _UNMADE_SIZE:
+        message = "ptxas 13 checks modules with addresses of 32 bits, and makes no code of them"
+        help_ = "write `.address_size 64`, and keep addresses in registers of 64 bits"
+        yield Finding("PTX107", message, start, word, help=help_, severity=Severity.NOTE, section=_SIZE_SECTION)
+    if not is_legal(legal, size):
         message = f"`.address_size` must be {immediate_words(legal)}, and is {clip(word)}"
         yield Finding("PTX107", message, start, word, help="write `.address_size 64`", section=_SIZE_SECTION)

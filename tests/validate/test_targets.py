@@ -76,7 +76,7 @@ PAIRS = [
         "right after `.version`",
     ),
     heading(
-        ".version 8.7 | .target sm_90 | .address_size 32",
+        ".version 8.7 | .target sm_90 | .address_size 64",
         ".version 8.7 | .target sm_90 | .address_size 16",
         "PTX107",
         "one of 32, 64, and is 16",
