@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from ptxkit.analysis.conditions import describe
 from ptxkit.analysis.dependence import Dependence
@@ -59,18 +59,16 @@ def choices(explorer: Explorer, ways: Sequence[Step], covered: set[Step]) -> Cho
 
 def _tests_addresses(program: Program, pointers: set[str]) -> bool:
     following = Dependence(program).following(pointers)
-    for step in program.steps:
-        guard = step.instruction.guard
-        indexed = any(
-            isinstance(e, Control) and e.kind == "branch_indexed" for e in (step.match.effects if step.match else ())
-        )
-        tested = [step.instruction.operands[0]] if indexed else []
-        names = [step.scope.register(guard.predicate)] if guard is not None else []
-        if not following.isdisjoint(
-            [*names, *(name for operand in tested for name in registers_in(operand, step.scope))]
-        ):
-            return True
-    return False
+    return any(not following.isdisjoint(_tested(step)) for step in program.steps)
+
+
+def _tested(step: Step) -> Iterator[str]:
+    """The registers that decide whether an instruction is executed, or where it goes on."""
+    guard = step.instruction.guard
+    if guard is not None:
+        yield step.scope.register(guard.predicate)
+    if any(isinstance(e, Control) and e.kind == "branch_indexed" for e in (step.match.effects if step.match else ())):
+        yield from registers_in(step.instruction.operands[0], step.scope)
 
 
 def _decision(program: Program, step: Step, trials: Sequence[Trial]) -> Decision | None:

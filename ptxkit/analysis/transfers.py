@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from ptxkit.analysis.actions import Code
 from ptxkit.analysis.choices import choices
@@ -20,7 +20,7 @@ from ptxkit.analysis.routes import Route, route_of
 from ptxkit.analysis.sightings import Sighting, Sightings
 from ptxkit.analysis.sizes import Sizes
 from ptxkit.analysis.source_lines import SourceLines
-from ptxkit.isa.effects import ProxyFence
+from ptxkit.isa.effects import Access, ProxyFence
 from ptxkit.records import replace
 from ptxkit.syntax.tree import Function, Module
 from ptxkit.transfers import Choice, Completion, Fence, KernelTransfers, Transfer, TransferTable, Unit
@@ -159,16 +159,52 @@ class _Kernel:
         crossings = self._crossings()
         reached = self.covered | self._choices.reached
         for text in self._texts:
-            rows: list[Transfer] = []
+            rows: dict[Step, Transfer] = {}
             for step, route in text.routes.items():
                 seen = self._sightings.of(step, route.near)
                 completion, waits = completions.of(step, route, seen)
                 row = text.row(step, route, seen, completion)
-                fences = [*_proxy_fences(step, crossings.get(step, ()), lines), *self._map_fences(step, route, lines)]
                 choice = self._choice(step, lines)
-                fence = tuple(fences[:MAX_FENCES])
-                rows.append(replace(row, waits=waits, fences=fence, reached=step in reached, choice=choice))
-            yield from text.telling(rows)
+                fences = tuple(_proxy_fences(step, crossings.get(step, ()), lines)[:MAX_FENCES])
+                rows[step] = replace(row, waits=waits, fences=fences, reached=step in reached, choice=choice)
+            fenced = self._fenced_alike(rows, lines)
+            for step, row in fenced.items():
+                fenced[step] = replace(row, fences=(*row.fences, *self._map_fences(step, text.routes[step], lines)))
+            yield from text.telling(list(fenced.values()))
+
+    def _fenced_alike(self, rows: Mapping[Step, Transfer], lines: Mapping[Step, int]) -> dict[Step, Transfer]:
+        """Copies of one tile by other instructions pass the same fence, though the walks saw no byte of theirs cross.
+
+        A proxy fence covers all that its thread wrote before, not one object: what counts is that it stands behind the
+        write, or before the read, in the thread that issues the copy.
+        """
+        known: dict[str, set[int]] = defaultdict(set)
+        for row in rows.values():
+            known[row.variable or ""].update(fence.line for fence in row.fences if fence.line is not None)
+        found: dict[Step, Transfer] = {}
+        for step, row in rows.items():
+            wanted = known[row.variable or ""] if row.variable and not row.fences else ()
+            line = self._passed_fence(step, row, wanted, lines) if wanted else None
+            found[step] = row if line is None else replace(row, fences=(Fence(line, "generic and async"),))
+        return found
+
+    def _passed_fence(
+        self, step: Step, row: Transfer, wanted: Collection[int], lines: Mapping[Step, int]
+    ) -> int | None:
+        """The first of the wanted fences behind a generic write, the last before an async read of shared memory."""
+        generic = row.unit in (Unit.LDGSTS, Unit.REMOTE, Unit.PLAIN)
+        if not generic and row.source not in ("shared", "cluster"):
+            return None
+        for each in self._sightings.of(step, self._near(step)):
+            at = each.copy.done if generic else each.copy.position
+            fences = [(where, lines[event.step]) for where, event in each.thread.positions(ProxyFence)]
+            passed = [line for where, line in fences if at is not None and line in wanted and (where > at) == generic]
+            if passed:
+                return passed[0] if generic else passed[-1]
+        return None
+
+    def _near(self, step: Step) -> Access | None:
+        return next((text.routes[step].near for text in self._texts if step in text.routes), None)
 
     def _choice(self, step: Step, lines: Mapping[Step, int]) -> Choice | None:
         decisions = self._choices.decisions

@@ -92,7 +92,7 @@ def _rows(transfers: Sequence[Transfer]) -> list[_Row]:
 
 
 def _span(lines: Sequence[int]) -> str:
-    return str(lines[0]) if len(lines) == 1 else f"{lines[0]}.. ({len(lines)}x)"
+    return str(lines[0]) if len(lines) == 1 else f"{min(lines)}-{max(lines)} ({len(lines)}x)"
 
 
 def _cells(transfer: Transfer) -> _Cells:
@@ -139,7 +139,8 @@ def _waits(transfer: Transfer) -> str:
         return "not reached by any walk"
     if transfer.completion.mechanism in ("nothing", "at once"):
         return "-"
-    return ", ".join(map(_wait, transfer.waits)) or "no wait seen"
+    unfollowed = transfer.completion.mechanism == "commit" and not transfer.completion.lines
+    return ", ".join(map(_wait, transfer.waits)) or ("not followed" if unfollowed else "no wait seen")
 
 
 def _wait(wait: Wait) -> str:
