@@ -31,6 +31,7 @@ from ptxkit.testing.faults.spelling import respelled, shortened
 
 _WAITS = {"cp.async": ("CA4",), "bulk": ("BK9", "BK12"), "wgmma": ("WG3",)}
 _SIXTEEN = 16
+_LAST = 15
 
 
 def _role(expression: Expression | None) -> str | None:
@@ -164,7 +165,8 @@ def _arrive_first(reading: Reading) -> Iterator[Change | None]:
 def arrive_alone(step: Step, arrive: MbarrierArrive) -> Instruction | None:
     """The arrival of an arrive.expect_tx, without its bytes."""
     role = _role(arrive.expect)
-    return shortened(step, [role], (replace(arrive, expect=None),)) if role is not None else None
+    plain = replace(arrive, expect=None)
+    return shortened(step, [role], plain, replace(plain, state=None)) if role is not None else None
 
 
 def expect_alone(step: Step, arrive: MbarrierArrive) -> Instruction | None:
@@ -173,7 +175,7 @@ def expect_alone(step: Step, arrive: MbarrierArrive) -> Instruction | None:
     if role is None or arrive.expect is None or arrive.drop:
         return None
     wanted = MbarrierExpect(arrive.barrier, arrive.expect, arrive.space, arrive.multicast)
-    return shortened(step, ["state"], (wanted,))
+    return shortened(step, ["state"], wanted)
 
 
 def _copy_size(number: int) -> Search:
@@ -191,11 +193,18 @@ def _copy_size(number: int) -> Search:
 
 
 def _barrier_number(reading: Reading) -> Iterator[Change | None]:
-    """One side of a barrier goes to another one. Only a constant: a computed number may mean any."""
-    for step, barrier in reading.having(Barrier):
+    """One side of a barrier goes to another one: harmless where all others who come to it only wait there, too."""
+    sites = [(step, each, constant(each.number, reading, step)) for step, each in reading.having(Barrier)]
+    used = [number for _, barrier, number in sites if barrier.level == "cta"]
+    for step, barrier, number in sites:
         role = _role(barrier.number)
-        if barrier.level == "cta" and isinstance(operand(step, role), Integer) and role is not None:
-            yield with_number(reading, step, role, 1)
+        if barrier.level != "cta" or role is None or number is None or number > _LAST - 1:
+            continue
+        actions = {other.action for _, other, same in sites if other.level == "cta" and same == number}
+        if "arrive" in actions:
+            yield with_number(reading, step, role, 1, ("BR3",))
+        elif number + 1 not in used and None not in used and reading.reached_by_all(step):
+            yield with_number(reading, step, role, 1, ())
 
 
 def _barrier_threads(number: int) -> Search:

@@ -35,8 +35,8 @@ def respelled(step: Step, *changes: tuple[Effect, Effect]) -> Instruction | None
     return None
 
 
-def shortened(step: Step, without: Iterable[str], wanted: tuple[Effect, ...]) -> Instruction | None:
-    """The instruction without some operands (by role) and words, that has these effects; None where there is none."""
+def shortened(step: Step, without: Iterable[str], *wanted: Effect) -> Instruction | None:
+    """The instruction without some operands (by role) and words, whose only effect is one of these; None if none is."""
     if step.match is None:
         return None
     gone = {step.match.roles[role] for role in without if role in step.match.roles}
@@ -45,7 +45,7 @@ def shortened(step: Step, without: Iterable[str], wanted: tuple[Effect, ...]) ->
     for count in range(len(words)):
         for kept in combinations(words, len(words) - count):
             found = _match(".".join([name, *kept]), operands)
-            if found is not None and found.effects == wanted:
+            if found is not None and len(found.effects) == 1 and found.effects[0] in wanted:
                 return replace(step.instruction, opcode=found.canonical, operands=operands)
     return None
 

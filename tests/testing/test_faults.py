@@ -1,0 +1,185 @@
+"""Synchronisation faults: what the operators change, what they say it breaks, and how many are found."""
+
+from __future__ import annotations
+
+import tomllib
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from ptxkit.testing.faults import equivalents, tables
+from ptxkit.testing.faults.campaign import OPERATORS, Kernel, Outcome, assembled, chosen, kernels, mutants, tried
+from ptxkit.testing.faults.mutant import Mutant
+from ptxkit.testing.ptxas import installed
+
+CORPUS = Path(__file__).resolve().parents[2] / "corpus"
+CLEAN = kernels([CORPUS / "kernels"])
+EXPLAINED = CORPUS / "kernels" / "equivalent.toml"
+FLOORS = tomllib.loads((Path(__file__).parent / "fault_floors.toml").read_text(encoding="utf-8"))
+
+KERNEL = """.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 in)
+.reqntid 64, 1, 1
+{
+	.shared .align 128 .b8 tile[1024];
+	.shared .align 8 .b64 bar;
+	.reg .pred %first, %done;
+	.reg .b32 %t, %s, %v;
+	.reg .b64 %g;
+	ld.param.u64 %g, [in];
+	cvta.to.global.u64 %g, %g;
+	mov.u32 %t, %tid.x;
+	mov.u32 %s, tile;
+	setp.eq.u32 %first, %t, 0;
+	@%first mbarrier.init.shared::cta.b64 [bar], 1;
+	bar.sync 0;
+	@%first mbarrier.arrive.expect_tx.shared::cta.b64 _, [bar], 1024;
+	@%first cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%s], [%g], 1024, [bar];
+wait:
+	mbarrier.try_wait.parity.shared::cta.b64 %done, [bar], 0;
+	@!%done bra wait;
+	ld.shared.u32 %v, [%s];
+	st.shared.u32 [%s+8], %v;
+	fence.proxy.async.shared::cta;
+	bar.sync 0;
+	@%first cp.async.bulk.global.shared::cta.bulk_group [%g], [%s], 1024;
+	@%first cp.async.bulk.commit_group;
+	@%first cp.async.bulk.wait_group 0;
+	ret;
+}
+"""
+
+
+def made(family: str, text: str = KERNEL) -> list[Mutant]:
+    return [each for each in mutants(Kernel("k.ptx", Path("k.ptx"), text)) if each.family == family]
+
+
+def only(family: str, text: str = KERNEL) -> list[str]:
+    """The lines of the first mutant of a family that the kernel does not have, stripped."""
+    lines = made(family, text)[0].applied(text).splitlines()
+    return [line.strip() for line, old in zip(lines, text.splitlines(), strict=True) if line != old]
+
+
+@pytest.mark.parametrize(
+    ("family", "changed"),
+    [
+        ("delete-proxy-fence", [""]),
+        ("fence-other-memory", ["fence.proxy.async.global;"]),
+        ("fence-without-proxy", ["fence.acq_rel.cta;"]),
+        ("harmless: wider fence", ["fence.proxy.async;"]),
+        ("init-count-more", ["@%first mbarrier.init.shared::cta.b64 [bar], 2;"]),
+        ("init-by-all", ["mbarrier.init.shared::cta.b64 [bar], 1;"]),
+        ("expect-half", ["@%first mbarrier.arrive.expect_tx.shared::cta.b64 _, [bar], 512;"]),
+        ("expect-nothing", ["@%first mbarrier.arrive.shared::cta.b64 _, [bar];"]),
+        ("expect-without-arrival", ["@%first mbarrier.expect_tx.shared::cta.b64 [bar], 1024;"]),
+        ("other-parity", ["mbarrier.try_wait.parity.shared::cta.b64 %done, [bar], 1;"]),
+        ("delete-mbarrier-wait", ["setp.eq.u32 %done, 0, 0;"]),
+        ("wait-without-loop", [""]),
+        ("offset-as-generic", ["@%first mbarrier.init.b64 [bar], 1;"]),
+        ("harmless: wait-for-reads-only", ["@%first cp.async.bulk.wait_group.read 0;"]),
+        ("wait-for-the-other-kind", ["@%first cp.async.wait_group 0;"]),
+        ("weaker-order", ["mbarrier.try_wait.parity.relaxed.cta.shared::cta.b64 %done, [bar], 0;"]),
+        (
+            "harmless: larger scope",
+            ["@%first mbarrier.arrive.expect_tx.release.cluster.shared::cta.b64 _, [bar], 1024;"],
+        ),
+        ("lower-alignment", [".shared .align 4 .b8 tile[1024];"]),
+    ],
+)
+def test_an_operator_changes_one_thing_found_by_its_effect(family: str, changed: list[str]) -> None:
+    assert only(family) == changed
+
+
+def test_an_instruction_that_moves_leaves_its_place() -> None:
+    assert only("fence-too-late") == [
+        "",
+        "@%first cp.async.bulk.global.shared::cta.bulk_group [%g], [%s], 1024; fence.proxy.async.shared::cta;",
+    ]
+
+
+def test_lines_keep_their_numbers_and_identities_are_unique() -> None:
+    found = mutants(Kernel("k.ptx", Path("k.ptx"), KERNEL))
+    assert all(each.applied(KERNEL).count("\n") == KERNEL.count("\n") for each in found)
+    assert len({each.identity for each in found}) == len(found)
+    assert len({each.applied(KERNEL) for each in found}) == len(found)
+
+
+def test_what_a_barrier_hands_over_names_the_rule() -> None:
+    assert [each.rules for each in made("delete-barrier")] == [("MB3",), ("PX15",)]
+
+
+def test_the_same_seed_chooses_the_same() -> None:
+    found = [mutant for kernel in CLEAN[:6] for mutant in mutants(kernel)]
+    assert chosen(found, 3, 0.5, 7) == chosen(found, 3, 0.5, 7)
+    assert chosen(found, 3, 0.5, 7) != chosen(found, 3, 0.5, 8)
+    kept = Counter((each.kernel, each.family) for each in chosen(found, 3, 1.0, 1))
+    assert max(kept.values()) == 3
+
+
+def test_ptxas_sorts_out_what_is_no_program() -> None:
+    kernel = Kernel("k.ptx", Path("k.ptx"), KERNEL)
+    found = made("odd-size")
+    assert found
+    assert assembled(kernel, found, installed()[0]) == []
+    assert assembled(kernel, made("delete-commit"), installed()[0]) == made("delete-commit")
+
+
+def test_an_explanation_must_have_its_mutant_and_not_be_reported() -> None:
+    mutant = made("delete-init")[0]
+    entry = equivalents.Equivalent(*mutant.identity, "because", "mbarrier.init")
+    unknown = equivalents.Equivalent("k.ptx", "delete-init", "nothing", 1, "because", "mbarrier.init")
+    silent, reported = Outcome(mutant, (), (), 0), Outcome(mutant, ("PTX501",), (), 0)
+    families = {"delete-init"}
+    assert equivalents.mistakes([entry], ["k.ptx"], families, [mutant], [silent]) == []
+    (lost,) = equivalents.mistakes([unknown], ["k.ptx"], families, [mutant], [silent])
+    assert lost.endswith("there is no such mutant")
+    (loud,) = equivalents.mistakes([entry], ["k.ptx"], families, [mutant], [reported])
+    assert loud.endswith("reported: PTX501")
+    assert equivalents.mistakes([unknown], ["other.ptx"], families, [mutant], [silent]) == []
+
+
+def test_what_is_explained_counts_for_neither_side() -> None:
+    first, second = made("init-count-more") + made("delete-init")
+    outcomes = [Outcome(first, (), (), 0), Outcome(second, ("PTX501",), (), 0)]
+    assert tables.overall(outcomes, frozenset()).rate == 0.5
+    assert tables.overall(outcomes, frozenset([first.identity])).rate == 1.0
+    assert tables.survivors(outcomes, frozenset([first.identity])) == []
+
+
+@pytest.fixture(scope="module")
+def short() -> tuple[list[Mutant], list[Outcome]]:
+    """A seeded part of the campaign that `scripts/mutate` runs whole."""
+    every, outcomes = [], []
+    for kernel in CLEAN:
+        found = mutants(kernel)
+        every += found
+        sample = chosen(found, FLOORS["most"], FLOORS["share"], FLOORS["seed"])
+        outcomes += tried(kernel, assembled(kernel, sample, installed()[0]))
+    return every, outcomes
+
+
+@pytest.mark.timeout(300)
+def test_harmless_changes_are_not_reported(short: tuple[list[Mutant], list[Outcome]]) -> None:
+    assert sum(each.mutant.harmless for each in short[1]) > 50
+    assert [f"{each.mutant}: {each.codes + each.warned}" for each in tables.alarms(short[1])] == []
+
+
+@pytest.mark.timeout(300)
+def test_no_family_is_found_less_often_than_before(short: tuple[list[Mutant], list[Outcome]]) -> None:
+    explained = frozenset(each.identity for each in equivalents.load(EXPLAINED))
+    rows = {row.name: row for row in tables.by_family(short[1], explained)}
+    low = {
+        name: rows[name].rate for name, floor in FLOORS["floors"].items() if name in rows and rows[name].rate < floor
+    }
+    assert low == {}
+    assert tables.overall(short[1], explained).rate >= FLOORS["overall"]
+
+
+@pytest.mark.timeout(300)
+def test_explanations_hold(short: tuple[list[Mutant], list[Outcome]]) -> None:
+    entries = equivalents.load(EXPLAINED)
+    families = {each.family for each in OPERATORS}
+    assert equivalents.mistakes(entries, [each.name for each in CLEAN], families, *short) == []
