@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptxkit.analysis.kernel import Looks, Thread, World, extent, is_async_read, is_generic_write
+from ptxkit.analysis.kernel import Looks, Thread, World, covers_shared, extent, is_async_read, is_generic_write
 from ptxkit.analysis.program import Step
 from ptxkit.analysis.ranges import RangeIndex
 from ptxkit.analysis.trace import Event, Opaque
-from ptxkit.isa.effects import ProxyFence
 from ptxkit.records import dataclass
 
 
@@ -80,14 +79,6 @@ def _fence_in(thread: Thread, low: int, high: int) -> Step | None:
         if isinstance(event, Event) and covers_shared(event):
             return event.step
     return None
-
-
-def covers_shared(event: Event) -> bool:
-    """Whether a fence orders generic accesses to shared memory before async ones."""
-    effect = event.effect
-    if not isinstance(effect, ProxyFence) or effect.proxy != "async":
-        return False
-    return not effect.spaces or any(space.startswith("shared") for space in effect.spaces)
 
 
 def _is_murky(world: World, thread: Thread, low: int, high: int, bytes_: tuple[int, int]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterator
 from functools import cached_property, partial
@@ -13,9 +14,9 @@ from ptxkit.analysis.program import Program, Step
 from ptxkit.analysis.ranges import RangeIndex
 from ptxkit.analysis.rewrites import Rewrites
 from ptxkit.analysis.scenario import Scenario
-from ptxkit.analysis.trace import Event, Trace
+from ptxkit.analysis.trace import Event, Opaque, Trace
 from ptxkit.analysis.walker import is_meeting
-from ptxkit.isa.effects import Access, MbarrierInit, MbarrierWait
+from ptxkit.isa.effects import Access, MbarrierInit, MbarrierWait, ProxyFence
 from ptxkit.records import dataclass
 
 #: Executions of one instruction that a rule looks at, the first and the last: the rounds between repeat themselves.
@@ -70,6 +71,30 @@ class Thread:
         return [(position, event) for position, event in known if _is_looked_at(event, last[event.step])]
 
     @cached_property
+    def accesses_at(self) -> dict[tuple[Step, int], int]:
+        """The first position among its `accesses` by instruction and visit."""
+        return {(event.step, event.visit): position for position, event in reversed(self.accesses)}
+
+    @cached_property
+    def copies_at(self) -> dict[tuple[Step, int], list[Copy]]:
+        """Its `copies` by instruction and visit."""
+        found: dict[tuple[Step, int], list[Copy]] = defaultdict(list)
+        for copy in self.copies:
+            found[(copy.event.step, copy.event.visit)].append(copy)
+        return found
+
+    @cached_property
+    def _fences(self) -> list[int]:
+        events = self.trace.events
+        return [at for at, event in enumerate(events) if isinstance(event, Opaque) or covers_shared(event)]
+
+    def may_fence_between(self, since: int, until: int) -> bool:
+        """Whether a fence orders its accesses to shared memory before async ones, or may, at one of the positions from
+        `since` on and before `until`."""
+        first = bisect_left(self._fences, since)
+        return first < len(self._fences) and self._fences[first] < until
+
+    @cached_property
     def generic_reads(self) -> list[tuple[int, Event]]:
         """Its reads of shared memory through the generic proxy."""
         return [(position, event) for position, event in self.accesses if is_generic_read(event)]
@@ -103,10 +128,11 @@ class Thread:
         """Those of its `fills` that write some of the bytes `[low, high)`, by instruction."""
         known = self._fills_of.get((low, high))
         if known is None:
-            by_step: dict[Step, list[Copy]] = defaultdict(list)
+            by_step: dict[Step, list[Copy]] = {}
             for copy in self.fills.overlapping(low, high):
-                by_step[copy.event.step].append(copy)
-            known = self._fills_of[(low, high)] = tuple((step, tuple(copies)) for step, copies in by_step.items())
+                by_step.setdefault(copy.event.step, []).append(copy)
+            known = tuple([(step, tuple(copies)) for step, copies in by_step.items()]) if by_step else ()
+            self._fills_of[(low, high)] = known
         return known
 
     @cached_property
@@ -239,6 +265,14 @@ def extent(event: Event) -> tuple[int, int] | None:
         return None
     size = event.size if isinstance(event.size, int) and event.size > 0 else LEAST_ACCESS
     return event.address, event.address + size
+
+
+def covers_shared(event: Event) -> bool:
+    """Whether a fence orders generic accesses to shared memory before async ones."""
+    effect = event.effect
+    if not isinstance(effect, ProxyFence) or effect.proxy != "async":
+        return False
+    return not effect.spaces or any(space.startswith("shared") for space in effect.spaces)
 
 
 def is_generic_write(event: Event) -> bool:

@@ -7,7 +7,7 @@ Source: PTX ISA, "Causality Order", "bar", "mbarrier", "Phase of the mbarrier ob
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Hashable, Iterator
 
@@ -32,6 +32,14 @@ class Marks:
         count = bisect_left(self.acquires.get(key, ()), position)
         phases = self.phases.get(key)
         return count if phases is None else max(phases[:count], default=0)
+
+    def takes_between(self, since: int, until: int) -> bool:
+        """Whether this thread takes order anywhere between two positions."""
+        for positions in self.acquires.values():
+            first = bisect_right(positions, since)
+            if first < len(positions) and positions[first] < until:
+                return True
+        return False
 
     def acquire_of(self, key: Hashable, ordinal: int) -> int | None:
         """The position at which this thread first knows that round `ordinal` (from 1) is over."""

@@ -35,12 +35,18 @@ class RangeIndex(Generic[T]):
         """The items whose range meets `[low, high)`. Loops ask for the same places again: answers are kept."""
         known = self._asked.get((low, high))
         if known is None:
-            known = self._asked[(low, high)] = tuple(self._find(low, high))
+            first, last = low // _BUCKET, (high - 1) // _BUCKET
+            if first == last:
+                entries = self._buckets.get(first, ())
+                known = tuple([item for start, end, item in entries if start < high and low < end])
+            else:
+                known = tuple(self._find(low, high, first, last))
+            self._asked[(low, high)] = known
         return known
 
-    def _find(self, low: int, high: int) -> Iterator[T]:
+    def _find(self, low: int, high: int, first: int, last: int) -> Iterator[T]:
         seen: set[int] = set()
-        for bucket in range(low // _BUCKET, (high - 1) // _BUCKET + 1):
+        for bucket in range(first, last + 1):
             for entry in self._buckets.get(bucket, ()):
                 start, end, item = entry
                 if start < high and low < end and id(entry) not in seen:

@@ -118,14 +118,13 @@ def _handed_over(world: World, issuer: Thread, copy: Copy, reader: Thread, posit
     ways = list(world.order(issuer, copy.position, reader, position))
     if ways:
         return any(_known_by(copy, way.released) for way in ways) or copy.tracked is not None
-    own = [other for other in reader.copies if other.event.step is copy.event.step and other.position < position]
-    same_round = [other for other in own if other.event.visit == copy.event.visit]
+    own = reader.copies_at.get((copy.event.step, copy.event.visit), ())
+    same_round = [other for other in own if other.position < position]
     if not same_round or copy.tracked is not None:
         return None
     # The reader issued its own part of this copy and met no barrier since: the other thread may be anywhere.
     since = same_round[-1].position
-    met = any(since < at < position for marks in reader.marks.acquires.values() for at in marks)
-    return None if met else False
+    return None if reader.marks.takes_between(since, position) else False
 
 
 def _barrier_kept(world: World, issuer: Thread, copy: Copy, reader: Thread, position: int) -> bool | None:

@@ -140,7 +140,7 @@ def _refills(number: int, world: World, issuer: Thread, reader: Thread) -> Itera
                 if not looks.allow((event.step, step)):
                     settled.add((event.step, step))
                     break
-                met = any(since < at < copy.position for ats in issuer.marks.acquires.values() for at in ats)
+                met = issuer.marks.takes_between(since, copy.position)
                 ordered = met or any(world.order(reader, position, issuer, copy.position))
                 finding = None if ordered else _refilled(world.name_of(event), copy, event)
                 exact = issuer.trace.is_sure(copy.position) and reader.trace.is_sure(position)

@@ -32,9 +32,9 @@ from collections.abc import Iterator
 from ptxkit.analysis.kernel import Kernel, Looks, Thread, World, extent, is_async_read, is_generic_write
 from ptxkit.analysis.program import Step
 from ptxkit.analysis.ranges import RangeIndex
-from ptxkit.analysis.trace import Event, Opaque
+from ptxkit.analysis.trace import Event
 from ptxkit.diagnostics import Severity
-from ptxkit.isa.effects import Barrier, ProxyFence
+from ptxkit.isa.effects import Barrier
 from ptxkit.records import dataclass, replace
 from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
 
@@ -48,17 +48,9 @@ def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
         yield from _world(number, world, kernel.policy == "strict")
 
 
-def _covers(event: Event) -> bool:
-    """Whether a fence orders generic accesses to shared memory before async ones."""
-    effect = event.effect
-    if not isinstance(effect, ProxyFence) or effect.proxy != "async":
-        return False
-    return not effect.spaces or any(space.startswith("shared") for space in effect.spaces)
-
-
 def _world(number: int, world: World, strict: bool) -> Iterator[Observation]:
     readers = [
-        (thread, position, event)
+        (thread, position, event, *(extent(event) or (0, 1)))
         for thread in world.threads.values()
         for position, event in thread.accesses
         if is_async_read(event)
@@ -67,19 +59,29 @@ def _world(number: int, world: World, strict: bool) -> Iterator[Observation]:
         return
     looks = Looks()
     for writer in world.threads.values():
-        done = {copy.position: copy.done for copy in writer.copies if copy.group == "cp.async"}
-        writes: RangeIndex[tuple[int, Event]] = RangeIndex()
-        for position, event in writer.accesses:
-            written = done.get(position, position)
-            if is_generic_write(event) and written is not None:
-                writes.add(*(extent(event) or (0, 0)), (written, event))
-        for reader, position, event in readers:
-            found = dict.fromkeys(writes.overlapping(*(extent(event) or (0, 1))))
-            for at, write in sorted(found, key=lambda item: item[0], reverse=True):  # the last write is named first
+        writes = _writes(writer)
+        written: dict[tuple[int, int], list[tuple[int, Event]]] = {}
+        for reader, position, event, low, high in readers:
+            found = written.get((low, high))
+            if found is None:  # the last write is named first
+                found = sorted(writes.overlapping(low, high), key=lambda item: item[0], reverse=True)
+                written[(low, high)] = found
+            for at, write in found:
                 key = (writer.tid, reader.tid, write.step, event.step)
                 if (reader is not writer or at < position) and looks.allow(key):
                     pair = _Pair(world, writer, at, write, reader, position, event)
                     yield from pair.observe(number, strict)
+
+
+def _writes(writer: Thread) -> RangeIndex[tuple[int, Event]]:
+    """The thread's generic writes, each from where it is done."""
+    done = {copy.position: copy.done for copy in writer.copies if copy.group == "cp.async"}
+    writes: RangeIndex[tuple[int, Event]] = RangeIndex()
+    for position, event in writer.accesses:
+        at = done.get(position, position)
+        if is_generic_write(event) and at is not None:
+            writes.add(*(extent(event) or (0, 0)), (at, event))
+    return writes
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +111,7 @@ class _Pair:
         yield Observation(key, number, exact, finding, 1 if self.writer is self.reader else 2)
 
     def _same_thread(self) -> tuple[bool, Finding | None] | None:
-        if _fence_within(self.reader, self.written, self.position):
+        if self.reader.may_fence_between(self.written, self.position):
             return True, None
         if self._rewritten(self.reader, self.written, self.position):
             return None
@@ -126,11 +128,11 @@ class _Pair:
                 if unordered
                 else None
             )
-        if any(_fence_within(self.writer, self.written, way.released) for way in ways):
+        if any(self.writer.may_fence_between(self.written, way.released) for way in ways):
             return True, None
         way = ways[-1]
         finding = self._finding(self.reader.trace.events[way.acquired].step)
-        if any(_fence_within(self.reader, way.acquired, self.position) for way in ways):
+        if any(self.reader.may_fence_between(way.acquired, self.position) for way in ways):
             return True, finding
         replaced = self._rewritten(self.writer, self.written, way.released)
         if replaced or self._rewritten(self.reader, way.acquired, self.position):
@@ -139,11 +141,10 @@ class _Pair:
 
     def _unordered_round(self) -> bool:
         """Whether the reader did its own part of this write and met no barrier since: the writer may be anywhere."""
-        own = [at for at, event in self.reader.accesses if event.step is self.write.step]
-        own = [at for at in own if self.reader.visit_at(at) == self.write.visit and at < self.position]
-        if not own or self._rewritten(self.reader, own[0], self.position):
+        own = self.reader.accesses_at.get((self.write.step, self.write.visit), self.position)
+        if own >= self.position or self._rewritten(self.reader, own, self.position):
             return False
-        return not any(own[0] < at < self.position for marks in self.reader.marks.acquires.values() for at in marks)
+        return not self.reader.marks.takes_between(own, self.position)
 
     def _finding(self, sync: Step | None) -> Finding:
         since = self.writer.trace.events[self.written].step
@@ -162,10 +163,6 @@ def _unordered(read: Step, write: Step, name: str) -> Finding:
         properties={"space": "shared::cta"},
         cause=write,
     )
-
-
-def _fence_within(thread: Thread, low: int, high: int) -> bool:
-    return any(isinstance(event, Opaque) or _covers(event) for event in thread.trace.events[low:high])
 
 
 def _finding(read: Step, write: Step, sync: Step | None, since: Step, name: str) -> Finding:
