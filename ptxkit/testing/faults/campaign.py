@@ -32,7 +32,8 @@ OPERATORS: tuple[Operator, ...] = (
 )
 
 _HARMLESS = "harmless: "
-_VISIBLE = re.compile(r"^\s*\.(visible|weak)\b", re.MULTILINE)
+_REMEMBERED = re.compile(r"^\s*\.(?:visible|weak|common)\b|^\s*\.(?:file|loc)\b[^\n]*", re.MULTILINE)
+_SECTION = re.compile(r"^\s*\.section\b[^{]*\{[^}]*\}", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,11 +117,22 @@ def mutants(kernel: Kernel, operators: Sequence[Operator] = OPERATORS) -> list[M
 
 
 def assembled(kernel: Kernel, candidates: Sequence[Mutant], ptxas: Ptxas) -> list[Mutant]:
-    """The mutants that ptxas still takes. Asked many at once, so that no two may show a name to each other."""
+    """The mutants that ptxas still takes.
+
+    Asked many at once, and one by one where the kernel itself shows that this does not go: when it is the last of the
+    texts it must still be taken.
+    """
     target = parse(kernel.text, kernel.name).targets[0]
-    texts = [_VISIBLE.sub("", mutant.applied(kernel.text)) for mutant in candidates]
-    refused = ptxas.refusals(texts, target)
+    texts = [mutant.applied(kernel.text) for mutant in candidates]
+    refused = set(ptxas.refusals([_apart(text) for text in (*texts, kernel.text)], target))
+    if len(texts) in refused:
+        refused = {index for index, text in enumerate(texts) if ptxas.refusal(text, target) is not None}
     return [mutant for index, mutant in enumerate(candidates) if index not in refused]
+
+
+def _apart(text: str) -> str:
+    """A text without what one process of ptxas remembers of it for the next: linkage, file numbers, debugging data."""
+    return _SECTION.sub("", _REMEMBERED.sub("", text))
 
 
 def chosen(found: Sequence[Mutant], most: int, share: float, seed: int) -> list[Mutant]:
