@@ -1,0 +1,58 @@
+"""Every code has a page, and every page's examples are true."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import ptxkit
+from ptxkit.rules import RULES
+from ptxkit.rules.pages import PAGES, Page
+from tests.validate.modules import diagnostics
+
+HEAD = """\
+.version 8.0
+.target sm_90a
+.address_size 64
+.shared .align 16 .b8 tile[256];
+.func (.reg .b32 r) helper(.reg .b32 x);
+"""
+REGISTERS = ".reg .b32 %r<9>; .reg .b64 %rd<9>; .reg .f32 %f<9>;"
+SHOWN = [page for page in PAGES if page.place]
+
+
+def whole(page: Page, text: str) -> str:
+    if page.place == "file":
+        return text
+    return f"{HEAD}{text}\n" if page.place == "module" else f"{HEAD}.entry k() {{\n{REGISTERS}\n{text}\nret;\n}}\n"
+
+
+def test_every_code_that_the_program_can_give_has_one_page() -> None:
+    package = Path(ptxkit.__file__).parent
+    sources = [path.read_text("utf-8") for path in package.rglob("*.py") if path.name != "pages.py"]
+    used = {code for text in sources for code in re.findall(r'"(PTX\d{3})"', text)}
+    pages = [page.code for page in PAGES] + [rule.code for rule in RULES]
+    assert sorted(pages) == sorted(used)
+    assert [page.code for page in PAGES] == sorted(page.code for page in PAGES)
+
+
+def test_names_are_used_once() -> None:
+    names = [page.name for page in PAGES] + [rule.name for rule in RULES]
+    assert len(names) == len(set(names))
+
+
+@pytest.mark.parametrize("page", SHOWN, ids=lambda page: page.code)
+def test_the_example_fails_with_its_code_and_the_other_one_passes(page: Page) -> None:
+    assert {found.code for found in diagnostics(whole(page, page.example))} == {page.code}
+    assert [found.message for found in diagnostics(whole(page, page.instead))] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.code)
+def test_a_page_has_its_parts_and_fits_a_terminal(page: Page) -> None:
+    text = page.text()
+    assert text.startswith(f"{page.code}: {page.headline}\n\nWhat it does\n    ")
+    assert [part in text for part in ("Why it matters", "Use instead", "ISA section")] == [True] * 3
+    assert ("Example" in text) == bool(page.place)
+    assert max(map(len, text.split("\n"))) <= 100
