@@ -11,7 +11,7 @@ from ptxkit.analysis.kernel import Thread, World
 from ptxkit.analysis.pointers import pointer_parameters
 from ptxkit.analysis.program import Program, Step
 from ptxkit.analysis.slicing import registers_in
-from ptxkit.analysis.trials import Setting, Trial, Trials, deciding_branch
+from ptxkit.analysis.trials import USUAL_SIZES, Trial, Trials, deciding_branch
 from ptxkit.isa.effects import Control
 from ptxkit.records import dataclass, field
 
@@ -73,8 +73,9 @@ def _tested(step: Step) -> Iterator[str]:
 
 def _decision(program: Program, step: Step, trials: Sequence[Trial]) -> Decision | None:
     outcome = {trial.setting: step.index in trial.reached for trial in trials}
-    usual = outcome.get(Setting())
-    if all(happened == usual for setting, happened in outcome.items() if setting.size == Setting().size):
+    usual = {setting: happened for setting, happened in outcome.items() if setting.size in USUAL_SIZES}
+    by_size = [{happened for setting, happened in usual.items() if setting.size == size} for size in USUAL_SIZES]
+    if all(len(seen) < 2 for seen in by_size):
         return None  # sizes alone decide how often, not which way
     described = describe(outcome)
     words = f"when {described}" if described is not None else _UNCLEAR

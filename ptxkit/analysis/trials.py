@@ -22,8 +22,8 @@ from ptxkit.records import dataclass, replace
 LARGEST = 16
 #: Where the memory begins that pointer parameters point to, and how far apart they do.
 FIRST_POINTER, POINTER_DISTANCE = 1 << 32, 1 << 24
-#: What an integer parameter is where no trial varies it.
-USUAL_SIZE = 512
+#: What an integer parameter is where only addresses are varied: whole pieces, and a remainder.
+USUAL_SIZES = (512, 519)
 #: Sizes that are tried: around each unit of copying, and some with remainders.
 SIZES = (0, 1, 2, 3, 4, 5, 7, 8, 9, 12, 15, 16, 17, 20, 24, 31, 32, 64, 100, 512, 516, 519)
 #: How far shared variables are moved.
@@ -41,7 +41,7 @@ class Setting:
 
     source: int = 0
     shift: int = 0
-    size: int = USUAL_SIZE
+    size: int = USUAL_SIZES[0]
     shared: bool = False
 
 
@@ -76,8 +76,9 @@ class Trials:
         least = min(alignments, default=LARGEST)
         for shift in SHIFTS:
             if shift % least == 0:
-                yield from (Setting(source, shift) for source in range(LARGEST))
-        yield from (Setting(size=size) for size in SIZES if size != USUAL_SIZE)
+                for size in USUAL_SIZES:
+                    yield from (Setting(source, shift, size) for source in range(LARGEST))
+        yield from (Setting(size=size) for size in SIZES if size not in USUAL_SIZES)
         yield Setting(shared=True)
 
     def _trial(self, setting: Setting) -> Trial | None:
