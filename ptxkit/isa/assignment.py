@@ -15,8 +15,13 @@ _REPEATABLE = frozenset({"sync", "sat", "satfinite", "NaN", "approx", "uni", "cc
 # Words straight after the name that are no part of the instruction's name for ptxas: they may stand anywhere.
 _MOVABLE = frozenset({"sync", "aligned", "sp", "ca", "cg"})
 
-# Words that keep their order as types do: the layouts of two matrices, an operation on bits and the count behind it.
-_ORDERED = (frozenset({"row", "col"}), frozenset({"and", "xor", "popc"}))
+# Words that keep their order as types do: the layouts of two matrices, an operation on bits and the count behind it,
+# the first and the second priority in a cache.
+_ORDERED = (
+    frozenset({"row", "col"}),
+    frozenset({"and", "xor", "popc"}),
+    frozenset({"L2::evict_last", "L2::evict_normal", "L2::evict_first", "L2::evict_unchanged"}),
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,8 +31,11 @@ def bind(
     ]
     matches = []
     for operands in _choices(present):
-        bound = tuple(_bind_operand(operand, form, modifiers) for operand in operands)
-        roles, paths = _roles(bound)
+        roles, paths = _roles(operands)
+        bound = tuple(_bind_operand(operand, form, modifiers, roles) for operand in operands)
+        needs = _needs(form, modifiers, roles)
+        if any(need.condition == Const(False) for need in needs):  # these operands do not stand together
+            continue
         effects = _effects(form, modifiers, bound, roles)
         matches.append(
             Match(
@@ -44,7 +47,7 @@ def bind(
                 canonical=canonical,
                 roles=roles,
                 paths=paths,
-                needs=_needs(form, modifiers, roles),
+                needs=tuple(need for need in needs if not isinstance(need.condition, Const)),
                 results=_results(effects),
                 tolerated=tolerated or _tolerance(form, modifiers, roles),
             )
@@ -95,9 +98,9 @@ def _as_pair(operand: OperandForm, paired: bool) -> OperandForm:
     return replace(operand, kind="pair") if paired else operand.elements[0]
 
 
-def _bind_operand(operand: OperandForm, form: Form, modifiers: Assignment) -> OperandForm:
+def _bind_operand(operand: OperandForm, form: Form, modifiers: Assignment, roles: Mapping[str, int]) -> OperandForm:
     def known(expression: Expression | None) -> Expression | None:
-        return None if expression is None else fold(expression, form, modifiers)
+        return None if expression is None else fold(expression, form, modifiers, roles)
 
     kind, count, place = operand.kind, known(operand.count), known(operand.space)
     sink = operand.sink
@@ -107,7 +110,7 @@ def _bind_operand(operand: OperandForm, form: Form, modifiers: Assignment) -> Op
         kind, sink = ("register", False) if count == Const(1) else ("vector", sink)
     if kind == "address":
         place = Const(space(place.value if isinstance(place, Const) else None))
-    refused = [mark for mark, condition in operand.allowed_if if not truth(fold(condition, form, modifiers))]
+    refused = [mark for mark, condition in operand.allowed_if if not truth(fold(condition, form, modifiers, roles))]
     return replace(
         operand,
         kind=kind,
@@ -125,6 +128,8 @@ def _bind_operand(operand: OperandForm, form: Form, modifiers: Assignment) -> Op
         special=operand.special and "special" not in refused,
         minus=operand.minus and "minus" not in refused,
         typed=operand.typed and "typed" not in refused,
+        nameless=operand.nameless and "nameless" not in refused,
+        upto64=operand.upto64 and "upto64" not in refused,
         type=known(operand.type),
         count=count,
         space=place,
@@ -132,7 +137,9 @@ def _bind_operand(operand: OperandForm, form: Form, modifiers: Assignment) -> Op
         alignment=known(operand.alignment),
         condition=None,
         allowed_if=(),
-        elements=tuple(_bind_operand(element, form, modifiers) for element in _present(operand, form, modifiers)),
+        elements=tuple(
+            _bind_operand(element, form, modifiers, roles) for element in _present(operand, form, modifiers)
+        ),
     )
 
 
@@ -188,7 +195,7 @@ def _results(effects: Sequence[Effect]) -> tuple[str, ...]:
 def _needs(form: Form, modifiers: Assignment, roles: Mapping[str, int]) -> tuple[Rule, ...]:
     """Rules between operands, without those that speak of an operand left out."""
     return tuple(
-        replace(rule, condition=fold(rule.condition, form, modifiers))
+        replace(rule, condition=fold(rule.condition, form, modifiers, roles))
         for rule in form.needs
         if all(role in roles for role in _named_roles(rule.condition)) and not _names_absent(rule.condition)
     )

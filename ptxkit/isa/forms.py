@@ -63,7 +63,8 @@ class OperandForm:
     (`b0`, `h[0-3][0-3]`); whole: so is none. scalar: an element of a vector register is not allowed. typed: nor is
     the name of a function tolerated, which has no type. more: a vector may have more elements, 2 or 4, and a plain
     register do. symbols: the state space of a symbol in an address, where that is another than
-    `space`. bare: no braces may stand around it.
+    `space`. bare: no braces may stand around it. nameless: no name with a constant behind it is a constant here. single: a
+    floating-point constant must be one of single precision. upto64: a wider register has 64 bits at most.
     """
 
     role: str
@@ -97,6 +98,9 @@ class OperandForm:
     scalar: bool = False
     typed: bool = False
     bare: bool = False
+    nameless: bool = False
+    single: bool = False
+    upto64: bool = False
     more: bool = False
     parts: tuple[str, ...] = ()
     whole: bool = True

@@ -15,7 +15,22 @@ from ptxkit.records import replace
 
 _KINDS = frozenset({"label", "function", "arguments", "symbol", "texture", "surface", "sampler", "any", "sink"})
 _FLAGS = frozenset(
-    {"wider", "narrower", "integer", "halves", "exact", "lax", "cut", "special", "minus", "scalar", "typed", "bare"}
+    {
+        "wider",
+        "narrower",
+        "integer",
+        "halves",
+        "exact",
+        "lax",
+        "cut",
+        "special",
+        "minus",
+        "scalar",
+        "typed",
+        "bare",
+        "nameless",
+    }
+    | {"single", "upto64"}
     | {"sink", "negatable", "symbol"}
 )
 _OBJECTS = frozenset({"mbarrier", "tensormap", "texture", "surface", "sampler"})
@@ -108,7 +123,7 @@ class OperandBuilder:
                     condition = child.children[0]
                     if condition is not None:
                         allowed_if.append((str(child.data), self.expressions.build(condition)))
-                case "element" | "lax":
+                case "element" | "lax" | "bare" | "sink":
                     marks.append(str(child.data))
                 case "object":
                     thing = str(child.children[0])
@@ -121,7 +136,7 @@ class OperandBuilder:
         wide, in_register = "wide" in marks, "in_register" in marks
         long, exact = "long" in marks, "untyped" in marks
         place = replace(place, wide=wide, long=long, in_register=in_register, exact=exact, symbol="element" in marks)
-        place = replace(place, lax="lax" in marks)
+        place = replace(place, lax="lax" in marks, bare="bare" in marks, sink="sink" in marks)
         return replace(place, symbols=symbols, allowed_if=tuple(allowed_if))
 
     def _slot(self, node: Node) -> OperandForm:

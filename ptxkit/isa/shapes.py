@@ -38,6 +38,9 @@ _CONSTANT_NAMES = frozenset({"WARP_SZ"})
 
 _PLAIN_ADDRESS: Shape = ("address",)
 
+# What may stand for an address without brackets where assemblers let it.
+_BARE = frozenset({"name", "not", "symbolic", "sink"})
+
 MALFORMED = "malformed"
 """The shape of what can stand nowhere: `-%r1`, `4+table`, `[texture+8, {%r1}]`, `%v.x|%p`."""
 
@@ -140,6 +143,8 @@ def fits(operand: OperandForm, shape: Shape) -> bool:
         case "address":
             if shape == "element":
                 return operand.symbol and not operand.elements
+            if shape in _BARE:
+                return operand.sink if shape == "sink" else operand.bare
             return shape[0] == "address" and fit_all(operand.elements, shape[1:])
         case "vector":
             return _fits_vector(operand, shape)

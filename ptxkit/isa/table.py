@@ -137,7 +137,8 @@ class Table:
             there = set(words).intersection(each.words)
             if there and _is_like(opcode, each.on or ("*",)) and not _is_like(opcode, each.beyond):
                 alike = [form] if each.on else [other for other in self.forms(form.name) if _stem(other) == _stem(form)]
-                ignored |= there - {value for other in alike for slot in other.modifiers for value in slot.values}
+                if not any(set(slot.values).intersection(each.words) for other in alike for slot in other.modifiers):
+                    ignored |= there
         if not ignored or not ignored.isdisjoint(words[: len(_stem(form))]):
             return None
         return [word for word in words if word not in ignored]

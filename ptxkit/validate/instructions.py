@@ -18,13 +18,14 @@ from ptxkit.isa.words import clip, operand_words
 from ptxkit.records import dataclass, replace
 from ptxkit.syntax.tree import Function, Instruction
 from ptxkit.validate.addresses import misplaced
+from ptxkit.validate.alignment import is_static, misaligned
 from ptxkit.validate.calls import call_problems, is_call
 from ptxkit.validate.constants import has_limits, illegal_constants
 from ptxkit.validate.names import class_words, undeclared
 from ptxkit.validate.problems import Problem
 from ptxkit.validate.scopes import SPECIAL, UNKNOWN, Scope, is_symbol
 from ptxkit.validate.typed_shapes import TypedShape, is_strange, names_in, remember
-from ptxkit.validate.types import is_mixed, misfit, tolerance
+from ptxkit.validate.types import misfit, oddity, tolerance
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +35,8 @@ class _Answer:
     limited: constants must be looked at. strange: some name is declared by nothing, or is a special register.
     misplaced: the operand whose symbol cannot stand there, and what would be right. is_call: arguments
     must be looked at. rivals: other forms that the operands fit, which may take the constants that this one does not,
-    each with what keeps it from being used or makes it odd. particular: any of these.
+    each with what keeps it from being used or makes it odd. static: an offset from a variable must be looked at.
+    particular: any of these.
     """
 
     match: Match | None
@@ -44,6 +46,7 @@ class _Answer:
     misplaced: tuple[int, str] | None = None
     is_call: bool = False
     rivals: tuple[tuple[Match, tuple[Problem, ...]], ...] = ()
+    static: bool = False
     particular: bool = False
 
 
@@ -72,8 +75,9 @@ class InstructionChecker:
         if answer is None:
             answer = self._answer(instruction, key[1:])
             strange = is_strange(key[1:])
-            particular = strange or answer.limited or answer.is_call or answer.misplaced is not None
-            answer = self._answers[key] = replace(answer, strange=strange, particular=particular)
+            static = answer.match is not None and is_static(answer.match, key[1:])
+            particular = strange or static or answer.limited or answer.is_call or answer.misplaced is not None
+            answer = self._answers[key] = replace(answer, strange=strange, static=static, particular=particular)
         guard = instruction.guard
         if not (answer.particular or (guard is not None and scope.type_of(guard.predicate) != "pred")):
             return answer.problems
@@ -87,6 +91,8 @@ class InstructionChecker:
             yield from self._names(instruction, scope)
         if answer.limited and answer.match is not None:
             yield from _constants(answer, instruction)
+        if answer.static and answer.match is not None:
+            yield from misaligned(answer.match, instruction, scope)
         if answer.is_call and answer.match is not None:
             yield from call_problems(answer.match, instruction, scope)
         if answer.misplaced is not None and answer.match is not None:
@@ -210,9 +216,9 @@ def _type_problem(match: Match, typed: tuple[TypedShape, ...]) -> Problem | None
         if operand.role in match.results:
             wrong = _unwritable(shape) or wrong
         if wrong is None:
-            if tolerated is None and is_mixed(operand, shape):
-                message = f"operand {index + 1} of `{match.canonical}` has elements of different types"
-                reason = f"{message}; tolerated: {table().tolerance('mixed_vector')}"
+            strange = None if tolerated else oddity(operand, shape)
+            if strange is not None:
+                reason = f"operand {index + 1} of `{match.canonical}` is tolerated: {table().tolerance(strange)}"
                 tolerated = Problem("PTX104", reason, index, match.form, certain=False, typed=True)
             continue
         help_ = f"it must be {operand_words(operand)}"

@@ -13,7 +13,7 @@ from ptxkit.isa.expressions import Const
 from ptxkit.isa.forms import OperandForm
 from ptxkit.isa.functions import as_bits, bits, is_narrow, is_type, kind
 from ptxkit.records import replace
-from ptxkit.validate.constants import INTEGER, INVALID
+from ptxkit.validate.constants import INTEGER, INVALID, SINGLE
 from ptxkit.validate.scopes import ENTRY, FUNCTION, LABEL, SPECIAL, UNKNOWN, is_code, is_symbol
 from ptxkit.validate.typed_shapes import TypedShape
 
@@ -69,6 +69,8 @@ def tolerance(operand: OperandForm, shape: TypedShape, words: Collection[str | N
     words: the types that the opcode gives. Where a type is the instruction's, assemblers compare less closely than
     where an operand has its own.
     """
+    if operand.kind == "address" and operand.elements and shape[0] == "a":
+        return "indexed_base" if _is_odd_base(shape[1]) else None
     wanted = _wanted(operand)
     if shape == ("+", "pred") and wanted == "pred" and not is_result:
         return "sum_of_any_width"
@@ -80,7 +82,8 @@ def tolerance(operand: OperandForm, shape: TypedShape, words: Collection[str | N
         return "sum_of_any_width"
     if shape[1] in (FUNCTION, ENTRY) or (shape[1] == LABEL and shape[0] == "+"):
         return "function_as_value" if _takes_code(operand, shape, is_result=is_result) else None
-    return "halves_as_predicate" if (shape[0], shape[1], wanted) == ("r", "f16x2", "pred") else None
+    is_pair = (shape[0], shape[1], wanted) == ("r", "f16x2", "pred")
+    return "halves_as_predicate" if is_pair and not operand.typed else None
 
 
 def _is_any_width(operand: OperandForm, shape: tuple[object, ...]) -> bool:
@@ -100,11 +103,17 @@ def _is_any_width(operand: OperandForm, shape: tuple[object, ...]) -> bool:
     return "b" in (held, asked) or (held == "f") == (asked == "f")
 
 
+def _is_odd_base(base: object) -> bool:
+    """Whether the base of an address is a register of at most 64 bits, be it no integer one."""
+    is_register = isinstance(base, tuple) and base[0] == "r" and is_type(str(base[1]))
+    return is_register and bits(str(base[1])) <= 64  # type: ignore[index]
+
+
 def _takes_code(operand: OperandForm, shape: TypedShape, *, is_result: bool) -> bool:
     """Whether an assembler takes the name of a function for a value, or that of a label with a constant behind it."""
     if is_result or (operand.scalar and operand.immediates is None):
         return False
-    if shape[0] == "r" and operand.typed:
+    if operand.typed if shape[0] == "r" else operand.nameless:
         return False
     return operand.space is None or operand.lax or shape[1] == LABEL
 
@@ -115,8 +124,10 @@ def _first_misfit(operand: OperandForm, parts: Sequence[object], *, inside: bool
     if inside and len(operand.elements) > 2 and len({each.type for each in operand.elements[1:]}) == 1:
         # Behind an index of its own type, the others are a vector to ptxas.
         first, *others = operand.elements
-        untyped = () if others[0].exact else (("r", "b32"),)
-        return misfit(first, parts[0], inside=True) or _wrong_elements(others[0], (*untyped, *parts[1:]))  # type: ignore[arg-type]
+        wrong = misfit(first, parts[0], inside=True)  # type: ignore[arg-type]
+        if others[0].exact:
+            return wrong or next(filter(None, (misfit(others[0], part, inside=True) for part in parts[1:])), None)  # type: ignore[arg-type]
+        return wrong or _wrong_elements(others[0], (("r", "b32"), *parts[1:]))
     for element, part in zip(operand.elements, parts, strict=False):  # an operand of any kind has none
         found = misfit(element, part, inside=inside)  # type: ignore[arg-type]
         if found is not None:
@@ -156,14 +167,25 @@ def _wrong_elements(element: OperandForm, parts: Sequence[object]) -> str | None
     return next((found for part in parts if (found := misfit(element, part, inside=True))), None)  # type: ignore[arg-type]
 
 
-def is_mixed(operand: OperandForm, shape: TypedShape) -> bool:
+def oddity(operand: OperandForm, shape: TypedShape) -> str | None:
+    """The name of the tolerance by which an assembler takes an operand that is no misfit; None where it is nothing
+    strange."""
+    if operand.kind == "address":
+        if shape == "_":
+            return "sink_for_address"
+        if isinstance(shape, tuple) and shape[0] not in ("a", "e"):
+            return "bare_address"
+    return "mixed_vector" if _is_mixed(operand, shape) else None
+
+
+def _is_mixed(operand: OperandForm, shape: TypedShape) -> bool:
     """Whether a vector in an operand has elements of more than one type that differ in more than their sign, or of more
     than one width."""
     if not isinstance(shape, tuple):
         return False
     if operand.elements:
         inner = shape[2:] if shape[0] == "a" else shape[1:]
-        return any(map(is_mixed, operand.elements, inner))  # type: ignore[arg-type]
+        return any(map(_is_mixed, operand.elements, inner))  # type: ignore[arg-type]
     tagged = (
         [part for part in shape[1:] if isinstance(part, tuple) and part[0] in ("r", "s")] if shape[0] == "v" else []
     )
@@ -220,7 +242,7 @@ def _wrong_sum(operand: OperandForm, found: str, types: Sequence[object]) -> str
     if wanted is None or found == UNKNOWN:
         return None
     refused = f"must be a .{wanted} register, and is a sum with a name"
-    if not (operand.immediates or operand.symbol):
+    if operand.nameless or not (operand.immediates or operand.symbol):
         return refused
     if is_code(found) and not (operand.symbol and found in (FUNCTION, ENTRY)):
         return f"must be a .{wanted} register, and names a place in the code"
@@ -298,7 +320,9 @@ def _agree(found: str, wanted: str, operand: OperandForm, inside: bool) -> bool:
     if (operand.exact or (operand.halves and found != "f16x2")) and kind(found) != "b":
         return False
     have, need = bits(found), bits(wanted)
-    if (have > need and not operand.wider) or (have < need and not operand.narrower):
+    if (have > need and (not operand.wider or (operand.upto64 and have > 64))) or (
+        have < need and not operand.narrower
+    ):
         return False
     held, asked = kind(found), kind(wanted)
     if "b" in (held, asked):
@@ -327,6 +351,8 @@ def _wrong_constant(operand: OperandForm, found: str, inside: bool) -> str | Non
     if asked == "f":
         if found == INTEGER and not (inside and wanted == "f64"):
             return f"must be a .{wanted} constant such as {_EXAMPLES.get(wanted, '1.0')}, and is an integer"
+        if operand.single and found != SINGLE:
+            return f"must be a .{wanted} constant such as 0f3F800000, and is one of double precision"
         return None if wanted in _EXAMPLES else f"must be a .{wanted} register, and is a constant"
     if found == INTEGER or (
         asked == "b" and found == f"f{bits(wanted)}" and not (operand.integer or operand.exact or operand.halves)

@@ -39,7 +39,7 @@ def with_sets(name: str, text: str) -> dict[str, str]:
 def named(line: str, text: str) -> bool:
     """Whether a text names the set of this line, and not only defines it."""
     word = line.split()[1]
-    return re.search(rf"(?<!^set )\b{word}\b", text) is not None
+    return re.search(rf"(?<!^set )\b{word}\b", re.sub(r'"[^"\n]*"', "", text)) is not None
 
 
 def damaged(text: str, random: Random) -> str:
