@@ -200,6 +200,18 @@ another place. PTX201 and PTX202 find the same of addresses in registers.""",
         "ld.shared.b32 %r1, [tile];",
     ),
     Page(
+        "PTX204",
+        "misaligned-offset",
+        "the address cannot be aligned as the access asks.",
+        """Finds accesses at an offset from a variable that is off the alignment of the access, and
+stays so wherever the variable is placed. It is a warning: assemblers do not look.""",
+        """At run time such an access faults, or leaves its result undefined.""",
+        '"Addresses as Operands", "Alignment"',
+        "module",
+        ".entry other() { .reg .b64 %rd; ld.shared.b64 %rd, [tile+12]; ret; }",
+        ".entry other() { .reg .b64 %rd; ld.shared.b64 %rd, [tile+8]; ret; }",
+    ),
+    Page(
         "PTX300",
         "not-reached",
         "the analysis did not get to this instruction.",

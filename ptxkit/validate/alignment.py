@@ -1,0 +1,81 @@
+"""Accesses of variables at offsets that cannot be aligned as the instruction asks.
+
+Assemblers do not look at it; at run time such an access faults, or leaves the result undefined. Only what is certain is
+said: where a variable begins is known to be a multiple of its alignment, and nothing more.
+
+Source: PTX ISA, "Addresses as Operands", "Alignment".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ptxkit.isa.expressions import Const
+from ptxkit.isa.forms import Match, OperandForm
+from ptxkit.isa.functions import bits, is_type
+from ptxkit.isa.words import clip
+from ptxkit.syntax.constants import evaluate
+from ptxkit.syntax.tree import Address, Declaration, Element, Instruction, Name, Operand
+from ptxkit.validate.arguments import element_bits
+from ptxkit.validate.problems import Problem
+from ptxkit.validate.scopes import Scope, is_code, is_symbol
+from ptxkit.validate.typed_shapes import TypedShape
+
+_SECTION = "Addresses as Operands"
+
+
+def is_static(match: Match, typed: Sequence[TypedShape]) -> bool:
+    """Whether an operand is an offset from a variable where an aligned address is asked for."""
+    return any(_alignment(form) > 1 and _is_offset(shape) for form, shape in zip(match.operands, typed, strict=True))
+
+
+def _is_offset(shape: TypedShape) -> bool:
+    if shape[0] == "e":
+        return True
+    base = shape[1] if shape[0] == "a" else None
+    return isinstance(base, tuple) and base[0] == "r" and base[-1] == "+" and is_symbol(str(base[1]))
+
+
+def _alignment(form: OperandForm) -> int:
+    """Bytes to which an operand's address must be aligned; 1 where it is free."""
+    value = form.alignment.value if form.kind == "address" and isinstance(form.alignment, Const) else 1
+    return value if isinstance(value, int) else 1
+
+
+def misaligned(match: Match, instruction: Instruction, scope: Scope) -> Iterator[Problem]:
+    """A warning for each address that is off the alignment which the instruction asks for, wherever the variable is."""
+    for index, (form, operand) in enumerate(zip(match.operands, instruction.operands, strict=True)):
+        needed = _alignment(form)
+        place = _place(operand, scope)
+        if needed == 1 or place is None:
+            continue
+        declaration, name, offset = place
+        known = declaration.alignment or max(element_bits(declaration) // 8, 1)
+        if offset % min(known, needed) == 0:
+            continue
+        named = scope.find(name)
+        message = (
+            f"operand {index + 1} of `{match.canonical}` is {offset} bytes from `{clip(name)}`, which begins at a "
+        )
+        message += f"multiple of {known}: no address that is aligned to {needed} bytes"
+        help_ = f"use an offset that is a multiple of {min(known, needed)}, or a narrower access"
+        related = (named, "declared here") if named is not None else None
+        yield Problem("PTX204", message, index, match.form, help_, certain=False, related=related, section=_SECTION)
+
+
+def _place(operand: Operand, scope: Scope) -> tuple[Declaration, str, int] | None:
+    """The variable that an address names, with its name, and the offset from its start; None of anything else."""
+    match operand:
+        case Address(base=Name(text), offset=moved):
+            offset: int | None = moved
+        case Element(Name(text), index):
+            offset = evaluate(index)
+        case _:
+            return None
+    named = scope.find(text)
+    if offset is None or named is None or not is_symbol(named.kind) or is_code(named.kind):
+        return None
+    if not isinstance(named.node, Declaration) or not is_type(named.node.type):
+        return None
+    scale = bits(named.node.type) // 8 if isinstance(operand, Element) else 1
+    return named.node, text, offset * scale
