@@ -62,8 +62,8 @@ class OperandForm:
     under which they hold. minus: `-%r` is allowed. parts: patterns of the selectors of its parts that are allowed
     (`b0`, `h[0-3][0-3]`); whole: so is none. scalar: an element of a vector register is not allowed. typed: nor is
     the name of a function tolerated, which has no type. more: a vector may have more elements, 2 or 4, and a plain
-    register do. symbols: the state space of a symbol in an address, where that is another than
-    `space`. bare: no braces may stand around it. nameless: no name with a constant behind it is a constant here. single: a
+    register do. symbols: the state space of a symbol in an address, where that is another than `space`. bare: no
+    braces may stand around it. nameless: no name with a constant behind it is a constant here. single: a
     floating-point constant must be one of single precision. upto64: a wider register has 64 bits at most.
     """
 

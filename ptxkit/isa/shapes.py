@@ -141,11 +141,7 @@ def fits(operand: OperandForm, shape: Shape) -> bool:
         case "arguments":
             return shape[0] == "arguments"
         case "address":
-            if shape == "element":
-                return operand.symbol and not operand.elements
-            if shape in _BARE:
-                return operand.sink if shape == "sink" else operand.bare
-            return shape[0] == "address" and fit_all(operand.elements, shape[1:])
+            return _fits_address(operand, shape)
         case "vector":
             return _fits_vector(operand, shape)
         case "pair":
@@ -157,6 +153,14 @@ def fits(operand: OperandForm, shape: Shape) -> bool:
 def fit_all(operands: Sequence[OperandForm], shapes: Sequence[object]) -> bool:
     """Whether operands and shapes agree one by one."""
     return len(operands) == len(shapes) and all(map(fits, operands, shapes))  # type: ignore[arg-type]
+
+
+def _fits_address(operand: OperandForm, shape: Shape) -> bool:
+    if shape == "element":
+        return operand.symbol and not operand.elements
+    if shape in _BARE:
+        return operand.sink if shape == "sink" else operand.bare
+    return shape[0] == "address" and fit_all(operand.elements, shape[1:])
 
 
 def _fits_register(operand: OperandForm, shape: Shape) -> bool:

@@ -93,8 +93,8 @@ def _misplaced(form: OperandForm, shape: TypedShape, use: str | None) -> str | N
         kind = str(shape[1][1] if isinstance(shape[1], tuple) else shape[1])
         return _outside(_space_of(form), kind) if is_symbol(kind) and not is_code(kind) else None
     if form.kind == "register" and form.symbol and shape[0] in ("r", "+", "e"):
-        kind = shape[1][1] if isinstance(shape[1], tuple) else shape[1]
-        return _wrong_symbol(form, str(kind), is_sum=shape[0] == "+") if is_symbol(str(kind)) else None
+        kind = str(shape[1][1] if isinstance(shape[1], tuple) else shape[1])
+        return _wrong_symbol(form, kind, is_sum=shape[0] == "+") if is_symbol(kind) else None
     return None
 
 
