@@ -28,18 +28,13 @@ MAX_BLOCK = 200
 Action: TypeAlias = "Callable[[Walker], int | None]"
 
 
-@dataclass(frozen=True, slots=True)
-class Compiled:
-    """A step made ready. An action answers None, or the index of the step to go on with.
+Guard: TypeAlias = tuple[str, bool, bool]
+"""A guard's register; whether it is negated; whether the effects behind it order other instructions (a commit, a wait,
+a fence, a barrier, an arrival)."""
 
-    orders: its effects order other instructions (a commit, a wait, a fence, a barrier, an arrival).
-    """
-
-    step: Step
-    guard: str | None
-    negated: bool
-    orders: bool
-    actions: tuple[Action, ...]
+Compiled: TypeAlias = tuple[Step, Guard | None, tuple[Action, ...]]
+"""A step made ready. An action answers None, or the index of the step to go on with. (A plain tuple: walks do little
+else than take these apart.)"""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -94,7 +89,7 @@ class Code:
             index += 1
             actions = tuple(_actions(step, self._interests))
             if actions:
-                steps.append(_compile(step, actions))
+                steps.append((step, _guard(step), actions))
             if step.instruction.guard is None or not actions:
                 covered.append(step)
             if _leaves(step):
@@ -106,12 +101,13 @@ def _leaves(step: Step) -> bool:
     return step.match is not None and any(isinstance(effect, fx.Control) for effect in step.match.effects)
 
 
-def _compile(step: Step, actions: tuple[Action, ...]) -> Compiled:
+def _guard(step: Step) -> Guard | None:
     guard = step.instruction.guard
-    register = step.scope.register(guard.predicate) if guard else None
+    if guard is None:
+        return None
     effects = step.match.effects if step.match is not None else ()
     orders = any(not isinstance(effect, fx.Value | fx.Control | fx.Access) for effect in effects)
-    return Compiled(step, register, guard is not None and guard.negated, orders, actions)
+    return step.scope.register(guard.predicate), guard.negated, orders
 
 
 def _actions(step: Step, wanted: Interests | None) -> list[Action]:

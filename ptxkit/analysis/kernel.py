@@ -6,6 +6,7 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterator
 from functools import cached_property, partial
+from typing import TypeAlias
 
 from ptxkit.analysis.explore import Exploration, Explorer
 from ptxkit.analysis.inflight import Copy, copies_of
@@ -30,6 +31,9 @@ MAX_NAME = 60
 #: An access of unknown extent touches at least this much: the smallest bulk copy, one row of a core matrix.
 LEAST_ACCESS = 16
 
+Fills: TypeAlias = tuple[tuple[Step, list[Copy]], ...]
+"""Asynchronous copies into shared memory, by instruction."""
+
 
 class Looks:
     """Bounds how often a rule looks at what repeats itself."""
@@ -49,7 +53,7 @@ class Thread:
     def __init__(self, trace: Trace) -> None:
         self.trace = trace
         self.tid = trace.tid
-        self._fills_of: dict[tuple[int, int], tuple[tuple[Step, tuple[Copy, ...]], ...]] = {}
+        self._reads_of: dict[int, list[tuple[int, Event, Fills]]] = {}
 
     @cached_property
     def marks(self) -> Marks:
@@ -105,9 +109,14 @@ class Thread:
         return [(at, event) for at, event in self.accesses if is_generic_read(event) or is_async_read(event)]
 
     @cached_property
-    def places_read(self) -> list[tuple[int, Event, int, int]]:
-        """Its `reads` with the first byte and the byte behind the last."""
-        return [(at, event, *place) for at, event in self.reads if (place := extent(event)) is not None]
+    def reads_by_place(self) -> dict[tuple[int, int], list[tuple[int, Event]]]:
+        """Its `reads` by the bytes they touch: loops come back to the same few places."""
+        found: dict[tuple[int, int], list[tuple[int, Event]]] = defaultdict(list)
+        for position, event in self.reads:
+            place = extent(event)
+            if place is not None:
+                found[place].append((position, event))
+        return found
 
     @cached_property
     def generic_reads_at(self) -> dict[tuple[Step, int], int]:
@@ -124,15 +133,20 @@ class Thread:
                 index.add(*touched, copy)
         return index
 
-    def fills_of(self, low: int, high: int) -> tuple[tuple[Step, tuple[Copy, ...]], ...]:
-        """Those of its `fills` that write some of the bytes `[low, high)`, by instruction."""
-        known = self._fills_of.get((low, high))
+    def reads_of(self, issuer: Thread) -> list[tuple[int, Event, Fills]]:
+        """Its reads of bytes that another thread's `fills` write, in order, each with these copies."""
+        known = self._reads_of.get(issuer.tid)
         if known is None:
-            by_step: dict[Step, list[Copy]] = {}
-            for copy in self.fills.overlapping(low, high):
-                by_step.setdefault(copy.event.step, []).append(copy)
-            known = tuple([(step, tuple(copies)) for step, copies in by_step.items()]) if by_step else ()
-            self._fills_of[(low, high)] = known
+            known = self._reads_of[issuer.tid] = []
+            for (low, high), reads in self.reads_by_place.items():
+                copies = issuer.fills.overlapping(low, high)
+                if copies:
+                    by_step: dict[Step, list[Copy]] = defaultdict(list)
+                    for copy in copies:
+                        by_step[copy.event.step].append(copy)
+                    fills = tuple(by_step.items())
+                    known.extend((position, event, fills) for position, event in reads)
+            known.sort(key=lambda read: read[0])
         return known
 
     @cached_property

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
+from ptxkit.analysis.operations import Operations
 from ptxkit.analysis.program import Step
 from ptxkit.analysis.space import FIRST_ADDRESS
 from ptxkit.analysis.terms import Value, mask
@@ -115,16 +116,16 @@ class Operands:
         handler = self._in_thread.get(call.function)
         if handler is not None:
             return handler(self, call)
-        name = call.function
+        operation = Operations.find(call.function)
         fixed, *rest = _constants_first(call.arguments)
         readers = [self.argument(argument) for argument in rest]
         if len(readers) == 1:
             (only,) = readers
-            return lambda walker: walker.operations.find(name)(*fixed, only(walker))
+            return lambda walker: operation(walker.operations, *fixed, only(walker))
         if len(readers) == 2:
             first, second = readers
-            return lambda walker: walker.operations.find(name)(*fixed, first(walker), second(walker))
-        return lambda walker: walker.operations.find(name)(*fixed, *[reader(walker) for reader in readers])
+            return lambda walker: operation(walker.operations, *fixed, first(walker), second(walker))
+        return lambda walker: operation(walker.operations, *fixed, *[reader(walker) for reader in readers])
 
     def argument(self, expression: Expression) -> ArgumentReader:
         """Like `evaluator`, but strings and truth values of the table pass as they are."""

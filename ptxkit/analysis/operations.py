@@ -8,7 +8,7 @@ Shift Instructions", "Comparison and Selection Instructions", "prmt", "cvt", "cv
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from functools import partial
+from functools import cache
 from typing import TypeAlias
 
 from ptxkit.analysis.space import SharedWindow
@@ -29,17 +29,19 @@ _PICKED: dict[str, Callable[[int, int], int]] = {
 }
 
 
+@cache
 def _width_of(kind: str) -> int:
     digits = "".join(c for c in kind if c.isdigit())
     return int(digits) if digits else 1
 
 
+@cache
 def _is_float(kind: str) -> bool:
     return kind.startswith(_FLOATS)
 
 
 def _read(value: int, width: int, is_signed: bool) -> int:
-    return signed(value, width) if is_signed else value & mask(width)
+    return signed(value, width) if is_signed else value & (1 << width) - 1
 
 
 def _moved(term: Term, amount: int, width: int) -> Term:
@@ -53,19 +55,20 @@ def _truncated_quotient(a: int, b: int) -> int:
 
 
 class Operations:
-    """The operations over one store of terms; `find(name)` gives the function."""
+    """The operations over one store of terms; `find(name)` gives a function of them."""
 
     def __init__(self, terms: Terms, window: SharedWindow) -> None:
         self._terms = terms
         self._window = window
-        self._named: dict[str, Operation] = {}
 
-    def find(self, name: str) -> Operation:
-        """The function of a value operation; for one without meaning here, a function that gives its operands' term."""
-        found = self._named.get(name)
-        if found is None:
-            found = self._named[name] = getattr(self, f"op_{name}", None) or partial(self._unknown, name)
-        return found
+    @classmethod
+    def find(cls, name: str) -> Operation:
+        """The function of a value operation, which takes the operations and the arguments.
+
+        For one without meaning here it gives its operands' term.
+        """
+        found: Operation | None = getattr(cls, f"op_{name}", None)
+        return found or (lambda operations, *arguments: operations._unknown(name, *arguments))
 
     def _unknown(self, name: str, *arguments: Argument) -> Value:
         key: Hashable = (name, *arguments)
@@ -74,12 +77,12 @@ class Operations:
     # ------------------------------------------------------------------------------------ arithmetic
 
     def op_copy(self, width: int, a: Value) -> Value:
-        return a & mask(width) if isinstance(a, int) else a
+        return a & (1 << width) - 1 if isinstance(a, int) else a
 
     def op_add(self, width: int, a: Value, b: Value) -> Value:
         if isinstance(a, int):
             if isinstance(b, int):
-                return (a + b) & mask(width)
+                return (a + b) & (1 << width) - 1
             return _moved(b, a, width)
         if isinstance(b, int):
             return _moved(a, b, width)
@@ -149,7 +152,7 @@ class Operations:
 
     def op_and(self, width: int, a: Value, b: Value) -> Value:
         if isinstance(a, int) and isinstance(b, int):
-            return a & b & mask(width)
+            return a & b & (1 << width) - 1
         if a == 0 or b == 0:
             return 0
         if a == b:
@@ -158,7 +161,7 @@ class Operations:
 
     def op_or(self, width: int, a: Value, b: Value) -> Value:
         if isinstance(a, int) and isinstance(b, int):
-            return (a | b) & mask(width)
+            return (a | b) & (1 << width) - 1
         if width == 1 and (a == 1 or b == 1):
             return 1
         if a in (0, b):

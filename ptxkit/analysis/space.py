@@ -21,6 +21,7 @@ _WINDOWS = {
     "param": 0x7C00_0000_0000 + _LOW,
 }
 _WINDOW_SIZE = _LOW
+_LOWEST = min(_WINDOWS.values())
 #: Where the shared memory of a CTA ends, at the latest.
 SHARED_END = 1 << 18
 #: Offsets of the thread's own variables, apart from shared ones, so that an offset tells its space.
@@ -43,6 +44,8 @@ class SharedWindow:
 
     def space_of_generic(self, address: int) -> str:
         """The state space whose window holds a generic address."""
+        if address < _LOWEST:
+            return "global"
         for space, base in _WINDOWS.items():
             if base <= address < base + _WINDOW_SIZE:
                 return space

@@ -118,15 +118,15 @@ class Walker:
         """The index of the step to go on with, or END."""
         index = block.after
         covered = self.trace.covered
-        for compiled in block.steps:
-            step = self.step = compiled.step
-            if compiled.guard is not None:
-                if not self.holds(compiled.guard, compiled.negated, compiled.orders):
+        for step, guard, actions in block.steps:
+            self.step = step
+            if guard is not None:
+                if not self.holds(*guard):
                     continue
                 if step not in covered:
                     covered.add(step)
                     self._newest = self.taken
-            for action in compiled.actions:
+            for action in actions:
                 target = action(self)
                 if target is not None:
                     index = target

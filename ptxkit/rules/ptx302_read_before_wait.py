@@ -30,6 +30,7 @@ from collections.abc import Iterator
 
 from ptxkit.analysis.inflight import GROUPED, Copy
 from ptxkit.analysis.kernel import (
+    Fills,
     Kernel,
     Looks,
     Thread,
@@ -58,9 +59,8 @@ def _thread(number: int, world: World, issuer: Thread) -> Iterator[Observation]:
     for reader in world.threads.values():
         settled: set[tuple[Step, Step]] = set()
         looks = Looks()
-        for position, event, low, high in reader.places_read:
-            own = reader is issuer
-            for step, copies in _last_fill(issuer, position, low, high) if own else issuer.fills_of(low, high):
+        for position, event, fills in reader.reads_of(issuer):
+            for step, copies in _last_before(position, fills) if reader is issuer else fills:
                 key = (event.step, step)
                 if key in settled:
                     continue
@@ -76,11 +76,11 @@ def _thread(number: int, world: World, issuer: Thread) -> Iterator[Observation]:
                             break
 
 
-def _last_fill(issuer: Thread, position: int, low: int, high: int) -> list[tuple[Step, tuple[Copy, ...]]]:
-    """Of the copies that write the bytes `[low, high)`, the last one before a position: that is what is read there."""
-    before = [copy for copy in issuer.fills.overlapping(low, high) if copy.position < position]
-    last = sorted(before, key=lambda copy: copy.position)[-1:]
-    return [(copy.event.step, (copy,)) for copy in last]
+def _last_before(position: int, fills: Fills) -> Fills:
+    """Of the copies that write some bytes, the last one before a position: that is what is read there."""
+    before = (copy for _, copies in fills for copy in copies if copy.position < position)
+    last = max(before, key=lambda copy: copy.position, default=None)
+    return ((last.event.step, [last]),) if last is not None else ()
 
 
 def _look(number: int, world: World, write: tuple[Thread, Copy], read: tuple[Thread, int, Event]) -> Observation | None:

@@ -127,11 +127,11 @@ def _refills(number: int, world: World, issuer: Thread, reader: Thread) -> Itera
     own = issuer.generic_reads_at
     settled: set[tuple[Step, Step]] = set()
     looks = Looks()
-    for position, event, low, high in reader.places_read:
+    for position, event, fills in reader.reads_of(issuer):
         since = own.get((event.step, event.visit))
         if since is None:
             continue
-        for step, copies in issuer.fills_of(low, high):
+        for step, copies in fills:
             if (event.step, step) in settled:
                 continue
             for copy in copies:

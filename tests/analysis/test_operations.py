@@ -31,7 +31,7 @@ def toward_zero(a: int, b: int) -> int:
 def test_sums_differences_and_products_wrap_at_the_width(width: int, a: int, b: int) -> None:
     ops = operations()
     for name, exact in (("add", a + b), ("sub", a - b), ("mul", a * b)):
-        assert ops.find(name)(width, a & mask(width), b & mask(width)) == exact % (1 << width), name
+        assert ops.find(name)(ops, width, a & mask(width), b & mask(width)) == exact % (1 << width), name
     assert ops.op_neg(width, a & mask(width)) == -a % (1 << width)
 
 
@@ -60,8 +60,8 @@ def test_quotients_are_cut_toward_zero_and_remainders_fit_them(width: int, is_si
 @pytest.mark.parametrize("name", ["div", "rem"])
 def test_a_division_by_zero_gives_an_unknown_and_by_one_a_number(name: str) -> None:
     ops = operations()
-    assert isinstance(ops.find(name)(32, False, 7, 0), Term)
-    assert isinstance(ops.find(name)(32, False, 7, 1), int)
+    assert isinstance(ops.find(name)(ops, 32, False, 7, 0), Term)
+    assert isinstance(ops.find(name)(ops, 32, False, 7, 1), int)
 
 
 @quickly
@@ -328,8 +328,8 @@ def test_a_selection_by_an_unknown_is_known_where_both_sides_are_equal() -> None
 
 def test_an_operation_that_the_store_does_not_know_is_a_term_of_its_operands() -> None:
     ops = operations()
-    assert ops.find("no such operation")(1, 2) == ops.find("no such operation")(1, 2)
-    assert ops.find("no such operation")(1, 2) != ops.find("no such operation")(2, 1)
+    assert ops.find("no such operation")(ops, 1, 2) == ops.find("no such operation")(ops, 1, 2)
+    assert ops.find("no such operation")(ops, 1, 2) != ops.find("no such operation")(ops, 2, 1)
 
 
 @quickly
