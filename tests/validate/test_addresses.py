@@ -19,7 +19,7 @@ LINES = [
     ("ld.shared.b32 %r1, [s+4];", "ld.shared.b32 %r1, [g];", "must be in the .shared space: `g` is a .global variable"),
     ("ld.global.b32 %r1, [g+-4];", "ld.global.b32 %r1, [s];", "must be in the .global space"),
     ("ld.b32 %r1, [l];", "ld.b32 %r1, [c];", "for a generic access: `c` is a .const variable"),
-    ("ld.const.b32 %r1, [c+999];", "ld.const.b32 %r1, [g];", "must be in the .const space"),
+    ("ld.const.b32 %r1, [c+996];", "ld.const.b32 %r1, [g];", "must be in the .const space"),
     ("ld.param.b64 %rd1, [q];", "ld.global.b64 %rd1, [q];", "`q` is a kernel parameter"),
     ("ld.shared::cluster.b32 %r1, [s];", "ld.shared::cluster.b32 %r1, [l];", "must be in the .shared space"),
     ("st.param.b32 [w], %r1;", "st.param.b64 [q], %rd1;", "must be a parameter that can be written"),

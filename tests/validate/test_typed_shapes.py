@@ -30,7 +30,7 @@ ELEMENTS = [
     ("ld.global.b32 %r1, a[WARP_SZ];", "ld.global.b32 %r1, a[1.5];", "PTX101", "a constant, or a name with"),
     ("ld.global.b32 %r1, square[1];", "ld.global.b32 %r1, square[1][1];", "PTX101", "found `[`"),
     ("ld.global.b32 %r1, a[1];", "ld.global.b32 %r1, [a[1]];", "PTX101", "found `[`"),
-    ("ld.global.v2.b32 {%r1, %r2}, pairs[1];", "ld.shared.b32 %r1, a[1];", "PTX203", "must be in the .shared space"),
+    ("ld.global.v2.b32 {%r1, %r2}, pairs[2];", "ld.shared.b32 %r1, a[1];", "PTX203", "must be in the .shared space"),
     ("ld.shared.b32 %r1, open[1];", "ld.shared.b32 %r1, l[1];", "PTX203", "must be in the .shared space"),
     ("ld.param.b32 %r1, q[1];", "ld.global.b32 %r1, q[1];", "PTX203", "must be in the .global space"),
     ("ld.b32 %r1, l[1];", "ld.b32 %r1, q[1];", "PTX203", "must be in the .global, .shared or .local space"),
