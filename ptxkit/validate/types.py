@@ -70,7 +70,7 @@ def tolerance(operand: OperandForm, shape: TypedShape, words: Collection[str | N
     where an operand has its own.
     """
     if operand.kind == "address" and operand.elements and shape[0] == "a":
-        return "indexed_base" if _is_odd_base(shape[1]) else None
+        return "indexed_base" if _is_odd_base(shape[1]) and not _first_misfit(operand, shape[2:]) else None
     wanted = _wanted(operand)
     if shape == ("+", "pred") and wanted == "pred" and not is_result:
         return "sum_of_any_width"
@@ -104,9 +104,8 @@ def _is_any_width(operand: OperandForm, shape: tuple[object, ...]) -> bool:
 
 
 def _is_odd_base(base: object) -> bool:
-    """Whether the base of an address is a register of at most 64 bits, be it no integer one."""
-    is_register = isinstance(base, tuple) and base[0] == "r" and is_type(str(base[1]))
-    return is_register and bits(str(base[1])) <= 64  # type: ignore[index]
+    """Whether the base of an address is a register, be it no integer one or as wide as none that holds an address."""
+    return isinstance(base, tuple) and base[0] == "r" and is_type(str(base[1]))
 
 
 def _takes_code(operand: OperandForm, shape: TypedShape, *, is_result: bool) -> bool:
@@ -190,6 +189,9 @@ def _is_mixed(operand: OperandForm, shape: TypedShape) -> bool:
         [part for part in shape[1:] if isinstance(part, tuple) and part[0] in ("r", "s")] if shape[0] == "v" else []
     )
     types = {_element_type(part) for part in tagged if is_type(str(part[1]))}
+    wanted = _wanted(operand)
+    if shape[0] == "v" and wanted is not None and kind(wanted) == "f":  # widths behind a constant are not compared
+        types.add(wanted if not is_narrow(wanted) else as_bits(wanted))
     return len({_class(each) for each in types} - {"b"}) > 1 or len({_element_bits(each) for each in types}) > 1
 
 

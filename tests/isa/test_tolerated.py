@@ -10,9 +10,11 @@ from ptxkit.isa import table
 from ptxkit.isa.forms import Form
 from ptxkit.isa.instances import instances, scaffold
 from ptxkit.isa.loader import load_texts
+from ptxkit.isa.mistakes import NotationError
 from ptxkit.isa.table import Table
 from ptxkit.testing.agreement import PAIRS, why_refused
 from ptxkit.testing.ptxas import installed
+from tests.isa.pairs import NEWEST, agree, is_tolerated
 
 TOLERATED = [form for name in table().names for form in table().forms(name) if form.tolerated]
 
@@ -72,3 +74,111 @@ def test_what_nobody_tolerates_has_no_match() -> None:
     known = Table(load_texts({"test.isa": NOTATION}))
     assert known.candidates("frob.two") == ()
     assert known.candidates("frob.one.blond") == ()
+
+
+TAKEN = [
+    ("the modifier means nothing", "not.b32.b2 %b32_1, %b32_2;", "add.u32.b2 %u32_1, %u32_2, %u32_3;"),
+    ("the modifier means nothing", "abs.f32.texref %f32_1, %f32_2;", "mov.f32.texref %f32_1, %f32_2;"),
+    ("the modifier means nothing", "fence.acq_rel.gpu.async;", "fence.acq_rel.gpu.global;"),
+    ("the modifier means nothing", "elect.acc::f16.sync %b32_1|%pred_1, -1;", "elect.f16.sync %b32_1|%pred_1, -1;"),
+    ("has no type to an assembler", "mov.f32 %f32_1, callee;", "mov.f32 %f32_1, global_;"),
+    ("has no type to an assembler", "add.f32 %f32_1, target+4, %f32_2;", "add.f32 %f32_1, target, %f32_2;"),
+    ("has no type to an assembler", "mad.wide.u32 %u64_1, %u32_1, %u32_2, callee;", "bar.sync callee;"),
+    ("has no type to an assembler", "mapa.u64 %u64_1, callee, 0;", "cvta.global.u64 %u64_1, callee;"),
+    ("has no type to an assembler", "div.rn.f64 %f64_1, callee, %f64_2;", "div.rz.f64 %f64_1, callee, %f64_2;"),
+    ("passes for a predicate", "bar.red.and.pred %f16x2_1, 0, %pred_1;", "bar.red.and.pred %pred_1, 0, %f16x2_1;"),
+    (
+        "compares neighbours only",
+        "st.global.v4.b32 [%b64_1], {%f32_1, %b32_1, %s32_1, %s32_2};",
+        "st.global.v4.b32 [%b64_1], {%f32_1, %s32_1, %b32_1, %s32_2};",
+    ),
+    (
+        "looks at no width",
+        "st.global.v2.f32 [%b64_1], {1.5, %f64_1};",
+        "st.global.v2.f32 [%b64_1], {%f32_1, %f64_1};",
+    ),
+    ("no part of a vector", "mov.b64 %b64_1, {1};", "mov.u64 %u64_1, {1};"),
+    ("not four words", "mov.b128 %b128_1, {1, 2, 3, 4};", "mov.b64 %b64_1, {%b32_1, %b32_2, %b32_3, %b32_4};"),
+    (
+        "number of arrivals",
+        "mbarrier.arrive.b64 _, [%b64_1], {%b32_1, %b32_2};",
+        "mbarrier.init.b64 [%b64_1], {%b32_1, %b32_2};",
+    ),
+    (
+        "do not look at the address",
+        "fence.proxy.tensormap::generic.acquire.cta [%f32_1], 128;",
+        "fence.proxy.tensormap::generic.acquire.cta %b64_1, 128;",
+    ),
+    ("means nothing", "red.global.add.u32 _, %u32_1;", "st.global.u32 _, %u32_1;"),
+    (
+        "stands in brackets",
+        "cp.async.bulk.tensor.1d.global.shared::cta.bulk_group [%b64_1, {%s32_1}], %b64_2;",
+        "cp.async.bulk.tensor.1d.global.shared::cta.bulk_group [%b64_1, {%s32_1}], global_;",
+    ),
+    (
+        "does not look at the register",
+        "cp.async.bulk.prefetch.tensor.1d.L2.global [%f32_1, {%s32_1}];",
+        "cp.async.bulk.prefetch.tensor.1d.L2.global [%v2b64_1, {%s32_1}];",
+    ),
+    (
+        "one value has one register",
+        "suld.b.1d.b32.trap {%b32_1, _}, [surface_, {%s32_1}];",
+        "suld.b.1d.b32.trap {1}, [surface_, {%s32_1}];",
+    ),
+    (
+        "as many registers",
+        "sust.b.1d.v2.b32.trap [surface_, {%s32_1}], 1;",
+        "sust.b.1d.v2.b32.trap [surface_, {%s32_1}], {1};",
+    ),
+    ("a handle is in a register", "istypep.texref %pred_1, 0;", "istypep.texref %pred_1, 1.5;"),
+    (
+        "a cube has no offset",
+        "tex.cube.v4.f32.f32 %v4f32_1, [texture_, {%f32_1, %f32_2, %f32_3, %f32_4}], 1;",
+        "tex.cube.v4.f32.f32 %v4f32_1, [texture_, {%f32_1, %f32_2, %f32_3, %f32_4}], {1, 2};",
+    ),
+    (
+        "stand in braces",
+        "tex.a1d.v4.f32.s32 %v4f32_1, [texture_, {%u32_1, %s32_1, %s32_2, %s32_3}];",
+        "tex.a1d.v4.f32.s32 %v4f32_1, [texture_, {%u32_1}];",
+    ),
+]
+
+
+@pytest.mark.parametrize(("why", "right", "wrong"), TAKEN, ids=[right for _, right, _ in TAKEN])
+def test_what_ptxas_takes_is_a_warning_and_its_neighbour_an_error(why: str, right: str, wrong: str) -> None:
+    assert why in is_tolerated(right)
+    agree(wrong, *NEWEST, accepted=False)
+
+
+def test_a_tolerance_without_a_line_is_reported_with_its_file() -> None:
+    known = Table(load_texts({"test.isa": NOTATION.replace('tolerance odd_order "in an odd order"\n', "")}))
+    with pytest.raises(NotationError, match=r"tolerated\.isa.*tolerance odd_order"):
+        known.tolerance("odd_order")
+
+
+REFUSED = [
+    ("cvt.ftz.f64.f32 %f64_1, %b64_1;", "cvt.ftz.f64.f32 %f64_1, %b128_1;"),
+    ("cvt.rn.ftz.f32.f64 %b64_1, %f64_1;", "cvt.rz.ftz.f32.f64 %b64_1, %f64_1;"),
+    ("cvt.rna.tf32.f32 %b32_1, 0f3F800000;", "cvt.rna.tf32.f32 %b32_1, 1.5;"),
+    ("st.bulk [%b64_1], %b32_1, 0;", "st.bulk [%b64_1], %v2b32_1.x, 0;"),
+    (
+        "createpolicy.range.L2::evict_first.b64 %b64_1, [%b64_2], 2, 2;",
+        "createpolicy.range.L2::evict_first.b64 %b64_1, [%b64_2], 3, 2;",
+    ),
+    (
+        "createpolicy.fractional.L2::evict_last.L2::evict_unchanged.b64 %b64_1;",
+        "createpolicy.fractional.L2::evict_unchanged.L2::evict_last.b64 %b64_1;",
+    ),
+    ("ld.global.u32 %u32_1, [%b64_1];", "ld.global.u32 %u32_1, [%v2b64_1];"),
+    ("st.global.v2.b64 [%b64_1], {%clock64, 1};", "st.global.v2.b32 [%b64_1], {%tid.x, 1};"),
+    (
+        "tex.grad.a1d.v4.f32.f32 %v4f32_1, [texture_, {%u32_1, %f32_1}], {%f32_2}, {%f32_3}, %f32_4;",
+        "tex.grad.a1d.v4.f32.f32 %v4f32_1, [texture_, {%u32_1, %f32_1}], {%f32_2}, {%f32_3}, 4, %f32_4;",
+    ),
+]
+
+
+@pytest.mark.parametrize(("right", "wrong"), REFUSED, ids=[wrong for _, wrong in REFUSED])
+def test_what_an_assembler_writes_as_several_instructions_has_their_limits(right: str, wrong: str) -> None:
+    agree(right, *NEWEST, accepted=True)
+    agree(wrong, *NEWEST, accepted=False)
