@@ -63,8 +63,15 @@ def _memory_fence(_: Reading, __: Step, fence: MemoryFence) -> tuple[str, ...] |
     return ("CL4",) if fence.only is None and fence.scope == "cluster" else ("race",) if fence.only is None else None
 
 
-def _init_fence(reading: Reading, _: Step, fence: MemoryFence) -> tuple[str, ...] | None:
-    return ("MB5",) if fence.only is not None and reading.uses_cluster else None
+def _init_fence(reading: Reading, step: Step, fence: MemoryFence) -> tuple[str, ...] | None:
+    """Breaks something where a cluster barrier that itself publishes nothing follows."""
+    return ("MB5",) if fence.only is not None and relies_on_init_fence(reading, step) else None
+
+
+def relies_on_init_fence(reading: Reading, step: Step) -> bool:
+    """Whether the next arrival at the cluster's barrier is relaxed, so that a fence for mbarrier.init is needed."""
+    later = [each for after, each in reading.having(Barrier) if after.index > step.index and each.level == "cluster"]
+    return bool(later) and later[0].order == "relaxed"
 
 
 def _register_fence(_: Reading, __: Step, ___: RegisterFence) -> tuple[str, ...] | None:
@@ -180,6 +187,10 @@ def _always(*rules: str) -> Callable[[Reading, Step, object], tuple[str, ...]]:
 
 
 def _tracked_copy(reading: Reading, step: Step, complete: MbarrierComplete) -> tuple[str, ...] | None:
+    """Without one of several boxes of unknown size, the others may still make up the bytes."""
+    unknown = [each for _, each in reading.having(MbarrierComplete) if each.size is None]
+    if complete.size is None and len(unknown) > 1:
+        return None
     return ("BK5",) if complete.asynchronous and reading.effects(step, Access) else None
 
 

@@ -1,4 +1,8 @@
-"""Mutants that break nothing although their operator says so, each with its reason."""
+"""Mutants that break nothing although their operator says so, each with its reason.
+
+Two kinds of entries: `[[equivalent]]` explains one mutant by its identity (kernel, family, change, ordinals), and
+`[[unreachable]]` a stretch of code that no thread ever executes (kernel, the labels that open it).
+"""
 
 from __future__ import annotations
 
@@ -13,7 +17,7 @@ from ptxkit.testing.faults.mutant import Mutant
 
 @dataclass(frozen=True, slots=True)
 class Equivalent:
-    """One explained survivor. kernel, family, change, ordinal: the mutant's identity. why: in words. isa: the title."""
+    """One explained survivor. kernel, family, change, ordinal: the mutant's identity. isa: the manual's title."""
 
     kernel: str
     family: str
@@ -27,32 +31,66 @@ class Equivalent:
         return self.kernel, self.family, self.change, self.ordinal
 
 
-def load(path: Path) -> list[Equivalent]:
+@dataclass(frozen=True, slots=True)
+class Unreachable:
+    """Code of a kernel, from a label to the next, that no thread executes: neither fault nor finding counts there."""
+
+    kernel: str
+    block: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Explanations:
+    """All entries of a file."""
+
+    equivalents: tuple[Equivalent, ...] = ()
+    unreachable: tuple[Unreachable, ...] = ()
+
+    def is_unreachable(self, mutant: Mutant) -> bool:
+        """Whether a mutant changes code that is never executed."""
+        return any((mutant.kernel, mutant.block) == (each.kernel, each.block) for each in self.unreachable)
+
+    @property
+    def identities(self) -> frozenset[tuple[str, str, str, int]]:
+        return frozenset(each.identity for each in self.equivalents)
+
+
+def load(path: Path) -> Explanations:
     """The entries of a file. Raises ValueError for one that is incomplete."""
-    found = []
-    for entry in tomllib.loads(path.read_text(encoding="utf-8")).get("equivalent", []):
-        missing = {"kernel", "family", "change", "why", "isa"} - entry.keys()
-        if missing:
-            raise ValueError(f"{path}: an entry lacks {', '.join(sorted(missing))}: {entry}")
+    read = tomllib.loads(path.read_text(encoding="utf-8"))
+    found, dead = [], []
+    for entry in read.get("equivalent", []):
+        _hold(path, entry, "kernel", "family", "change", "why", "isa")
         found += [
             Equivalent(entry["kernel"], entry["family"], entry["change"], ordinal, entry["why"], entry["isa"])
             for ordinal in entry.get("ordinals", [1])
         ]
-    return found
+    for entry in read.get("unreachable", []):
+        _hold(path, entry, "kernel", "blocks", "why")
+        dead += [Unreachable(entry["kernel"], block, entry["why"]) for block in entry["blocks"]]
+    return Explanations(tuple(found), tuple(dead))
+
+
+def _hold(path: Path, entry: dict[str, object], *names: str) -> None:
+    missing = [name for name in names if not entry.get(name)]
+    if missing:
+        raise ValueError(f"{path}: an entry lacks {', '.join(missing)}: {entry}")
 
 
 def mistakes(
-    entries: Iterable[Equivalent],
+    explanations: Explanations,
     kernels: Collection[str],
     families: Collection[str],
     mutants: Iterable[Mutant],
     outcomes: Iterable[Outcome],
 ) -> list[str]:
-    """Entries that no longer hold: without a mutant (of the kernels and families that were looked at), or reported."""
-    known = {mutant.identity for mutant in mutants}
+    """Entries that no longer hold: without a mutant (of the kernels and families looked at), or reported."""
+    known = {mutant.identity: mutant for mutant in mutants}
+    blocks = {(mutant.kernel, mutant.block) for mutant in known.values()}
     reported = {outcome.mutant.identity: outcome for outcome in outcomes if outcome.found}
     said = []
-    for entry in entries:
+    for entry in explanations.equivalents:
         if entry.kernel not in kernels or entry.family not in families:
             continue
         place = f"{entry.kernel}: {entry.family}: {entry.change} ({entry.ordinal})"
@@ -61,4 +99,9 @@ def mistakes(
         elif entry.identity in reported:
             codes = ", ".join(reported[entry.identity].codes)
             said.append(f"{place}: explained as breaking nothing, and reported: {codes}")
+    said += [
+        f"{each.kernel}: {each.block}: nothing is changed behind this label"
+        for each in explanations.unreachable
+        if each.kernel in kernels and (each.kernel, each.block) not in blocks
+    ]
     return said

@@ -21,6 +21,7 @@ from ptxkit.records import replace
 from ptxkit.syntax.tree import Integer
 from ptxkit.testing.faults.changes import Change, constant, doubled, dropped, moved_after, replaced, with_operand
 from ptxkit.testing.faults.counts import arrive_alone, expect_alone
+from ptxkit.testing.faults.deletions import relies_on_init_fence
 from ptxkit.testing.faults.family import Operator, Search
 from ptxkit.testing.faults.moves import async_fences, is_asynchronous
 from ptxkit.testing.faults.reading import Reading
@@ -128,9 +129,9 @@ def _expect_first(reading: Reading) -> Iterator[Change | None]:
 
 
 def _no_init_fence(reading: Reading) -> Iterator[Change]:
-    """Without a cluster the barrier behind the init tells all threads."""
+    """The barrier behind the init tells all threads, the cluster's too unless its arrival is relaxed."""
     for step, fence in reading.having(MemoryFence):
-        if fence.only is not None and not reading.uses_cluster:
+        if fence.only is not None and not relies_on_init_fence(reading, step):
             yield dropped(reading, step)
 
 

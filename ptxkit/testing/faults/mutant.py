@@ -15,7 +15,7 @@ class Mutant:
     kernel: the file, relative to its corpus. function: the kernel or device function that is changed. line: 1-based,
     of the instruction. family: the operator's name. rules: numbers of the rule catalogue that are broken; empty where
     the change breaks nothing. change: what was done, in words, without a place. ordinal: 1-based, among the mutants of
-    this kernel, family and change.
+    this kernel, family and change. block: the last label above it, empty where there is none.
     """
 
     kernel: str
@@ -26,6 +26,7 @@ class Mutant:
     change: str
     ordinal: int
     splices: tuple[Splice, ...]
+    block: str = ""
 
     @property
     def harmless(self) -> bool:

@@ -68,8 +68,42 @@ def _weaker_order(reading: Reading) -> Iterator[Change | None]:
             if isinstance(effect, MbarrierArrive) and (effect.expect is not None or effect.asynchronous):
                 continue
             new = respelled(step, (effect, replace(effect, order="relaxed")))
-            rules = {Barrier: ("CL4",), Access: ("race",)}.get(type(effect), ("MB15",))
-            yield replaced(reading, step, [new], rules) if new is not None else None
+            if new is not None:
+                yield replaced(reading, step, [new], _order_rules(reading, step, effect))
+
+
+def _order_rules(reading: Reading, step: Step, effect: Ordered) -> tuple[str, ...]:
+    """What a relaxed synchronisation breaks: nothing where there is nothing to publish."""
+    match effect:
+        case Access():
+            return ("race",)
+        case MbarrierWait():
+            return ("MB15",)
+        case MbarrierArrive():
+            return ("MB15",) if _publishes(reading, step) else ()
+    return ("CL4",) if _publishes(reading, step) else ()
+
+
+def _publishes(reading: Reading, step: Step) -> bool:
+    """Whether the thread touched memory since it last synchronised, in the order of the text.
+
+    A one-way fence between the proxies orders what it is for through relaxed synchronisation, too.
+    """
+    for earlier in reversed(reading.steps[: step.index]):
+        effects = earlier.match.effects if earlier.match else ()
+        if any(isinstance(each, Barrier | MbarrierWait) for each in effects):
+            return False
+        if any(isinstance(each, ProxyFence) and each.direction == "release" for each in effects):
+            return False
+        if any(isinstance(each, Access) and _is_visible(each) for each in effects):
+            return True
+    return False
+
+
+def _is_visible(access: Access) -> bool:
+    """Whether an access of the generic proxy may meet one of another thread; global memory is mostly only read."""
+    kind = access.space.partition("::")[0]
+    return access.proxy == "generic" and (kind == "shared" or (kind in ("global", "generic") and access.kind != "read"))
 
 
 def _other_memory(reading: Reading) -> Iterator[Change | None]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from typing import TypeVar
@@ -29,6 +30,7 @@ from ptxkit.syntax.tree import (
     Block,
     Body,
     Declaration,
+    LabelStatement,
     Module,
     Name,
     Not,
@@ -118,6 +120,16 @@ class Reading:
         """The instruction as it stands, blanks made one."""
         span = self.span(step)
         return " ".join(self.source.text[span.start : span.end].split())
+
+    @cached_property
+    def _labels(self) -> list[tuple[int, str]]:
+        body = self.program.function.body
+        return sorted(_labels(body)) if body is not None else []
+
+    def block(self, start: int) -> str:
+        """The last label above an offset of the text."""
+        place = bisect_right(self._labels, start, key=lambda each: each[0])
+        return self._labels[place - 1][1] if place else ""
 
     # ------------------------------------------------------------------------------------ values
 
@@ -295,6 +307,14 @@ def names_call(expression: Expression, functions: tuple[str, ...]) -> bool:
 def operand(step: Step, role: str | None) -> Operand | None:
     """The operand that plays a role, or None."""
     return step.match.operand(role, step.instruction) if step.match and role is not None else None
+
+
+def _labels(body: Body) -> Iterator[tuple[int, str]]:
+    for statement, start in body.located():
+        if isinstance(statement, Block):
+            yield from _labels(statement.body)
+        elif isinstance(statement, LabelStatement):
+            yield start, statement.name
 
 
 def _widths(body: Body) -> Iterator[tuple[str, int]]:

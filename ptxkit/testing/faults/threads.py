@@ -32,7 +32,8 @@ def _breaks(reading: Reading, steps: list[Step]) -> tuple[str, ...]:
     if any(reading.effects(each, MbarrierInit) for each in steps):
         return ("MB4",)
     if any(reading.effects(each, MbarrierArrive) for each in steps):
-        return ("MB7",)
+        copies = any(reading.effects(each, MbarrierComplete) for each in steps)
+        return ("MB7", "BK10") if copies else ("MB7",)
     if any(reading.effects(each, MbarrierComplete) for each in steps):
         return ("BK5",)
     return ()
@@ -45,11 +46,11 @@ def _by_all(wanted: tuple[str, ...]) -> Search:
             if guard is None or not reading.depends_on_thread(step, guard.predicate):
                 continue
             skipped = _skipped(reading, step)
-            if _breaks(reading, [step]) == wanted:
-                yield unguarded(reading, step, wanted)
-            elif skipped and _breaks(reading, skipped) == wanted:
+            if _breaks(reading, [step])[:1] == wanted:
+                yield unguarded(reading, step, _breaks(reading, [step]))
+            elif skipped and _breaks(reading, skipped)[:1] == wanted:
                 said = f"`{reading.text(step)}` deleted, so that all threads go on"
-                yield Change(step.start, said, (put(reading, step, ""),), wanted)
+                yield Change(step.start, said, (put(reading, step, ""),), _breaks(reading, skipped))
 
     return search
 
