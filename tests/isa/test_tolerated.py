@@ -48,6 +48,7 @@ chapter "Test"
 tolerance odd_order "in an odd order"
 tolerance ignored_modifier "not seen"
 ignored .blind
+ignored .deaf on "frob.one*" except "*.two*"
 section "Test: frob"
 summary "Does nothing."
   tolerate "no manual has it"
@@ -63,7 +64,12 @@ form frob.<t> d:.u32
 
 @pytest.mark.parametrize(
     ("opcode", "tolerated"),
-    [("frob.one", ""), ("frob.one.two", "no manual has it"), ("frob.one.blind", "not seen")],
+    [
+        ("frob.one", ""),
+        ("frob.one.two", "no manual has it"),
+        ("frob.one.blind", "not seen"),
+        ("frob.one.deaf", "not seen"),
+    ],
 )
 def test_a_match_says_why_it_is_tolerated(opcode: str, tolerated: str) -> None:
     (match,) = Table(load_texts({"test.isa": NOTATION})).candidates(opcode)
@@ -74,6 +80,7 @@ def test_what_nobody_tolerates_has_no_match() -> None:
     known = Table(load_texts({"test.isa": NOTATION}))
     assert known.candidates("frob.two") == ()
     assert known.candidates("frob.one.blond") == ()
+    assert known.candidates("frob.one.two.deaf") == ()
 
 
 TAKEN = [
