@@ -207,7 +207,11 @@ def _address(operand: OperandForm, random: Random) -> Spellings:
     place = str(operand.space.value) if isinstance(operand.space, Const) else "generic"
     bases = _bases(place, operand, random)
     if not operand.elements:
-        return {way: f"[{base}]" for way, base in bases.items()}
+        array = _VARIABLES.get(place) if operand.symbol and place != "param" else None
+        elements = (
+            {"element": f"{array}[16]", "counted element": f"{array}[{_name('b32', random)}+16]"} if array else {}
+        )
+        return {way: f"[{base}]" for way, base in bases.items()} | elements
     inner = _inside(operand, random, str)
     if not inner:
         return {}

@@ -31,7 +31,19 @@ _STRANGERS = (
         "%tid.x",
     ),
     *("{%b32_1, %b32_2}", "{%b32_1}", "{%f32_1, %f32_2, %f32_3, %f32_4}", "{%b64_1, %b64_2}", "%b32_1|%pred_1"),
-    *("_", "global_", "shared_+8", "target", "callee", "%v2b32_1", "%v4f32_1", "%clock64", "WARP_SZ", "undeclared"),
+    *(
+        "_",
+        "global_",
+        "shared_+8",
+        "target",
+        "callee",
+        "%v2b32_1",
+        "%v4f32_1",
+        "%clock64",
+        "WARP_SZ",
+        "undeclared",
+        "global_[4]",
+    ),
 )
 _WRAPPINGS = (("!", ""), ("-", ""), ("{", "}"), ("[", "]"), ("(", ")"))
 _REGISTER = re.compile(r"%(?:v[248])?[a-z]+\d*(?:x2)?_")
