@@ -46,9 +46,9 @@ def choices(explorer: Explorer, ways: Sequence[Step], covered: set[Step]) -> Cho
     """
     program = explorer.program
     pointers = pointer_parameters(program)
-    if len(ways) < 2 or not pointers or not _tests_addresses(program, {name for name, _ in pointers}):
+    if len(ways) < 2 or not pointers or not _tests_addresses(program, pointers):
         return Choices()
-    trials = Trials(explorer, pointers).run()
+    trials = Trials(explorer, pointers).run(ways)
     decisions = {step: found for step in ways if (found := _decision(program, step, trials)) is not None}
     if decisions:
         dead = [step for step in ways if not any(step.index in trial.reached for trial in trials)]
@@ -57,9 +57,9 @@ def choices(explorer: Explorer, ways: Sequence[Step], covered: set[Step]) -> Cho
     return Choices(decisions, reached, tuple(_worlds(explorer, trials, ways, covered)))
 
 
-def _tests_addresses(program: Program, pointers: set[str]) -> bool:
-    following = Dependence(program).following(pointers)
-    return any(not following.isdisjoint(_tested(step)) for step in program.steps)
+def _tests_addresses(program: Program, pointers: frozenset[tuple[str, int]]) -> bool:
+    testing = Dependence(program).testing(pointers)
+    return any(not testing.isdisjoint(_tested(step)) for step in program.steps)
 
 
 def _tested(step: Step) -> Iterator[str]:

@@ -74,9 +74,9 @@ def _counts(setting: Setting, addresses: Condition | None) -> bool:
 
 
 def _addresses(outcome: Mapping[Setting, bool]) -> Condition | None:
-    """Addresses may be multiples of 2, 4 or 8 anyhow, where the type of what is copied says so."""
+    """Addresses may be multiples of 2 or 4 anyhow, where the type of what is copied says so."""
     conditions = list(_alignments(any(setting.shift for setting in outcome)))
-    for unit in (1, 2, 4, 8):
+    for unit in (1, 2, 4):
         possible = {s: happened for s, happened in outcome.items() if s.source % unit == 0 and s.shift % unit == 0}
         found = _simplest(possible, conditions)
         if found is not None and unit > 1:

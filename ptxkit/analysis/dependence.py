@@ -7,24 +7,38 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator
+from functools import cached_property
 
 from ptxkit.analysis.program import Program, Step
 from ptxkit.isa import table
 from ptxkit.isa.effects import Access, Value
-from ptxkit.isa.expressions import Call, Expression, Role
+from ptxkit.isa.expressions import Call, Const, Expression, Role
 from ptxkit.records import dataclass
 from ptxkit.syntax.tree import Address, Arguments, Binary, Element, Name, Not, Operand, Pair, Unary, Vector
 
 #: Value operations that their operands do not determine.
 _UNKNOWN = ("unknown", "float", "shuffle", "ballot", "vote")
+#: Those that take an address apart, as tests of its alignment or its state space do.
+_LOOKS_INTO = ("and", "rem", "bfe", "lop3", "shl", "is_space")
 
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """kind: `parameter`, `special`, `variable`, `memory` or `unknown`. name: of a parameter, register or variable."""
+    """kind: `parameter`, `special`, `variable`, `memory` or `unknown`. name: of a parameter, register or variable.
+
+    offset, size: the bytes of a parameter; size 0 where all of it may count.
+    """
 
     kind: str
     name: str = ""
+    offset: int = 0
+    size: int = 0
+
+    def holds(self, place: tuple[str, int]) -> bool:
+        """Whether these are bytes of a parameter at that place, a name and an offset."""
+        name, offset = place
+        within = not self.size or self.offset <= offset < self.offset + self.size
+        return self.kind == "parameter" and self.name == name and within
 
 
 class Dependence:
@@ -34,6 +48,8 @@ class Dependence:
         self._parameters = {d.name for given in program.function.parameters for d in given.declarators}
         self._inputs: dict[str, set[str]] = defaultdict(set)
         self._leaves: dict[str, set[Leaf]] = defaultdict(set)
+        self._looked_into: dict[str, set[str]] = defaultdict(set)
+        self._predicates: set[str] = set()
         for step in program.steps:
             for effect in step.match.effects if step.match else ():
                 if isinstance(effect, Value):
@@ -55,46 +71,77 @@ class Dependence:
             waiting.extend(self._inputs.get(register, ()))
         return frozenset(found)
 
-    def following(self, parameters: Collection[str]) -> set[str]:
-        """The registers that depend on any of these parameters."""
+    def testing(self, pointers: Collection[tuple[str, int]]) -> set[str]:
+        """The registers that depend on the low bits, or the state space, of an address in any of these places of
+        parameters.
+        """
+        given = {
+            register
+            for register, leaves in self._leaves.items()
+            if any(leaf.holds(place) for leaf in leaves for place in pointers)
+        }
+        addresses = self._following(given, but=self._predicates)
+        return self._following({register for register, inputs in self._looked_into.items() if inputs & addresses})
+
+    def _following(self, first: Collection[str], but: Collection[str] = ()) -> set[str]:
+        """These registers, and all that depend on them; not through some."""
+        found: set[str] = set()
+        waiting = list(first)
+        while waiting:
+            register = waiting.pop()
+            if register not in found and register not in but:
+                found.add(register)
+                waiting.extend(self._feeds[register])
+        return found
+
+    @cached_property
+    def _feeds(self) -> dict[str, list[str]]:
         feeds: dict[str, list[str]] = defaultdict(list)
         for register, inputs in self._inputs.items():
             for each in inputs:
                 feeds[each].append(register)
-        found: set[str] = set()
-        waiting = [
-            register
-            for register, leaves in self._leaves.items()
-            if any(leaf.kind == "parameter" and leaf.name in parameters for leaf in leaves)
-        ]
-        while waiting:
-            register = waiting.pop()
-            if register not in found:
-                found.add(register)
-                waiting.extend(feeds[register])
-        return found
+        return feeds
 
     def _define(self, step: Step, effect: Value) -> None:
         registers = [step.scope.register(name) for name in _names(_operand(step, effect.result))]
         leaves: set[Leaf] = set()
         inputs: set[str] = set()
-        for call in _calls(effect.value):
-            if call.function in _UNKNOWN:
-                leaves.add(Leaf("unknown"))
-            if call.function == "load" and not self._loads_parameter(step):
-                leaves.add(Leaf("memory"))
-        for role in _roles(effect.value):
-            for name in _names(_operand(step, role)):
+        calls = list(_calls(effect.value))
+        if any(call.function in _UNKNOWN for call in calls):
+            leaves.add(Leaf("unknown"))
+        loads = any(call.function == "load" for call in calls) and not self._loads_parameter(step)
+        if loads:
+            leaves.add(Leaf("memory"))  # whatever is there: where it is says nothing of it
+        for role in _roles(effect.value) if not loads else ():
+            operand = _operand(step, role)
+            part = self._part_of_parameter(step, operand)
+            if part is not None:
+                leaves.add(part)
+                continue
+            for name in _names(operand):
                 inputs.update(self._input(step, name, leaves))
         for register in registers:
             self._inputs[register] |= inputs
             self._leaves[register] |= leaves
+            if any(call.function == "compare" for call in calls):
+                self._predicates.add(register)
+            if any(call.function in _LOOKS_INTO for call in calls):
+                self._looked_into[register] |= inputs
 
     def _loads_parameter(self, step: Step) -> bool:
         return any(
             isinstance(effect, Access) and effect.kind == "read" and effect.space.startswith(("param", "const"))
             for effect in (step.match.effects if step.match else ())
         )
+
+    def _part_of_parameter(self, step: Step, operand: Operand | None) -> Leaf | None:
+        """The bytes of a parameter that an instruction loads by its name."""
+        match operand:
+            case Address(base=Name(text=text), offset=offset) if text in self._parameters:
+                sizes = [e.size for e in (step.match.effects if step.match else ()) if isinstance(e, Access)]
+                size = sizes[0].value if len(sizes) == 1 and isinstance(sizes[0], Const) else 0
+                return Leaf("parameter", text, offset, size if isinstance(size, int) else 0)
+        return None
 
     def _input(self, step: Step, name: str, leaves: set[Leaf]) -> Iterator[str]:
         """The register of that name; for anything else a leaf is added."""

@@ -6,7 +6,8 @@ shared variables that are declared with less than 16 bytes of alignment, and set
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import cached_property
 
 from ptxkit.analysis.actions import Code
 from ptxkit.analysis.definitions import successors
@@ -67,15 +68,32 @@ class Trials:
         self._codes: dict[int, Code] = {}
         self._left = MAX_STEPS
 
-    def run(self) -> list[Trial]:
-        """Alignments first, then sizes, then state spaces."""
+    def run(self, ways: Collection[Step]) -> list[Trial]:
+        """Alignments first, then sizes, then state spaces; nothing where a first look sees no difference they make.
+
+        ways: the steps that matter.
+        """
+        wanted = {step.index for step in ways}
+        first = [trial for setting in self._first_looks() if (trial := self._trial(setting)) is not None]
+        if len({trial.reached & wanted for trial in first}) < 2:
+            return []
         return [trial for setting in self._settings() if (trial := self._trial(setting)) is not None]
 
-    def _settings(self) -> Iterator[Setting]:
+    def _first_looks(self) -> list[Setting]:
+        """As aligned as can be, and not at all; the difference of addresses, too."""
+        near = self._least
+        moved = [Setting(shift=near), Setting(source=near, shift=near)] if near < LARGEST else []
+        return [Setting(), Setting(1), Setting(2), Setting(4), Setting(8), *moved, Setting(shared=True)]
+
+    @cached_property
+    def _least(self) -> int:
+        """The smallest alignment that a shared variable is declared with."""
         alignments = [v.alignment for v in self._explorer.program.variables if v.space == "shared"]
-        least = min(alignments, default=LARGEST)
+        return min(alignments, default=LARGEST)
+
+    def _settings(self) -> Iterator[Setting]:
         for shift in SHIFTS:
-            if shift % least == 0:
+            if shift % self._least == 0:
                 for size in USUAL_SIZES:
                     yield from (Setting(source, shift, size) for source in range(LARGEST))
         yield from (Setting(size=size) for size in SIZES if size not in USUAL_SIZES)
