@@ -14,12 +14,14 @@ from ptxkit.isa import table
 from ptxkit.isa.effects import Access, Value
 from ptxkit.isa.expressions import Call, Const, Expression, Role
 from ptxkit.records import dataclass
-from ptxkit.syntax.tree import Address, Arguments, Binary, Element, Name, Not, Operand, Pair, Unary, Vector
+from ptxkit.syntax.tree import Address, Arguments, Binary, Element, Integer, Name, Not, Operand, Pair, Unary, Vector
 
 #: Value operations that their operands do not determine.
 _UNKNOWN = ("unknown", "float", "shuffle", "ballot", "vote")
 #: Those that take an address apart, as tests of its alignment or its state space do.
 _LOOKS_INTO = ("and", "rem", "bfe", "lop3", "shl", "is_space")
+#: Those whose result is where their operand was, or further on by a constant.
+_MOVES_ADDRESS = ("add", "copy", "to_generic", "from_generic")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,7 @@ class Dependence:
         self._leaves: dict[str, set[Leaf]] = defaultdict(set)
         self._looked_into: dict[str, set[str]] = defaultdict(set)
         self._predicates: set[str] = set()
+        self._places: dict[str, tuple[str, int]] = {}
         for step in program.steps:
             for effect in step.match.effects if step.match else ():
                 if isinstance(effect, Value):
@@ -107,6 +110,8 @@ class Dependence:
         leaves: set[Leaf] = set()
         inputs: set[str] = set()
         calls = list(_calls(effect.value))
+        if len(registers) == 1:
+            self._keep_place(step, effect, registers[0])
         if any(call.function in _UNKNOWN for call in calls):
             leaves.add(Leaf("unknown"))
         loads = any(call.function == "load" for call in calls) and not self._loads_parameter(step)
@@ -134,13 +139,30 @@ class Dependence:
             for effect in (step.match.effects if step.match else ())
         )
 
+    def _keep_place(self, step: Step, effect: Value, register: str) -> None:
+        """Notes where in a parameter a register points: how large structures of parameters are read."""
+        if not isinstance(effect.value, Call) or effect.value.function not in _MOVES_ADDRESS:
+            return
+        place: tuple[str, int] | None = None
+        moved = 0
+        for role in _roles(effect.value):
+            match _operand(step, role):
+                case Integer(value=value):
+                    moved += value
+                case Name(text=text):
+                    place = (text, 0) if text in self._parameters else self._places.get(step.scope.register(text))
+        if place is not None:
+            self._places[register] = (place[0], place[1] + moved)
+
     def _part_of_parameter(self, step: Step, operand: Operand | None) -> Leaf | None:
-        """The bytes of a parameter that an instruction loads by its name."""
+        """The bytes of a parameter that an instruction loads, by its name or by an address in a register."""
         match operand:
-            case Address(base=Name(text=text), offset=offset) if text in self._parameters:
-                sizes = [e.size for e in (step.match.effects if step.match else ()) if isinstance(e, Access)]
-                size = sizes[0].value if len(sizes) == 1 and isinstance(sizes[0], Const) else 0
-                return Leaf("parameter", text, offset, size if isinstance(size, int) else 0)
+            case Address(base=Name(text=text), offset=offset) if self._loads_parameter(step):
+                place = (text, 0) if text in self._parameters else self._places.get(step.scope.register(text))
+                if place is not None:
+                    sizes = [e.size for e in (step.match.effects if step.match else ()) if isinstance(e, Access)]
+                    size = sizes[0].value if len(sizes) == 1 and isinstance(sizes[0], Const) else 0
+                    return Leaf("parameter", place[0], place[1] + offset, size if isinstance(size, int) else 0)
         return None
 
     def _input(self, step: Step, name: str, leaves: set[Leaf]) -> Iterator[str]:

@@ -64,8 +64,8 @@ def _kernel(kernel: KernelTransfers) -> Iterator[Line]:
     if groups:
         yield ((_joined(HEADS, widths), Role.FIELD),)
     for place, rows in groups:
-        if place:
-            yield ((f"  {place}", Role.LABEL),)
+        if any(other for other, _ in groups):
+            yield ((f"  {place or 'no source line'}", Role.LABEL),)
         for row in rows:
             yield from _lines(row, widths)
     for words in _reasons(kernel.transfers):

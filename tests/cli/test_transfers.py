@@ -1,0 +1,86 @@
+"""`ptxkit transfers`: inputs, exit statuses, formats."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+
+from ptxkit.source import SourceFile
+from ptxkit.surveyor import survey
+from tests.cli.support import BROKEN, CLEAN, shell
+
+Run = Callable[..., Result]
+KERNELS = Path(__file__).resolve().parents[2] / "corpus/kernels"
+BULK = KERNELS / "bulk_add_one.sm_90.ptx"
+
+
+def test_the_table_of_a_file_exits_with_0(ptxkit: Run) -> None:
+    result = ptxkit("transfers", str(BULK))
+    assert result.exit_code == 0
+    assert "mbarrier bar" in result.stdout
+    assert result.stdout.endswith("\n2 transfers in 1 kernel: 2 TMA\n")
+
+
+def test_standard_input_is_a_file_too() -> None:
+    done = shell("transfers", "-", stdin=BULK.read_bytes())
+    assert done.returncode == 0
+    assert done.stdout.startswith(b"<stdin> for sm_90\n")
+
+
+def test_a_folder_stands_for_its_files_in_order(tmp_path: Path, ptxkit: Run) -> None:
+    (tmp_path / "b.ptx").write_text(CLEAN)
+    (tmp_path / "a.ptx").write_text(BULK.read_text("utf-8"))
+    document = json.loads(ptxkit("transfers", "--format", "json", str(tmp_path)).stdout)
+    assert [Path(each["path"]).name for each in document["files"]] == ["a.ptx", "b.ptx"]
+    assert [len(each["kernels"][0]["transfers"]) for each in document["files"]] == [2, 0]
+
+
+def test_a_kernel_without_copies_is_listed_with_none(tmp_path: Path, ptxkit: Run) -> None:
+    (tmp_path / "k.ptx").write_text(CLEAN)
+    result = ptxkit("transfers", str(tmp_path / "k.ptx"))
+    assert result.exit_code == 0
+    assert "k: no transfers\n" in result.stdout
+    assert result.stdout.endswith("0 transfers in 1 kernel\n")
+
+
+def test_a_syntax_error_exits_with_1_and_has_its_diagnostic(tmp_path: Path, ptxkit: Run) -> None:
+    (tmp_path / "k.ptx").write_text(BROKEN)
+    result = ptxkit("transfers", str(tmp_path / "k.ptx"))
+    assert result.exit_code == 1
+    assert "PTX101 error" in result.stdout
+    document = json.loads(ptxkit("transfers", "--format", "json", str(tmp_path / "k.ptx")).stdout)
+    assert [(file["status"], file["target"], file["kernels"]) for file in document["files"]] == [("findings", None, [])]
+
+
+def test_an_unknown_instruction_is_told_beside_the_table(tmp_path: Path, ptxkit: Run) -> None:
+    (tmp_path / "k.ptx").write_text(BULK.read_text("utf-8").replace("bar.sync", "bar.snyc"))
+    result = ptxkit("transfers", str(tmp_path / "k.ptx"))
+    assert result.exit_code == 1
+    assert "mbarrier bar" in result.stdout
+    assert "PTX103 error" in result.stdout
+
+
+def test_what_cannot_be_read_exits_with_2_and_the_rest_is_listed(ptxkit: Run) -> None:
+    result = ptxkit("transfers", "lost.ptx", str(BULK))
+    assert result.exit_code == 2
+    assert "lost.ptx: PTX100 error" in result.stdout
+    assert "2 transfers" in result.stdout
+
+
+def test_a_fault_in_the_analysis_is_that_files_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(_: object) -> None:
+        raise KeyError("x")
+
+    monkeypatch.setattr("ptxkit.analysis.transfers.transfers", fail)
+    (found,) = survey(SourceFile("k.ptx", CLEAN)).diagnostics
+    assert found.code == "PTX100"
+    assert found.message.startswith("the analysis of this file broke: KeyError: 'x' (test_transfers.py:")
+
+
+@pytest.mark.parametrize("text", ["", "// nothing\n", ".version 8.0\n.target sm_80\n.address_size 64\n"])
+def test_a_text_without_kernels_is_no_fault(text: str) -> None:
+    assert shell("transfers", "-", stdin=text.encode()).returncode in (0, 1)
