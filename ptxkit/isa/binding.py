@@ -130,6 +130,7 @@ def _bind_operand(operand: OperandForm, form: Form, modifiers: Assignment, roles
         typed=operand.typed and "typed" not in refused,
         nameless=operand.nameless and "nameless" not in refused,
         upto64=operand.upto64 and "upto64" not in refused,
+        loose=operand.loose and "loose" not in refused,
         type=known(operand.type),
         count=count,
         space=place,

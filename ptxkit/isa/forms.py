@@ -64,7 +64,9 @@ class OperandForm:
     the name of a function tolerated, which has no type. more: a vector may have more elements, 2 or 4, and a plain
     register do. symbols: the state space of a symbol in an address, where that is another than `space`. bare: no
     braces may stand around it. nameless: no name with a constant behind it is a constant here. single: a
-    floating-point constant must be one of single precision. upto64: a wider register has 64 bits at most.
+    floating-point constant must be one of single precision. upto64: a wider register has 64 bits at most. loose:
+    assemblers take more than the manual has (`ptxkit.validate.loose`), with vector a vector register for what stands
+    in braces too.
     """
 
     role: str
@@ -101,6 +103,8 @@ class OperandForm:
     nameless: bool = False
     single: bool = False
     upto64: bool = False
+    loose: bool = False
+    vector: bool = False
     more: bool = False
     parts: tuple[str, ...] = ()
     whole: bool = True
@@ -201,12 +205,14 @@ class SpecialRegister:
 class Ignored:
     """Modifiers that assemblers do not see on instructions which have none such.
 
-    on: patterns of the opcodes where that is so, empty for all; beyond: of those where it is not.
+    on: patterns of the opcodes where that is so, empty for all; beyond: of those where it is not. last: only behind
+    all types, and so even where the instruction has such a type.
     """
 
     words: tuple[str, ...]
     on: tuple[str, ...] = ()
     beyond: tuple[str, ...] = ()
+    last: bool = False
 
 
 @dataclass(frozen=True, slots=True)

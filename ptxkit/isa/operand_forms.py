@@ -31,7 +31,7 @@ _FLAGS = frozenset(
         "nameless",
     }
     | {"single", "upto64"}
-    | {"sink", "negatable", "symbol"}
+    | {"sink", "negatable", "symbol", "loose", "vector"}
 )
 _OBJECTS = frozenset({"mbarrier", "tensormap", "texture", "surface", "sampler"})
 
@@ -123,7 +123,7 @@ class OperandBuilder:
                     condition = child.children[0]
                     if condition is not None:
                         allowed_if.append((str(child.data), self.expressions.build(condition)))
-                case "element" | "lax" | "bare" | "sink":
+                case "element" | "lax" | "bare" | "sink" | "loose":
                     marks.append(str(child.data))
                 case "object":
                     thing = str(child.children[0])
@@ -137,6 +137,7 @@ class OperandBuilder:
         long, exact = "long" in marks, "untyped" in marks
         place = replace(place, wide=wide, long=long, in_register=in_register, exact=exact, symbol="element" in marks)
         place = replace(place, lax="lax" in marks, bare="bare" in marks, sink="sink" in marks)
+        place = replace(place, loose="loose" in marks)
         return replace(place, symbols=symbols, allowed_if=tuple(allowed_if))
 
     def _slot(self, node: Node) -> OperandForm:

@@ -129,7 +129,7 @@ def fits(operand: OperandForm, shape: Shape) -> bool:
         return shape[1:] == ("constant",) and fits(operand, "constant")
     match operand.kind:
         case "register":
-            return _fits_register(operand, shape)
+            return _fits_register(operand, shape) or (operand.loose and _fits_loosely(operand, shape))
         case "immediate":
             return shape == "constant"
         case "label" | "function" | "texture" | "surface" | "sampler":
@@ -191,7 +191,7 @@ def _fits_vector(operand: OperandForm, shape: Shape) -> bool:
     if operand.more and shape == "constant":
         return operand.immediates is not None
     if shape == "name":  # a register declared with `.v2`
-        return not (operand.elements or operand.braced)
+        return operand.vector or not (operand.elements or operand.braced)
     if shape[0] != "vector" or operand.bare:
         return False
     parts = shape[1:]
@@ -203,4 +203,13 @@ def _fits_vector(operand: OperandForm, shape: Shape) -> bool:
     if not enough or "symbolic" in parts or set(parts) == {"sink"}:
         return False
     element = replace(operand, immediates=Immediates()) if operand.more else operand
+    if operand.loose:  # constants may stand for registers
+        parts = tuple("name" if part == "constant" else part for part in parts)
     return all(isinstance(part, str) and _fits_register(element, part) for part in parts)
+
+
+def _fits_loosely(operand: OperandForm, shape: Shape) -> bool:
+    """Whether an assembler may take this for a register at which it does not look."""
+    if shape[0] == "vector":
+        return operand.vector and len(shape) > 1 and all(part == "name" for part in shape[1:])
+    return shape in ("constant", "not")

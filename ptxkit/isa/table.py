@@ -13,6 +13,7 @@ from fnmatch import fnmatchcase
 from ptxkit.isa.assignment import Misfit, assign, fixed_stem
 from ptxkit.isa.binding import bind
 from ptxkit.isa.forms import Form, Gate, Instructions, Match, SpecialRegister
+from ptxkit.isa.functions import is_type
 from ptxkit.isa.mistakes import NotationError
 from ptxkit.isa.module_forms import ModuleForms
 from ptxkit.isa.shapes import Shape, fit_all, fits, shape_of
@@ -132,16 +133,19 @@ class Table:
     def _seen(self, form: Form, opcode: str, words: Sequence[str]) -> list[str] | None:
         """The words of an opcode without those that assemblers ignore in an instruction of this form; None where there
         is none such, or one in the middle of the instruction's name."""
-        ignored: set[str] = set()
+        ignored: set[int] = set()
         for each in self._ignored:
-            there = set(words).intersection(each.words)
+            there = {place for place, word in enumerate(words) if word in each.words}
             if there and _is_like(opcode, each.on or ("*",)) and not _is_like(opcode, each.beyond):
+                if each.last:
+                    ignored |= there & {max(there | {place for place, word in enumerate(words) if is_type(word)})}
+                    continue
                 alike = [form] if each.on else [other for other in self.forms(form.name) if _stem(other) == _stem(form)]
                 if not any(set(slot.values).intersection(each.words) for other in alike for slot in other.modifiers):
                     ignored |= there
-        if not ignored or not ignored.isdisjoint(words[: len(_stem(form))]):
+        if not ignored or min(ignored) < len(_stem(form)):
             return None
-        return [word for word in words if word not in ignored]
+        return [word for place, word in enumerate(words) if place not in ignored]
 
     def _decide(self, opcode: str, shapes: tuple[Shape, ...]) -> Match | Mismatch:
         candidates = self.candidates(opcode)

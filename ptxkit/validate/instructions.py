@@ -21,6 +21,7 @@ from ptxkit.validate.addresses import misplaced
 from ptxkit.validate.alignment import is_static, misaligned
 from ptxkit.validate.calls import call_problems, is_call
 from ptxkit.validate.constants import has_limits, illegal_constants
+from ptxkit.validate.loose import beyond_manual, is_taken_loosely
 from ptxkit.validate.names import class_words, undeclared
 from ptxkit.validate.problems import Problem
 from ptxkit.validate.scopes import SPECIAL, UNKNOWN, Scope, is_symbol
@@ -212,8 +213,9 @@ def _type_problem(match: Match, typed: tuple[TypedShape, ...]) -> Problem | None
     """The first operand that cannot be of the type it has, else the first that assemblers only tolerate."""
     tolerated: Problem | None = None
     for index, (operand, shape) in enumerate(zip(match.operands, typed, strict=True)):
-        wrong = misfit(operand, shape)
-        if operand.role in match.results:
+        wrong = misfit(operand, shape) or beyond_manual(operand, shape)
+        is_result = operand.role in match.results
+        if is_result:
             wrong = _unwritable(shape) or wrong
         if wrong is None:
             strange = None if tolerated else oddity(operand, shape)
@@ -223,7 +225,9 @@ def _type_problem(match: Match, typed: tuple[TypedShape, ...]) -> Problem | None
             continue
         help_ = f"it must be {operand_words(operand)}"
         message = f"operand {index + 1} of `{match.canonical}` {wrong}"
-        lenient = tolerance(operand, shape, _given_types(match, operand.role), is_result=operand.role in match.results)
+        lenient = tolerance(operand, shape, _given_types(match, operand.role), is_result=is_result)
+        if is_taken_loosely(operand, shape, is_result=is_result):
+            lenient = "loose_operand"
         if lenient is None:
             return Problem("PTX104", message, index, match.form, help_, typed=True)
         reason = f"{message}; tolerated: {table().tolerance(lenient)}"

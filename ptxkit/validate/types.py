@@ -71,7 +71,7 @@ def tolerance(operand: OperandForm, shape: TypedShape, words: Collection[str | N
     """
     if operand.kind == "address" and operand.elements and shape[0] == "a":
         return "indexed_base" if _is_odd_base(shape[1]) and not _first_misfit(operand, shape[2:]) else None
-    wanted = _wanted(operand)
+    wanted = wanted_type(operand)
     if shape == ("+", "pred") and wanted == "pred" and not is_result:
         return "sum_of_any_width"
     if operand.kind != "register" or shape[0] not in ("r", "+") or wanted not in words or operand.integer:
@@ -88,7 +88,7 @@ def tolerance(operand: OperandForm, shape: TypedShape, words: Collection[str | N
 
 def _is_any_width(operand: OperandForm, shape: tuple[object, ...]) -> bool:
     """Whether an assembler takes a register with a constant behind it, whose width it does not look at."""
-    found, wanted = str(shape[2] if shape[1] == SPECIAL else shape[1]), str(_wanted(operand))
+    found, wanted = str(shape[2] if shape[1] == SPECIAL else shape[1]), str(wanted_type(operand))
     if found.startswith(_VECTORS):
         return operand.symbol and kind(wanted) == "b"
     if not is_type(found):
@@ -119,14 +119,14 @@ def _takes_code(operand: OperandForm, shape: TypedShape, *, is_result: bool) -> 
 
 def _first_misfit(operand: OperandForm, parts: Sequence[object], *, inside: bool = False) -> str | None:
     if inside and not operand.elements:
-        return _wrong_elements(replace(operand, kind="register", count=None), parts)
+        return wrong_elements(replace(operand, kind="register", count=None), parts)
     if inside and len(operand.elements) > 2 and len({each.type for each in operand.elements[1:]}) == 1:
         # Behind an index of its own type, the others are a vector to ptxas.
         first, *others = operand.elements
         wrong = misfit(first, parts[0], inside=True)  # type: ignore[arg-type]
         if others[0].exact:
             return wrong or next(filter(None, (misfit(others[0], part, inside=True) for part in parts[1:])), None)  # type: ignore[arg-type]
-        return wrong or _wrong_elements(others[0], (("r", "b32"), *parts[1:]))
+        return wrong or wrong_elements(others[0], (("r", "b32"), *parts[1:]))
     for element, part in zip(operand.elements, parts, strict=False):  # an operand of any kind has none
         found = misfit(element, part, inside=inside)  # type: ignore[arg-type]
         if found is not None:
@@ -134,7 +134,7 @@ def _first_misfit(operand: OperandForm, parts: Sequence[object], *, inside: bool
     return None
 
 
-def _wrong_elements(element: OperandForm, parts: Sequence[object]) -> str | None:
+def wrong_elements(element: OperandForm, parts: Sequence[object]) -> str | None:
     """A vector is untyped where one of its elements is, else of their type.
 
     ptxas holds neighbours to one type, an untyped one between them parts them; and all widths to that of the first
@@ -142,12 +142,12 @@ def _wrong_elements(element: OperandForm, parts: Sequence[object]) -> str | None
     """
     tagged = [part for part in parts if isinstance(part, tuple) and part[0] in ("r", "s", "c")]
     types = {_element_type(part) for part in tagged if part[0] != "c" and is_type(str(part[1]))}
-    must = f"; each must be a .{_wanted(element)} register"
+    must = f"; each must be a .{wanted_type(element)} register"
     if any(is_symbol(str(part[1])) for part in tagged):
         return f"has an address for an element{must}"
     if any(str(part[1]).startswith(_VECTORS) for part in tagged):
         return f"has a vector for an element{must}"
-    wanted = _wanted(element)
+    wanted = wanted_type(element)
     constants = any(part[0] == "c" for part in tagged)
     if constants and wanted is not None and kind(wanted) == "f" and wanted not in (*_EXAMPLES, "f16"):
         return f"has constants{must}"
@@ -189,7 +189,7 @@ def _is_mixed(operand: OperandForm, shape: TypedShape) -> bool:
         [part for part in shape[1:] if isinstance(part, tuple) and part[0] in ("r", "s")] if shape[0] == "v" else []
     )
     types = {_element_type(part) for part in tagged if is_type(str(part[1]))}
-    wanted = _wanted(operand)
+    wanted = wanted_type(operand)
     if shape[0] == "v" and wanted is not None and kind(wanted) == "f":  # widths behind a constant are not compared
         types.add(wanted if not is_narrow(wanted) else as_bits(wanted))
     return len({_class(each) for each in types} - {"b"}) > 1 or len({_element_bits(each) for each in types}) > 1
@@ -227,7 +227,7 @@ def _class(word: str) -> str:
     return {"u": "integer", "s": "integer"}.get(kind(word), "halves" if word == "f16x2" else kind(word))
 
 
-def _wanted(operand: OperandForm) -> str | None:
+def wanted_type(operand: OperandForm) -> str | None:
     """The type that an operand's form asks for, where it asks for a register of one."""
     wanted = operand.type.value if isinstance(operand.type, Const) else None
     if operand.kind not in ("register", "vector") or not isinstance(wanted, str) or not is_type(wanted):
@@ -240,7 +240,7 @@ def _wrong_sum(operand: OperandForm, found: str, types: Sequence[object]) -> str
 
     types: those of a special register. Only integers are counted on from; with others `tolerance` is asked.
     """
-    wanted = _wanted(operand)
+    wanted = wanted_type(operand)
     if wanted is None or found == UNKNOWN:
         return None
     refused = f"must be a .{wanted} register, and is a sum with a name"
@@ -262,7 +262,7 @@ def _wrong_element(operand: OperandForm, array: object) -> str | None:
 
 
 def _wrong_name(operand: OperandForm, found: str, inside: bool = False) -> str | None:
-    wanted = _wanted(operand)
+    wanted = wanted_type(operand)
     if wanted is None or found in (SPECIAL, UNKNOWN):
         return None
     if is_symbol(found):
@@ -279,7 +279,7 @@ def _wrong_name(operand: OperandForm, found: str, inside: bool = False) -> str |
 
 def _wrong_special(operand: OperandForm, types: Sequence[object], inside: bool) -> str | None:
     """A special register is read by `mov` and `cvt` alone, elsewhere as part of a vector or an address."""
-    wanted = _wanted(operand)
+    wanted = wanted_type(operand)
     if wanted is None:
         return None
     if not (operand.special or inside):
@@ -295,10 +295,10 @@ def _wrong_whole(operand: OperandForm, shape: TypedShape) -> str | None:
         return misfit(replace(operand, kind="register", narrower=False), shape)
     if shape[0] == "s" and not operand.special:
         return "is a special register, which must be moved to another one first"
-    return _wrong_vector(operand, str(shape[1]))
+    return wrong_vector(operand, str(shape[1]))
 
 
-def _wrong_vector(operand: OperandForm, found: str) -> str | None:
+def wrong_vector(operand: OperandForm, found: str) -> str | None:
     """A name in a vector's place must be that of a vector register, such as `%v` of `.reg .v2 .u32 %v`."""
     if found in (SPECIAL, UNKNOWN):
         return None
@@ -344,7 +344,7 @@ def _wrong_constant(operand: OperandForm, found: str, inside: bool) -> str | Non
     """
     if operand.kind == "immediate" and found != INTEGER:
         return "must be an integer constant"
-    wanted = _wanted(operand)
+    wanted = wanted_type(operand)
     if wanted is None:
         return None
     if found == INVALID:

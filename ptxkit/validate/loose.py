@@ -1,0 +1,101 @@
+"""What assemblers take for operands at which they do not look closely: those marked `/loose` in the table.
+
+The fragments of a matrix may have constants among their elements, the sink and special registers among results, and a
+vector register for all of them; of a register that only describes a matrix, an assembler sees nothing but the width.
+The manual has registers in braces, and untyped registers. Held to ptxas by the agreement test.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ptxkit.isa.forms import OperandForm
+from ptxkit.isa.functions import bits, is_type, kind
+from ptxkit.records import replace
+from ptxkit.validate.constants import INTEGER, SINGLE
+from ptxkit.validate.typed_shapes import TypedShape
+from ptxkit.validate.types import wanted_type, wrong_elements, wrong_vector
+
+_VECTORS = ("v2.", "v4.")
+
+# What an assembler takes for all elements of 32 bits where it does not look at their type.
+_OF_ONE_REGISTER = frozenset({("r", "pred"), ("r", "f16x2")})
+
+
+def beyond_manual(operand: OperandForm, shape: TypedShape) -> str | None:
+    """What of a loose operand is not as the manual has it, though its types may be right; None for other operands."""
+    if not operand.loose or not isinstance(shape, tuple) or operand.kind == "address":
+        return None
+    if operand.kind == "vector":
+        if shape[0] != "v":
+            return "must be registers in braces"
+        beyond = {"c": "has a constant for an element", "_": "has the sink for an element"}
+        return next((beyond[tag] for tag in map(_tag, shape[1:]) if tag in beyond), None)
+    return None if shape[0] in ("r", "s") else f"must be a .{wanted_type(operand)} register"
+
+
+def is_taken_loosely(operand: OperandForm, shape: TypedShape, *, is_result: bool) -> bool:
+    """Whether an assembler takes this for a loose operand."""
+    if not operand.loose or not isinstance(shape, tuple):
+        return False
+    if operand.kind == "address":
+        return isinstance(shape[1], tuple) and shape[1][:2] == ("r", "f16x2")
+    if operand.kind != "vector":
+        return _has_width(operand, shape) and (shape[0] == "r" or not is_result)
+    if shape[0] == "r":
+        found = str(shape[1])
+        if _is_unseen(operand) and found.endswith(".f16x2"):
+            found = found.replace("f16x2", "b32")
+        return wrong_vector(operand, found) is None
+    return shape[0] == "v" and _are_taken(operand, shape[1:], is_result=is_result)
+
+
+def _are_taken(operand: OperandForm, parts: Sequence[object], *, is_result: bool) -> bool:
+    """Whether these are elements of a fragment to an assembler; `parts` are not all sinks."""
+    tags = {_tag(part) for part in parts}
+    if not tags.isdisjoint({"c"} if is_result else {"_"}):
+        return False
+    if tags == {"c"}:
+        return _make_a_vector(operand, {str(part[1]) for part in parts if isinstance(part, tuple)})
+    elements = [part for part in parts if part != "_"]
+    types = {part[:2] for part in elements if isinstance(part, tuple)}
+    if len(types) == 1 and types <= _OF_ONE_REGISTER and _is_unseen(operand):
+        return True
+    return wrong_elements(replace(operand, kind="register", count=None), elements) is None
+
+
+def _is_unseen(operand: OperandForm) -> bool:
+    """Whether the type of a fragment's elements is nothing to an assembler, as long as they have 32 bits."""
+    return bits(str(wanted_type(operand))) == 32 and not (operand.integer or operand.halves or operand.exact)
+
+
+def _make_a_vector(operand: OperandForm, kinds: set[str]) -> bool:
+    """Constants alone: integers are 64 bits wide to an assembler, and fit only where integers are asked for."""
+    wanted = str(wanted_type(operand))
+    if wanted == "f64":
+        return kinds == {INTEGER} or INTEGER not in kinds
+    if kind(wanted) in ("u", "s"):
+        return kinds == {INTEGER}
+    return kinds == {SINGLE} and (kind(wanted) == "f" or _is_unseen(operand))
+
+
+def _has_width(operand: OperandForm, shape: TypedShape) -> bool:
+    """Whether something has the operand's width, and is no integer constant, sink or special register."""
+    width = bits(str(wanted_type(operand)))
+    match shape:
+        case ("r", str() as found, *_):
+            element = found.partition(".")[2] if operand.vector and found.startswith(_VECTORS) else found
+            return element == "pred" or (is_type(element) and bits(element) == width)
+        case ("n", str() as found):
+            return found == "pred"
+        case ("+", *_):
+            return True
+        case ("c", str() as found, *_):
+            return found == SINGLE
+        case ("v", *parts):
+            return all(isinstance(part, tuple) and part[0] == "r" and _has_width(operand, part) for part in parts)
+    return False
+
+
+def _tag(part: object) -> object:
+    return part[0] if isinstance(part, tuple) else part

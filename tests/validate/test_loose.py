@@ -1,0 +1,103 @@
+"""What assemblers take for the fragments of matrices is a warning; what they refuse is an error."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.isa.pairs import agree, is_tolerated
+
+D = "{%f32_0, %f32_1, %f32_2, %f32_3}"
+A = "{%b32_0, %b32_1, %b32_2, %b32_3}"
+B = "{%b32_4, %b32_5}"
+S = "{%s32_0, %s32_1, %s32_2, %s32_3}"
+HOPPER = ((9, 5), "sm_90a")
+BLACKWELL = ((9, 5), "sm_120a")
+TENSOR = ((9, 5), "sm_100a")
+
+MMA = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
+SPARSE = "mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32"
+WGMMA = "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16"
+PLAIN = f"{MMA} {D}, {A}, {B}, {D};"
+
+
+def test_registers_in_braces_are_the_manuals() -> None:
+    agree(PLAIN, *HOPPER, accepted=True)
+    with pytest.raises(AssertionError):
+        is_tolerated(PLAIN, *HOPPER)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{MMA} {D}, {{%b32_0, 1, %b32_2, 1.5}}, {B}, {D};",
+        f"{MMA} {D}, {A}, {B}, {{%f32_0, 0f3F800000, %f32_2, 1.5}};",
+        f"{MMA} {{%f32_0, _, _, %f32_3}}, {A}, {B}, {D};",
+        f"{MMA} {{%tid.x, %f32_1, %laneid, %f32_3}}, {A}, {B}, {D};",
+        f"{MMA} %v4f32_1, %v4b32_1, %v2b32_1, %v4b32_2;",
+        f"{SPARSE} {D}, {A}, {A}, {D}, %f32_9, 0;",
+        f"{SPARSE} {D}, {A}, {A}, {D}, {{%b32_9}}, 0;",
+        f"{SPARSE} {D}, {A}, {A}, {D}, %b32_9, 3;",
+        f"mma.sp.sync.aligned.m16n8k64.row.col.s32.s8.s8.s32 {S}, %f32_9, {A}, {S}, %b32_9, 0;",
+        "wmma.mma.sync.aligned.row.col.m8n8k4.f64.f64.f64.f64 {%f64_0, _}, {%f64_2}, {%f64_3}, {%f64_4, 1.5};",
+        f"{WGMMA} {D}, {{%b32_0, 1, %b32_2, 0f3F800000}}, %b64_1, %pred_1, 1, 1, 0;",
+        "movmatrix.sync.aligned.m8n8.trans.b16 %b32_0, %pred_1;",
+        "wgmma.fence.sync;",
+        "wgmma.wait_group.sync 7;",
+        "wgmma.wait_group.sync.aligned 8;",
+    ],
+)
+def test_what_assemblers_take_beyond_that_is_a_warning(text: str) -> None:
+    is_tolerated(text, *HOPPER)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{MMA} {D}, {{%b32_0, _, %b32_2, %b32_3}}, {B}, {D};",
+        f"{MMA} {D}, {{1, 1, 1, 1}}, {B}, {D};",
+        f"{MMA} {D}, {A}, {B}, {{%f32_0, 1, %f32_2, %f32_3}};",
+        f"{MMA} {{%f32_0, 1.5, %f32_2, %f32_3}}, {A}, {B}, {D};",
+        f"{MMA} {D}, {A}, {{{{%b32_4, %b32_5}}}}, {D};",
+        f"{MMA} {D}, %v4f32_1, {B}, {D};",
+        f"{SPARSE} {D}, {A}, {A}, {D}, 1, 0;",
+        f"{SPARSE} {D}, {A}, {A}, {D}, !%b32_9, 0;",
+        f"{SPARSE} {D}, {A}, {A}, {D}, %b32_9, 4;",
+        f"{WGMMA} {{%f32_0, _, %f32_2, %f32_3}}, {A}, %b64_1, %pred_1, 1, 1, 0;",
+        f"{WGMMA} {D}, {A}, shared_+8, %pred_1, 1, 1, 0;",
+        "wmma.load.f16.sync.aligned.col.m16n16k16.c {%b32_1, %b32_2, %b32_3, %b32_4}, [%b64_1];",
+        "wmma.load.sync.c.aligned.col.m16n16k16.f16 {%b32_1, %b32_2, %b32_3, %b32_4}, [%b64_1];",
+        "movmatrix.sync.aligned.m8n8.trans.b16 global_+4, %b32_1;",
+        "wgmma.fence;",
+        "wgmma.wait_group.sync.aligned -1;",
+    ],
+)
+def test_what_they_refuse_is_an_error(text: str) -> None:
+    agree(text, *HOPPER, accepted=False)
+
+
+def test_the_modifiers_of_a_load_stand_in_any_order_behind_the_matrix() -> None:
+    is_tolerated("wmma.load.c.f16.aligned.col.sync.m16n16k16 {%b32_1, %b32_2, %b32_3, %b32_4}, [%b64_1];", *HOPPER)
+
+
+def test_a_type_behind_all_types_is_not_seen_and_one_before_them_is() -> None:
+    halves = f"{{%b32_0, %b32_1}}, {A}, {B}, {{%b32_2, %b32_3}};"
+    is_tolerated(f"mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16.tf32 {halves}", *HOPPER)
+    agree(f"mma.sync.aligned.m16n8k16.row.col.tf32.f16.f16.f16.f16 {halves}", *HOPPER, accepted=False)
+
+
+def test_the_kind_of_narrow_floats_means_nothing_where_the_target_knows_kinds() -> None:
+    text = f"mma.sync.aligned.m16n8k32.row.col.kind::mxf4.f32.e5m2.e5m2.f32 {D}, {A}, {B}, {D};"
+    is_tolerated(text, *BLACKWELL)
+    agree(text, *HOPPER, accepted=False)
+
+
+def test_constants_are_stored_to_tensor_memory_beside_registers_or_as_singles() -> None:
+    is_tolerated("tcgen05.st.sync.aligned.32x32b.x2.b32 [%b32_1], {1, %b32_2};", *TENSOR)
+    is_tolerated("tcgen05.st.sync.aligned.32x32b.x1.b32 [%b32_1], {0f3F800000};", *TENSOR)
+    agree("tcgen05.st.sync.aligned.32x32b.x1.b32 [%b32_1], {1};", *TENSOR, accepted=False)
+
+
+def test_a_place_in_tensor_memory_is_a_number() -> None:
+    is_tolerated("tcgen05.shift.cta_group::1.down [%f16x2_1];", *TENSOR)
+    agree("tcgen05.shift.cta_group::1.down [%u32_1];", *TENSOR, accepted=True)
+    agree("tcgen05.shift.cta_group::1.down [%f32_1];", *TENSOR, accepted=False)
