@@ -75,6 +75,32 @@ def test_the_json_schema_shown_has_the_keys_that_are_printed() -> None:
         assert [key for key in part if f'"{key}"' not in schema] == []
 
 
+@pytest.mark.parametrize("number", [0, 1])
+def test_the_tables_of_transfers_shown_are_what_the_command_prints(number: int, request: pytest.FixtureRequest) -> None:
+    shown = [block for block in blocks("") if block.startswith("$ ptxkit transfers")][number]
+    command, _, expected = shown.partition("\n")
+    path, kernel = re.fullmatch(r"\$ ptxkit transfers (\S+)(?: \| sed -n '/\^(\w+)/,/\^\$/p')?", command).groups()  # type: ignore[union-attr]
+    printed = shell("transfers", path, cwd=ROOT).stdout.decode()
+    if kernel is not None:
+        printed = next(part + "\n" for part in re.split(r"\n(?=\n|\Z)", printed) if part.strip().startswith(kernel))
+        printed = printed.lstrip("\n")
+    if expected != printed and "fix" in (request.config.getoption("inline_snapshot") or ""):
+        (ROOT / "README.md").write_text(README.replace(expected, printed), "utf-8")
+        pytest.skip("README.md was rewritten")
+    assert expected == printed
+
+
+def test_the_keys_of_a_transfer_shown_are_those_that_are_printed() -> None:
+    [schema] = [block for block in blocks("") if block.startswith('{"line"')]
+    path = ROOT / "corpus/compilers/nvcc/memcpy_async.sm_80.ptx"
+    document = json.loads(shell("transfers", "--format", "json", path).stdout)
+    [kernel] = [each for each in document["files"][0]["kernels"] if each["name"] == "tested"]
+    row = next(row for row in kernel["transfers"] if row["waits"])
+    for part in (row, row["completion"], row["waits"][0], row["choice"]):
+        assert [key for key in part if f'"{key}"' not in schema] == []
+    assert [key for key in (*document, *document["files"][0], *kernel) if f"{key}" not in README] == []
+
+
 def test_the_python_shown_runs() -> None:
     first, second = blocks("python")
     printed = io.StringIO()

@@ -44,6 +44,7 @@ def _transfer(row: Transfer) -> dict[str, object]:
         "to": row.destination,
         "variable": row.variable,
         "unit": row.unit.value,
+        "loads": list(row.loads),
         "bytes": row.size.number,
         "bytes_depend_on": row.size.words or None,
         "zero_bytes": row.size.zeros,

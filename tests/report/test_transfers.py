@@ -63,9 +63,7 @@ SLOW = Transfer(
     unit=Unit.PLAIN,
     size=Size(16, "", None),
     completion=Completion("at once"),
-    choice=Choice(
-        "run time", "when the addresses do not differ by a multiple of 16 " + "or so " * 9 + "or not", 80, (67,)
-    ),
+    choice=Choice("run time", "when the addresses do not differ by a multiple of 16 " + "or so or not", 80, (67,)),
     fences=(Fence(None, "generic and async", 126),),
     loads=(89,),
 )
@@ -94,8 +92,7 @@ copy
                                                                                (0)            (map)
   no source line
           90  global -> shared            plain    16 or 0s  at once           -              none
-              = when the addresses do not differ by a multiple of 16 or so or so or so or so or so
-                or so or so or so or so or not (line 80 decides)
+              = when the addresses do not differ by a multiple of 16 or so or not (line 80 decides)
          200  global -> shared tile       TMA      by n      mbarrier bar      not reached    -
                                                                                by any walk
   = TMA at 67-70 (2x): nothing tests for the alignment to 16 bytes
@@ -157,6 +154,7 @@ def test_json_has_every_fact() -> None:
                 "to": "global",
                 "variable": "tile",
                 "unit": "TMA, tensor map",
+                "loads": [],
                 "bytes": None,
                 "bytes_depend_on": "the box of the tensor map",
                 "zero_bytes": None,
@@ -181,6 +179,7 @@ def test_json_has_every_fact() -> None:
                 "to": "shared",
                 "variable": None,
                 "unit": "plain",
+                "loads": [89],
                 "bytes": 16,
                 "bytes_depend_on": None,
                 "zero_bytes": None,
@@ -189,7 +188,7 @@ def test_json_has_every_fact() -> None:
                 "fences": [{"line": None, "between": "generic and async", "other": 126}],
                 "choice": {
                     "decided": "run time",
-                    "words": "when the addresses do not differ by a multiple of 16 or so or so or so or so or so or so or so or so or so or not",
+                    "words": "when the addresses do not differ by a multiple of 16 or so or not",
                     "branch": 80,
                     "alternatives": [67],
                 },
