@@ -10,6 +10,8 @@ from ptxkit.analysis.program import Program
 MAX_NAME = 28
 #: A variable inside a function, as the Itanium ABI mangles it: `_ZZ4loadE4tile` for `tile` in `load`.
 _LOCAL = re.compile(r"_ZZ.*E(\d+)(\w+?)(?:_\d+)?")
+#: A variable of a namespace or class: `_ZN3lib6bufferE` for `lib::buffer`.
+_NESTED = re.compile(r"_ZN\w+E")
 
 
 def short(name: str) -> str:
@@ -18,7 +20,21 @@ def short(name: str) -> str:
     if match:
         tail = name.rpartition("E" + match[1])[2]
         name = tail[: int(match[1])] if len(tail) >= int(match[1]) else name
+    elif _NESTED.fullmatch(name):
+        name = _last_part(name[3:-1]) or name
     return name if len(name) <= MAX_NAME else f"{name[: MAX_NAME - 3]}..."
+
+
+def _last_part(parts: str) -> str | None:
+    """The last of the names in `3lib6buffer`; None where it is made of anything else."""
+    last = None
+    while parts:
+        digits = re.match(r"\d+", parts)
+        if digits is None:
+            return None
+        end = digits.end() + int(digits[0])
+        last, parts = parts[digits.end() : end], parts[end:]
+    return last
 
 
 def parameter(name: str, function: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator
 
 from ptxkit.analysis.inflight import Copy
@@ -10,7 +11,7 @@ from ptxkit.analysis.program import Step
 from ptxkit.analysis.space import CTA_BITS
 from ptxkit.analysis.terms import Value
 from ptxkit.analysis.trace import Event
-from ptxkit.isa.effects import MbarrierArrive, MbarrierTrack, MbarrierWait
+from ptxkit.isa.effects import MbarrierArrive, MbarrierExpect, MbarrierTrack
 
 _RANK = 0xFF << CTA_BITS
 
@@ -24,45 +25,61 @@ def waits_on(world: World, thread: Thread, position: int, barrier: Value | None)
     """The waits that see the phase end which the operation at a position of a thread belongs to.
 
     All CTAs of a cluster run the same kernel, so an object in another CTA is waited for where the same one here is.
-    Threads that wait without arriving know phases by their parity alone: their first wait that tells of this phase or
-    of a later one counts.
+    The issuing thread's own wait tells the phase; where it waits for none, its announcements and arrivals do.
     """
     place = local(barrier)
     if place is None:
         return
-    own = next((event.step for at, event in _waits(thread, place) if at > position), None)
-    if own is not None:
-        yield own
-    phase = _phase(thread, position, place)
+    key = ("mbarrier", place)
+    acquires = thread.marks.acquires.get(key, [])
+    own = bisect_right(acquires, position)
+    if own < len(acquires):
+        yield thread.trace.events[acquires[own]].step
+        phase: int | None = thread.marks.phases[key][own]
+    else:
+        phase = _phase(thread, position, place)
     for other in world.threads.values():
-        if other is thread:
-            continue
-        steps = [event.step for _, event in _waits(other, place)]
-        acquired = other.marks.acquire_of(("mbarrier", place), phase) if phase is not None else None
-        if acquired is not None:
-            yield other.trace.events[acquired].step
-        elif phase is None:
-            yield from dict.fromkeys(steps)
-
-
-def _waits(thread: Thread, place: int) -> list[tuple[int, Event]]:
-    return [(at, event) for at, event in thread.positions(MbarrierWait) if local(event.address) == place]
+        if other is not thread and phase is not None:
+            acquired = other.marks.acquire_of(key, phase)
+            if acquired is not None:
+                yield other.trace.events[acquired].step
+        elif other is not thread:
+            yield from dict.fromkeys(other.trace.events[at].step for at in other.marks.acquires.get(key, ()))
 
 
 def _phase(thread: Thread, position: int, place: int) -> int | None:
     """Which phase, from 1, of the object; None where the thread never arrives there itself.
 
-    A thread announces bytes before it starts its copies, or after them: its first copy tells which.
+    A phase begins with the announcement of its bytes, or with its copies: the first of both tells which. Behind an
+    arrival, an announcement begins the next phase; a copy does so only where copies come first.
     """
-    arrivals = sorted(
-        at for at, event in thread.positions(MbarrierArrive, MbarrierTrack) if local(event.address) == place
+    entries = sorted(
+        [
+            *(
+                (at, True, isinstance(event.effect, MbarrierArrive | MbarrierTrack))
+                for at, event in _told(thread, place)
+            ),
+            *((copy.position, False, False) for copy in thread.copies if local(copy.event.barrier) == place),
+        ]
     )
-    if not arrivals:
+    if not any(arrives for _, _, arrives in entries):
         return None
-    copies = [copy.position for copy in thread.copies if local(copy.event.barrier) == place]
-    follows = arrivals[0] < min([*copies, position])
-    before = sum(at < position for at in arrivals)
-    return before if follows else before + 1
+    copies_follow = entries[0][1]
+    phase, arrived = 1, False
+    for at, announces, arrives in entries:
+        if arrived and (announces or not copies_follow):
+            phase, arrived = phase + 1, False
+        if at >= position:
+            return phase
+        arrived = arrived or arrives
+    return phase + 1 if arrived and not copies_follow else phase
+
+
+def _told(thread: Thread, place: int) -> Iterator[tuple[int, Event]]:
+    """What the thread announces to an object, and its arrivals there."""
+    for at, event in thread.positions(MbarrierExpect, MbarrierArrive, MbarrierTrack):
+        if local(event.address) == place:
+            yield at, event
 
 
 def committed_by(thread: Thread, copy: Copy) -> tuple[int, Event] | None:

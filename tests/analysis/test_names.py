@@ -16,6 +16,8 @@ from tests.analysis.support import module_of, program_of
         ("_ZZN4cuda4copyIiEEvPKT_E3bar", "bar"),
         ("_ZZ1fvE4ring_0", "ring"),
         ("_ZZ1fvE9tile", "_ZZ1fvE9tile"),
+        ("_ZN9deep_gemm11smem_bufferE", "smem_buffer"),
+        ("_ZN3libIiE6bufferE", "_ZN3libIiE6bufferE"),
         ("x" * 100, "x" * (MAX_NAME - 3) + "..."),
     ],
 )
