@@ -49,19 +49,19 @@ def remember(operand: Operand, scope: Scope) -> TypedShape:
 
 def typed(operand: Operand, scope: Scope) -> TypedShape:
     """The operand's shape with the types of its registers; constants keep no value."""
-    match operand:
-        case Name(text):
-            return _name(text, scope)
-        case Not(inner):
-            return ("n", scope.type_of(inner.text))
-        case Address(index=index):
-            return ("a", _base(operand, scope), *[typed(part, scope) for part in index])
-        case Vector(elements):
-            return ("v", *[typed(part, scope) for part in elements])
-        case Pair(first, second):
-            return ("p", typed(first, scope), typed(second, scope))
-        case Element(base, index):
-            return ("e", typed(base, scope), typed(index, scope), _wrong_element(base.text, index, scope))
+    if isinstance(operand, Name):  # this is asked for nearly every operand of a module: the common kinds first
+        return _name(operand.text, scope)
+    if isinstance(operand, Address):
+        return ("a", _base(operand, scope), *[typed(part, scope) for part in operand.index])
+    if isinstance(operand, Vector):
+        return ("v", *[typed(part, scope) for part in operand.elements])
+    if isinstance(operand, Not):
+        return ("n", scope.type_of(operand.operand.text))
+    if isinstance(operand, Pair):
+        return ("p", typed(operand.first, scope), typed(operand.second, scope))
+    if isinstance(operand, Element):
+        array, index = operand.base, operand.index
+        return ("e", typed(array, scope), typed(index, scope), _wrong_element(array.text, index, scope))
     found = kind_of(operand)
     if found is not None:
         return ("c", found)
@@ -74,15 +74,12 @@ def typed(operand: Operand, scope: Scope) -> TypedShape:
 
 
 def _name(name: str, scope: Scope) -> TypedShape:
-    if name == "_":
-        return "_"
-    if name == "WARP_SZ":
-        return ("c", INTEGER)
     found = scope.type_of(name)
-    register = table().special(name) if found == SPECIAL else None
+    if found != SPECIAL:
+        return ("r", found, name.rpartition(".")[2]) if "." in name else ("r", found)
+    register = table().special(name)
     if register is None:
-        _, dot, part = name.rpartition(".")
-        return ("r", found, part) if dot else ("r", found)
+        return "_" if name == "_" else ("c", INTEGER)
     whole = "v4." if register.vector and "." not in name else ""
     return ("s", *[f"{whole}{each}" for each in register.types])
 
