@@ -16,10 +16,12 @@ _REPEATABLE = frozenset({"sync", "sat", "satfinite", "NaN", "approx", "uni", "cc
 _MOVABLE = frozenset({"sync", "aligned", "sp", "ca", "cg"})
 
 # Words that keep their order as types do: the layouts of two matrices, an operation on bits and the count behind it,
-# the first and the second priority in a cache.
+# the first and the second priority in a cache, a kind
+# of access to a texture and the geometry.
 _ORDERED = (
     frozenset({"row", "col"}),
     frozenset({"and", "xor", "popc"}),
+    frozenset({"base", "level", "grad", "a1d", "a2d", "acube", "a2dms"}),
     frozenset({"L2::evict_last", "L2::evict_normal", "L2::evict_first", "L2::evict_unchanged"}),
 )
 

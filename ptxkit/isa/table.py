@@ -18,7 +18,7 @@ from ptxkit.isa.mistakes import NotationError
 from ptxkit.isa.module_forms import ModuleForms
 from ptxkit.isa.shapes import Shape, fit_all, fits, shape_of
 from ptxkit.isa.words import clip, operand_words
-from ptxkit.records import dataclass
+from ptxkit.records import dataclass, replace
 from ptxkit.syntax.tree import Instruction
 
 _COMPONENTS = frozenset({"x", "y", "z", "w", "r", "g", "b", "a"})
@@ -126,7 +126,8 @@ class Table:
                 except (ArithmeticError, LookupError, TypeError, ValueError) as error:
                     raise _mistake(form, opcode, error) from error
                 matched = True
-                yield from bound
+                unseen = [gate for word in words if word not in spelled for gate in self.value_gates.get(word, ())]
+                yield from (replace(match, gates=(*match.gates, *unseen)) for match in bound) if unseen else bound
             if matched:
                 return
 

@@ -215,7 +215,7 @@ def _type_problem(match: Match, typed: tuple[TypedShape, ...]) -> Problem | None
     for index, (operand, shape) in enumerate(zip(match.operands, typed, strict=True)):
         wrong = misfit(operand, shape) or beyond_manual(operand, shape)
         is_result = operand.role in match.results
-        if is_result:
+        if is_result and operand.immediates is None:
             wrong = _unwritable(shape) or wrong
         if wrong is None:
             strange = None if tolerated else oddity(operand, shape)

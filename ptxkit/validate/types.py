@@ -37,6 +37,8 @@ def misfit(operand: OperandForm, shape: TypedShape, *, inside: bool = False) -> 
     """
     tag = shape[0] if isinstance(shape, tuple) else shape
     match tag:
+        case "s" if operand.kind == "address":
+            return "is a special register, which must be moved to another one first"
         case "r" | "s" if operand.kind == "vector":
             return _wrong_whole(operand, shape)
         case "r" if len(shape) > 2 and operand.scalar and str(shape[2]) in _COMPONENTS:
