@@ -112,6 +112,7 @@ class Transfer:
     memory of other CTAs too), `tensor` (Tensor Memory), `registers`, `L2`, `multimem`, `generic`. variable: the shared
     variable on its near side. reached: some walk of the analysis executed it; what only walks tell (waits, fences,
     objects) is known where it holds. loads: of a plain copy, the lines that load what is stored.
+    function: that the line stands in.
     """
 
     line: int
@@ -128,6 +129,7 @@ class Transfer:
     choice: Choice | None = None
     reached: bool = True
     loads: tuple[int, ...] = ()
+    function: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from ptxkit.analysis.conditions import describe
+from ptxkit.analysis.definitions import successors
 from ptxkit.analysis.dependence import Dependence
 from ptxkit.analysis.explore import Explorer
 from ptxkit.analysis.kernel import Thread, World
@@ -15,7 +16,10 @@ from ptxkit.analysis.trials import USUAL_SIZES, Trial, Trials, deciding_branch
 from ptxkit.isa.effects import Control
 from ptxkit.records import dataclass, field
 
+#: Branches on state spaces that are looked at.
+MAX_BRANCHES = 16
 _UNCLEAR = "depends on addresses or sizes, in a way that is not simple"
+_SPACE = "by a test of the state space of an address"
 _NEVER = "never: no addresses or sizes that were tried lead here"
 
 
@@ -42,24 +46,52 @@ def choices(explorer: Explorer, ways: Sequence[Step], covered: set[Step]) -> Cho
     """Decides between the ways into shared memory that a kernel holds.
 
     Walks are spent on it only where a branch depends on an address that the kernel was given: such a branch tests the
-    alignment or the state space of something.
+    alignment or the state space of something. Of an address that comes from memory, only the test itself is known.
     """
+    if len(ways) < 2:
+        return Choices()
     program = explorer.program
     pointers = pointer_parameters(program)
-    if len(ways) < 2 or not pointers or not _tests_addresses(program, pointers):
-        return Choices()
-    trials = Trials(explorer, pointers).run(ways)
+    dependence = Dependence(program)
+    tests = dependence.testing(pointers)
+    trials: list[Trial] = []
+    if any(not tests.isdisjoint(_tested(step)) for step in program.steps):
+        trials = Trials(explorer, pointers).run(ways)
     decisions = {step: found for step in ways if (found := _decision(program, step, trials)) is not None}
-    if decisions:
-        dead = [step for step in ways if not any(step.index in trial.reached for trial in trials)]
-        decisions.update(dict.fromkeys(dead, Decision(_NEVER, None)))
     reached = frozenset(step for step in ways if any(step.index in trial.reached for trial in trials))
+    if decisions:
+        decisions.update({step: Decision(_NEVER, None) for step in ways if step not in reached})
+    else:
+        decisions = by_space(program, ways, dependence)
     return Choices(decisions, reached, tuple(_worlds(explorer, trials, ways, covered)))
 
 
-def _tests_addresses(program: Program, pointers: frozenset[tuple[str, int]]) -> bool:
-    testing = Dependence(program).testing(pointers)
-    return any(not testing.isdisjoint(_tested(step)) for step in program.steps)
+def by_space(program: Program, ways: Sequence[Step], dependence: Dependence | None = None) -> dict[Step, Decision]:
+    """The ways that stand on different sides of a branch on the state space of an address."""
+    if len(ways) < 2:
+        return {}
+    tests = (dependence or Dependence(program)).space_tests
+    decisions: dict[Step, Decision] = {}
+    branches = [step for step in program.steps if not tests.isdisjoint(_tested(step))]
+    for branch in branches[:MAX_BRANCHES]:
+        sides = [_reach(program, branch, after) for after in successors(program, branch)]
+        on = {way: {number for number, side in enumerate(sides) if way.index in side} for way in ways}
+        apart = [way for way in ways if 0 < len(on[way]) < len(sides)]
+        if len({frozenset(on[way]) for way in apart}) > 1:
+            decisions.update(dict.fromkeys(apart, Decision(_SPACE, branch)))
+    return decisions
+
+
+def _reach(program: Program, branch: Step, first: int) -> set[int]:
+    """The indices of the steps that may be executed from one on, up to the next time at a branch."""
+    seen = {branch.index}
+    waiting = [first]
+    while waiting:
+        index = waiting.pop()
+        if index not in seen:
+            seen.add(index)
+            waiting.extend(successors(program, program.steps[index]))
+    return seen
 
 
 def _tested(step: Step) -> Iterator[str]:

@@ -52,6 +52,7 @@ class Dependence:
         self._leaves: dict[str, set[Leaf]] = defaultdict(set)
         self._looked_into: dict[str, set[str]] = defaultdict(set)
         self._predicates: set[str] = set()
+        self._spaces: set[str] = set()
         self._places: dict[str, tuple[str, int]] = {}
         for step in program.steps:
             for effect in step.match.effects if step.match else ():
@@ -85,6 +86,11 @@ class Dependence:
         }
         addresses = self._following(given, but=self._predicates)
         return self._following({register for register, inputs in self._looked_into.items() if inputs & addresses})
+
+    @property
+    def space_tests(self) -> set[str]:
+        """The registers that depend on the state space of some address."""
+        return self._following(self._spaces)
 
     def _following(self, first: Collection[str], but: Collection[str] = ()) -> set[str]:
         """These registers, and all that depend on them; not through some."""
@@ -128,6 +134,8 @@ class Dependence:
         for register in registers:
             self._inputs[register] |= inputs
             self._leaves[register] |= leaves
+            if any(call.function == "is_space" for call in calls):
+                self._spaces.add(register)
             if any(call.function == "compare" for call in calls):
                 self._predicates.add(register)
             if any(call.function in _LOOKS_INTO for call in calls):

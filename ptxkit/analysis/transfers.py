@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cached_property
 
 from ptxkit.analysis.actions import Code
-from ptxkit.analysis.choices import choices
+from ptxkit.analysis.choices import Decision, by_space, choices
 from ptxkit.analysis.completions import MECHANISMS, Completions
 from ptxkit.analysis.crossings import Crossing, crossings_of
 from ptxkit.analysis.explore import Explorer
@@ -72,12 +73,23 @@ class _Rows:
         self._sources = sources
         self._sizes = Sizes(program, exact=exact)
 
+    @cached_property
+    def ways(self) -> list[Step]:
+        """The ways into shared memory that stand here."""
+        return [
+            step
+            for step, route in self.routes.items()
+            if route.source in ("global", "generic") and route.destination.startswith(("shared", "generic"))
+        ]
+
     def unreached(self) -> Iterator[Transfer]:
         """The rows of code that no walk reached."""
+        decisions = by_space(self.program, self.ways)
         rows = []
         for step, route in self.routes.items():
             completion = Completion(MECHANISMS.get(route.completion, route.completion))
-            rows.append(self.row(step, route, (), completion))
+            row = self.row(step, route, (), completion)
+            rows.append(replace(row, choice=_choice(step, decisions, self.lines)))
         return self.telling(rows)
 
     def row(self, step: Step, route: Route, seen: Sequence[Sighting], completion: Completion) -> Transfer:
@@ -94,6 +106,7 @@ class _Rows:
             completion=completion,
             variable=self._variable(step, route, seen),
             reached=False,
+            function=self.program.function.name,
             loads=tuple(sorted(self.lines[load] for load in copy.loads)) if copy is not None else (),
         )
 
@@ -144,7 +157,7 @@ class _Kernel:
         others = [code.program for code in codes.values() if not self.covered.isdisjoint(code.program.steps)]
         exact = explorer.launch.is_exact
         self._texts = [_Rows(module, program, sources, exact=exact) for program in (own, *others)]
-        self._choices = choices(explorer, _ways(self._texts[0].routes), self.covered)
+        self._choices = choices(explorer, self._texts[0].ways, self.covered)
         self._worlds = [*Kernel(explorer).worlds, *self._choices.worlds]
         self._program = own
         stores = {step for text in self._texts for step in text.copies}
@@ -164,7 +177,7 @@ class _Kernel:
                 seen = self._sightings.of(step, route.near)
                 completion, waits = completions.of(step, route, seen)
                 row = text.row(step, route, seen, completion)
-                choice = self._choice(step, lines)
+                choice = _choice(step, self._choices.decisions, lines)
                 fences = tuple(_proxy_fences(step, crossings.get(step, ()), lines)[:MAX_FENCES])
                 rows[step] = replace(row, waits=waits, fences=fences, reached=step in reached, choice=choice)
             fenced = self._fenced_alike(rows, lines)
@@ -206,15 +219,6 @@ class _Kernel:
     def _near(self, step: Step) -> Access | None:
         return next((text.routes[step].near for text in self._texts if step in text.routes), None)
 
-    def _choice(self, step: Step, lines: Mapping[Step, int]) -> Choice | None:
-        decisions = self._choices.decisions
-        found = decisions.get(step)
-        if found is None:
-            return None
-        branch = lines[found.branch] if found.branch is not None else None
-        others = tuple(sorted(lines[other] for other in decisions if other is not step))
-        return Choice("run time", found.words, branch, others)
-
     def _crossings(self) -> dict[Step, list[Crossing]]:
         """The crossings by either of their two instructions."""
         found: dict[Step, list[Crossing]] = defaultdict(list)
@@ -238,14 +242,13 @@ def _acquires_maps(effect: object) -> bool:
     return isinstance(effect, ProxyFence) and effect.proxy == "tensormap" and effect.direction != "release"
 
 
-def _ways(routes: Mapping[Step, Route]) -> list[Step]:
-    """The ways into shared memory that a kernel holds; none where they are all of one kind."""
-    found = {
-        step: (route.unit, str(route.size), route.source)
-        for step, route in routes.items()
-        if route.source in ("global", "generic") and route.destination.startswith(("shared", "generic"))
-    }
-    return list(found) if len(found) > 1 else []
+def _choice(step: Step, decisions: Mapping[Step, Decision], lines: Mapping[Step, int]) -> Choice | None:
+    found = decisions.get(step)
+    if found is None:
+        return None
+    branch = lines[found.branch] if found.branch is not None else None
+    others = tuple(sorted(lines[other] for other in decisions if other is not step))
+    return Choice("run time", found.words, branch, others)
 
 
 def _proxy_fences(step: Step, crossings: Sequence[Crossing], lines: Mapping[Step, int]) -> list[Fence]:

@@ -59,7 +59,8 @@ def _kernel(kernel: KernelTransfers) -> Iterator[Line]:
     nothing = "" if kernel.transfers else ": no transfers"
     yield ()
     yield ((_cut(visible(kernel.name), WIDTH - 50), Role.PLACE), (kind + nothing, Role.PLAIN))
-    groups = [(place, _rows(list(rows))) for place, rows in groupby(kernel.transfers, key=_place)]
+    placed = groupby(kernel.transfers, key=lambda transfer: _place(transfer, kernel.name))
+    groups = [(place, _rows(list(rows))) for place, rows in placed]
     widths = _widths([row.cells for _, rows in groups for row in rows])
     if groups:
         yield ((_joined(HEADS, widths), Role.FIELD),)
@@ -164,9 +165,13 @@ def _notes(transfer: Transfer) -> tuple[str, ...]:
     return (choice.words + (f" (line {choice.branch} decides)" if choice.branch is not None else ""),)
 
 
-def _place(transfer: Transfer) -> str:
+def _place(transfer: Transfer, kernel: str) -> str:
     place = transfer.place
-    return f"{visible(os.path.basename(place.file))}:{place.line}" if place is not None else ""
+    words = f"{visible(os.path.basename(place.file))}:{place.line}" if place is not None else ""
+    if transfer.function in ("", kernel):
+        return words
+    called = f"in {_cut(visible(transfer.function), WIDTH - 50)}"
+    return f"{words} {called}" if words else called
 
 
 def _widths(rows: Sequence[_Cells]) -> list[int]:

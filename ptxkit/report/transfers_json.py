@@ -37,6 +37,7 @@ def _transfer(row: Transfer) -> dict[str, object]:
     place, choice = row.place, row.choice
     return {
         "line": row.line,
+        "function": row.function,
         "source_file": place.file if place is not None else None,
         "source_line": place.line if place is not None else None,
         "operation": row.operation,

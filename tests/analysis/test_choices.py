@@ -152,3 +152,40 @@ def test_a_kernel_without_tests_of_addresses_is_not_tried() -> None:
         "when the source address is a multiple of 8",
         "when the source address is no multiple of 8",
     ]
+
+
+SPACES = """
+mov.u32 %r1, tile;
+ld.global.u64 %rd2, [%rd1];
+isspacep.global %p1, %rd2;
+@!%p1 bra other;
+cp.async.ca.shared.global [%r1], [%rd2], 4;
+bra done;
+other:
+ld.u32 %r2, [%rd2];
+st.shared.u32 [%r1], %r2;
+done:
+"""
+
+
+def test_a_test_of_the_space_of_a_loaded_address_is_told_by_its_branch() -> None:
+    module = module_of(f".shared .align 4 .b8 tile[64]; ld.param.u64 %rd1, [p]; {SPACES}", parameters=".param .u64 p")
+    assert module.source is not None
+    (kernel,) = transfers(module).kernels
+    branch = next(number for number, line in enumerate(module.source.text.splitlines(), 1) if "@!%p1 bra" in line)
+    words = "by a test of the state space of an address"
+    assert [row.choice and (row.choice.words, row.choice.branch) for row in kernel.transfers] == [(words, branch)] * 2
+
+
+def test_it_is_told_of_functions_that_nobody_calls_too() -> None:
+    registers = ".reg .pred %p<3>; .reg .b32 %r<9>; .reg .b64 %rd<9>; .shared .align 4 .b8 tile[64];"
+    function = f".func f(.param .u64 p) {{ {registers} ld.param.u64 %rd1, [p]; {SPACES} ret; }}"
+    _, other = transfers(module_of("ret;", before=function)).kernels
+    assert [row.choice and row.choice.decided for row in other.transfers] == ["run time", "run time"]
+
+
+def test_ways_on_one_side_of_such_a_test_are_not_decided_by_it() -> None:
+    both = SPACES.replace("bra done;", "").replace("isspacep.global %p1, %rd2;", "setp.ne.u64 %p1, %rd2, 0;")
+    module = module_of(f".shared .align 4 .b8 tile[64]; ld.param.u64 %rd1, [p]; {both}", parameters=".param .u64 p")
+    (kernel,) = transfers(module).kernels
+    assert {row.choice and row.choice.decided for row in kernel.transfers} == {"compile time"}

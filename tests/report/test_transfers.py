@@ -120,6 +120,11 @@ def test_a_kernel_without_transfers_and_a_function_that_nobody_calls_say_so() ->
     assert "copy, a function that no walk called\n" in text(table(LOST, kind="func"))
 
 
+def test_rows_of_a_called_function_stand_under_its_name() -> None:
+    report = text(table(replace(LOAD, function="copy"), replace(LOAD, line=300, function="helper"), LOST))
+    assert [line.strip() for line in report.splitlines() if "k.cu" in line] == ["k.cu:22", "k.cu:22 in helper"]
+
+
 def test_what_comes_from_the_text_cannot_act_on_the_terminal() -> None:
     report = text(table(replace(LOAD, variable="a\x1b[1m", place=Place("\x1b]0;k.cu", 1)), name="k\x07"))
     assert "\x1b" not in report
@@ -147,6 +152,7 @@ def test_json_has_every_fact() -> None:
         [
             {
                 "line": 158,
+                "function": "",
                 "source_file": "/src/k.cu",
                 "source_line": 31,
                 "operation": "reduction",
@@ -172,6 +178,7 @@ def test_json_has_every_fact() -> None:
             },
             {
                 "line": 90,
+                "function": "",
                 "source_file": None,
                 "source_line": None,
                 "operation": "copy",
