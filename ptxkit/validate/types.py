@@ -37,8 +37,6 @@ def misfit(operand: OperandForm, shape: TypedShape, *, inside: bool = False) -> 
     """
     tag = shape[0] if isinstance(shape, tuple) else shape
     match tag:
-        case "s" if operand.kind == "address":
-            return "is a special register, which must be moved to another one first"
         case "r" | "s" if operand.kind == "vector":
             return _wrong_whole(operand, shape)
         case "r" if len(shape) > 2 and operand.scalar and str(shape[2]) in _COMPONENTS:
@@ -282,9 +280,9 @@ def _wrong_name(operand: OperandForm, found: str, inside: bool = False) -> str |
 def _wrong_special(operand: OperandForm, types: Sequence[object], inside: bool) -> str | None:
     """A special register is read by `mov` and `cvt` alone, elsewhere as part of a vector or an address."""
     wanted = wanted_type(operand)
-    if wanted is None:
+    if wanted is None and operand.kind != "address":
         return None
-    if not (operand.special or inside):
+    if wanted is None or not (operand.special or inside):
         return "is a special register, which must be moved to another one first"
     if any(is_type(str(found)) and _agree(str(found), wanted, operand, inside) for found in types):
         return None
