@@ -144,15 +144,18 @@ def test_an_explanation_must_have_its_mutant_and_not_be_reported() -> None:
     assert wrong(lost, silent, "other.ptx") == []
 
 
-def test_code_that_never_runs_is_named_by_its_label() -> None:
-    mutant = next(each for each in made("wait-without-loop") if each.block == "wait")
-    dead = equivalents.Explanations(unreachable=(equivalents.Unreachable("k.ptx", "wait", "because"),))
-    gone = equivalents.Explanations(unreachable=(equivalents.Unreachable("k.ptx", "gone", "because"),))
-    assert dead.is_unreachable(mutant)
-    assert not gone.is_unreachable(mutant)
+def test_code_that_never_runs_is_named_by_the_branch_around_it() -> None:
+    text = KERNEL.replace(
+        "\tbar.sync 0;\n\t@%first mbarrier", "\t@%first bra over;\n\tbar.sync 0;\nover:\n\t@%first mbarrier"
+    )
+    mutant, other = made("delete-barrier", text)
+    assert (mutant.skips, other.skips) == (("@%first bra over;",), ())
+    dead = equivalents.Explanations(unreachable=(equivalents.Unreachable("k.ptx", "@%first bra over;", "because"),))
+    gone = equivalents.Explanations(unreachable=(equivalents.Unreachable("k.ptx", "@%first bra gone;", "because"),))
+    assert [dead.is_unreachable(each) for each in (mutant, other)] == [True, False]
     assert equivalents.mistakes(dead, ["k.ptx"], set(), [mutant], []) == []
     (lost,) = equivalents.mistakes(gone, ["k.ptx"], set(), [mutant], [])
-    assert lost.endswith("nothing is changed behind this label")
+    assert lost.endswith("nothing is changed between this branch and its target")
 
 
 def test_what_is_explained_counts_for_neither_side() -> None:

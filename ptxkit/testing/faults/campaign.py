@@ -106,7 +106,7 @@ def mutants(kernel: Kernel, operators: Sequence[Operator] = OPERATORS) -> list[M
                     change.text,
                     seen[key] + 1,
                     change.splices,
-                    reading.block(change.start),
+                    reading.skips(change.start),
                 )
                 text = mutant.applied(kernel.text)
                 if text in texts:

@@ -1,7 +1,7 @@
 """Mutants that break nothing although their operator says so, each with its reason.
 
 Two kinds of entries: `[[equivalent]]` explains one mutant by its identity (kernel, family, change, ordinals), and
-`[[unreachable]]` a stretch of code that no thread ever executes (kernel, the labels that open it).
+`[[unreachable]]` code that no thread ever executes (kernel, the forward branches that are always taken).
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ class Equivalent:
 
 @dataclass(frozen=True, slots=True)
 class Unreachable:
-    """Code of a kernel, from a label to the next, that no thread executes: neither fault nor finding counts there."""
+    """Code between a conditional branch that is always taken and its target: neither fault nor finding counts there."""
 
     kernel: str
-    block: str
+    branch: str
     why: str
 
 
@@ -49,7 +49,7 @@ class Explanations:
 
     def is_unreachable(self, mutant: Mutant) -> bool:
         """Whether a mutant changes code that is never executed."""
-        return any((mutant.kernel, mutant.block) == (each.kernel, each.block) for each in self.unreachable)
+        return any(each.kernel == mutant.kernel and each.branch in mutant.skips for each in self.unreachable)
 
     @property
     def identities(self) -> frozenset[tuple[str, str, str, int]]:
@@ -67,8 +67,8 @@ def load(path: Path) -> Explanations:
             for ordinal in entry.get("ordinals", [1])
         ]
     for entry in read.get("unreachable", []):
-        _hold(path, entry, "kernel", "blocks", "why")
-        dead += [Unreachable(entry["kernel"], block, entry["why"]) for block in entry["blocks"]]
+        _hold(path, entry, "kernel", "branches", "why")
+        dead += [Unreachable(entry["kernel"], branch, entry["why"]) for branch in entry["branches"]]
     return Explanations(tuple(found), tuple(dead))
 
 
@@ -87,7 +87,7 @@ def mistakes(
 ) -> list[str]:
     """Entries that no longer hold: without a mutant (of the kernels and families looked at), or reported."""
     known = {mutant.identity: mutant for mutant in mutants}
-    blocks = {(mutant.kernel, mutant.block) for mutant in known.values()}
+    skipped = {(mutant.kernel, branch) for mutant in known.values() for branch in mutant.skips}
     reported = {outcome.mutant.identity: outcome for outcome in outcomes if outcome.found}
     said = []
     for entry in explanations.equivalents:
@@ -100,8 +100,8 @@ def mistakes(
             codes = ", ".join(reported[entry.identity].codes)
             said.append(f"{place}: explained as breaking nothing, and reported: {codes}")
     said += [
-        f"{each.kernel}: {each.block}: nothing is changed behind this label"
+        f"{each.kernel}: {each.branch}: nothing is changed between this branch and its target"
         for each in explanations.unreachable
-        if each.kernel in kernels and (each.kernel, each.block) not in blocks
+        if each.kernel in kernels and (each.kernel, each.branch) not in skipped
     ]
     return said

@@ -15,7 +15,8 @@ class Mutant:
     kernel: the file, relative to its corpus. function: the kernel or device function that is changed. line: 1-based,
     of the instruction. family: the operator's name. rules: numbers of the rule catalogue that are broken; empty where
     the change breaks nothing. change: what was done, in words, without a place. ordinal: 1-based, among the mutants of
-    this kernel, family and change. block: the last label above it, empty where there is none.
+    this kernel, family and change. skips: the conditional branches,
+    as texts, that leave it out when they are taken.
     """
 
     kernel: str
@@ -26,7 +27,7 @@ class Mutant:
     change: str
     ordinal: int
     splices: tuple[Splice, ...]
-    block: str = ""
+    skips: tuple[str, ...] = ()
 
     @property
     def harmless(self) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from typing import TypeVar
@@ -30,7 +29,6 @@ from ptxkit.syntax.tree import (
     Block,
     Body,
     Declaration,
-    LabelStatement,
     Module,
     Name,
     Not,
@@ -122,14 +120,18 @@ class Reading:
         return " ".join(self.source.text[span.start : span.end].split())
 
     @cached_property
-    def _labels(self) -> list[tuple[int, str]]:
-        body = self.program.function.body
-        return sorted(_labels(body)) if body is not None else []
+    def _forward(self) -> list[tuple[int, int, str]]:
+        """From where to where each conditional branch goes ahead, as offsets, and its text."""
+        found = []
+        for step in self.steps:
+            targets = self.targets(step)
+            if step.instruction.guard is not None and len(targets) == 1 and step.index < targets[0] < len(self.steps):
+                found.append((step.start, self.steps[targets[0]].start, self.text(step)))
+        return found
 
-    def block(self, start: int) -> str:
-        """The last label above an offset of the text."""
-        place = bisect_right(self._labels, start, key=lambda each: each[0])
-        return self._labels[place - 1][1] if place else ""
+    def skips(self, start: int) -> tuple[str, ...]:
+        """The conditional branches that leave out what stands at an offset when they are taken."""
+        return tuple(text for branch, target, text in self._forward if branch < start < target)
 
     # ------------------------------------------------------------------------------------ values
 
@@ -307,14 +309,6 @@ def names_call(expression: Expression, functions: tuple[str, ...]) -> bool:
 def operand(step: Step, role: str | None) -> Operand | None:
     """The operand that plays a role, or None."""
     return step.match.operand(role, step.instruction) if step.match and role is not None else None
-
-
-def _labels(body: Body) -> Iterator[tuple[int, str]]:
-    for statement, start in body.located():
-        if isinstance(statement, Block):
-            yield from _labels(statement.body)
-        elif isinstance(statement, LabelStatement):
-            yield start, statement.name
 
 
 def _widths(body: Body) -> Iterator[tuple[str, int]]:
