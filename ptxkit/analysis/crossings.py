@@ -35,7 +35,7 @@ def crossings_of(world: World) -> Iterator[Crossing]:
     ]
     if not readers:
         return
-    looks = Looks()
+    looks = Looks(world.budget)
     for writer in world.threads.values():
         writes = _writes(writer)
         for reader, position, event in readers:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ptxkit.analysis.actions import Code
+from ptxkit.analysis.budget import MAX_TURNS, Budget
 from ptxkit.analysis.neighbours import neighbours
 from ptxkit.analysis.pointers import pointer_parameters
 from ptxkit.analysis.program import Program, Step, flatten
@@ -13,11 +14,6 @@ from ptxkit.analysis.walker import Walker, Warp
 from ptxkit.isa.effects import Access, CommitGroup, Control, Effect, MemoryFence, Value, WaitGroup
 from ptxkit.records import dataclass, field
 from ptxkit.syntax.tree import Module
-
-#: Scenarios that turn a guess round to reach code that the first ones did not, at most.
-MAX_TURNS = 3
-#: Steps that all walks of one kernel may take together.
-MAX_TOTAL_STEPS = 600_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,16 +26,19 @@ class Exploration:
 
 
 class Explorer:
-    """Walks one kernel. `missed` are the asynchronous or synchronising steps that no walk reached."""
+    """Walks one kernel. `missed` are the asynchronous or synchronising steps that no walk reached.
 
-    def __init__(self, module: Module, program: Program, codes: dict[str, Code]) -> None:
+    budget: what this kernel may use; it says what is left of it.
+    """
+
+    def __init__(self, module: Module, program: Program, codes: dict[str, Code], budget: Budget | None = None) -> None:
         self.program = program
         self.launch: Launch = launch_of(program)
         self.explorations: list[Exploration] = []
         self._code = Code(program, lambda name: code_of(module, name, codes))
         self._pointers = pointer_parameters(program)
         self._terms = Terms()
-        self._left = MAX_TOTAL_STEPS
+        self.budget = budget or Budget().for_kernel()
         self._asynchronous = set(asynchronous_steps(program))
 
     @property
@@ -76,9 +75,17 @@ class Explorer:
                 return
             self._explore(turn)
 
-    def walk(self, exploration: Exploration, tid: int, barriers: int | None = None) -> Trace:
-        """The trace of one more thread of an exploration; whole, or past so many `barriers` of the CTA."""
-        return self._walker(exploration, tid, barriers).run()
+    def walk(self, exploration: Exploration, tid: int, barriers: int | None = None) -> Trace | None:
+        """The trace of one more thread of an exploration; whole, or past so many `barriers` of the CTA.
+
+        None where the budget for such walks is used up.
+        """
+        if self.budget.asked_steps <= 0:
+            return None
+        walker = self._walker(exploration, tid, barriers)
+        trace = walker.run()
+        self.budget.asked_steps -= walker.taken
+        return trace
 
     def _walker(self, exploration: Exploration, tid: int, barriers: int | None = None) -> Walker:
         warp = exploration.warps.setdefault(tid // 32, Warp())
@@ -91,13 +98,15 @@ class Explorer:
             if traces and not self._misses(traces):
                 break
             for tid in group:
-                if self._left <= 0:
+                if self.budget.steps <= 0:
                     break
                 walker = self._walker(exploration, tid)
                 traces[tid] = walker.run()
-                self._left -= walker.taken
+                self.budget.steps -= walker.taken
         for tid in neighbours(traces, self.launch.threads):
-            traces[tid] = self.walk(exploration, tid)
+            walked = self.walk(exploration, tid)
+            if walked is not None:
+                traces[tid] = walked
         self.explorations.append(exploration)
 
     def _misses(self, traces: dict[int, Trace]) -> bool:

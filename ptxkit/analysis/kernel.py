@@ -8,6 +8,7 @@ from collections.abc import Callable, Hashable, Iterator
 from functools import cached_property, partial
 from typing import TypeAlias
 
+from ptxkit.analysis.budget import FIRST_VISITS, LAST_VISITS, LOOK, MAX_EVERYONE, MAX_LOOKS, Budget
 from ptxkit.analysis.explore import Exploration, Explorer
 from ptxkit.analysis.inflight import Copy, copies_of
 from ptxkit.analysis.order import Handover, Marks, handovers, marks_of
@@ -18,14 +19,8 @@ from ptxkit.analysis.scenario import Scenario
 from ptxkit.analysis.trace import Event, Opaque, Trace
 from ptxkit.analysis.walker import is_meeting
 from ptxkit.isa.effects import Access, MbarrierInit, MbarrierWait, ProxyFence
-from ptxkit.records import dataclass
+from ptxkit.records import dataclass, field
 
-#: Executions of one instruction that a rule looks at, the first and the last: the rounds between repeat themselves.
-FIRST_VISITS, LAST_VISITS = 12, 6
-#: Pairs of executions that a rule looks at for one pair of instructions in one pair of threads.
-MAX_LOOKS = 24
-#: Threads times instructions that may be walked to look at every thread of a CTA.
-MAX_EVERYONE = 400_000
 #: Characters of a variable's name that a message repeats; mangled names can be longer than any line.
 MAX_NAME = 60
 #: An access of unknown extent touches at least this much: the smallest bulk copy, one row of a core matrix.
@@ -36,15 +31,17 @@ Fills: TypeAlias = tuple[tuple[Step, list[Copy]], ...]
 
 
 class Looks:
-    """Bounds how often a rule looks at what repeats itself."""
+    """Bounds how often a rule looks at what repeats itself, and how much it looks at in all."""
 
-    def __init__(self) -> None:
+    def __init__(self, budget: Budget) -> None:
         self._counts: dict[Hashable, int] = defaultdict(int)
+        self._budget = budget
 
     def allow(self, key: Hashable) -> bool:
         """Whether to look once more at this pair of places."""
         self._counts[key] += 1
-        return self._counts[key] <= MAX_LOOKS
+        self._budget.lookups -= LOOK
+        return self._counts[key] <= MAX_LOOKS and not self._budget.is_over
 
 
 class Thread:
@@ -133,11 +130,14 @@ class Thread:
                 index.add(*touched, copy)
         return index
 
-    def reads_of(self, issuer: Thread) -> list[tuple[int, Event, Fills]]:
+    def reads_of(self, issuer: Thread, budget: Budget) -> list[tuple[int, Event, Fills]]:
         """Its reads of bytes that another thread's `fills` write, in order, each with these copies."""
         known = self._reads_of.get(issuer.tid)
         if known is None:
             known = self._reads_of[issuer.tid] = []
+            budget.lookups -= len(self.reads_by_place)
+            if budget.is_over:
+                return known
             for (low, high), reads in self.reads_by_place.items():
                 copies = issuer.fills.overlapping(low, high)
                 if copies:
@@ -191,9 +191,10 @@ class World:
     scenario: Scenario
     threads: dict[int, Thread]
     program: Program
-    walk: Callable[[int, int | None], Trace]
+    walk: Callable[[int, int | None], Trace | None]
+    budget: Budget = field(default_factory=Budget)
 
-    @property
+    @cached_property
     def is_exact(self) -> bool:
         return all(thread.trace.is_sure() for thread in self.threads.values())
 
@@ -219,7 +220,13 @@ class World:
         longest = max((len(thread.trace.covered) for thread in self.threads.values()), default=0)
         if threads * longest > MAX_EVERYONE:
             return None
-        return {tid: self.threads.get(tid) or Thread(self.walk(tid, None)) for tid in range(threads)}
+        found = dict(self.threads)
+        for tid in range(threads):
+            trace = found[tid].trace if tid in found else self.walk(tid, None)
+            if trace is None:
+                return None
+            found.setdefault(tid, Thread(trace))
+        return dict(sorted(found.items()))
 
     @cached_property
     def setup(self) -> list[Thread] | None:
@@ -231,9 +238,12 @@ class World:
         found: list[Thread] = []
         left = MAX_EVERYONE
         for tid in range(self.scenario.launch.threads):
-            thread = Thread(self.walk(tid, barriers))
-            left -= len(thread.trace.covered)
-            if left < 0 or thread.trace.ended == "budget" or not thread.trace.is_sure():
+            trace = self.walk(tid, barriers)
+            if trace is None:
+                return None
+            thread = Thread(trace)
+            left -= len(trace.covered)
+            if left < 0 or trace.ended == "budget" or not thread.trace.is_sure():
                 return None
             found.append(thread)
         return found
@@ -244,10 +254,17 @@ class World:
 
     def executes_all(self, *kinds: type) -> bool:
         """Whether the walked threads executed every instruction that has an effect of these classes."""
-        wanted = {
-            step for step in self.program.steps if step.match and any(isinstance(e, kinds) for e in step.match.effects)
-        }
-        return wanted <= {step for thread in self.threads.values() for step in thread.trace.covered}
+        known = self._executed.get(kinds)
+        if known is None:
+            steps = self.program.steps
+            wanted = {step for step in steps if step.match and any(isinstance(e, kinds) for e in step.match.effects)}
+            known = all(any(step in thread.trace.covered for thread in self.threads.values()) for step in wanted)
+            self._executed[kinds] = known
+        return known
+
+    @cached_property
+    def _executed(self) -> dict[tuple[type, ...], bool]:
+        return {}
 
     def order(self, giver: Thread, since: int, taker: Thread, until: int) -> Iterator[Handover]:
         """The ways that order the giver's position `since` before the taker's `until`."""
@@ -266,7 +283,8 @@ class Kernel:
     def _world(self, exploration: Exploration) -> World:
         threads = {tid: Thread(trace) for tid, trace in exploration.traces.items()}
         scenario = exploration.scenario
-        return World(scenario, threads, self.program, partial(self.explorer.walk, exploration))
+        walk = partial(self.explorer.walk, exploration)
+        return World(scenario, threads, self.program, walk, self.explorer.budget)
 
 
 def _is_looked_at(event: Event, last: int) -> bool:

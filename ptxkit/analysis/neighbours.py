@@ -9,12 +9,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
+from ptxkit.analysis.budget import MAX_NEIGHBOURS
 from ptxkit.analysis.program import Step
 from ptxkit.analysis.trace import Event, Trace
 from ptxkit.isa.effects import Access
-
-#: Threads added to one scenario, at most.
-MAX_NEIGHBOURS = 4
 
 
 def neighbours(traces: dict[int, Trace], threads: int) -> list[int]:

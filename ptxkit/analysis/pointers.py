@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Container, Iterator, Mapping
 
 from ptxkit.analysis.program import Program, Step
@@ -27,13 +28,14 @@ def pointer_parameters(program: Program) -> frozenset[tuple[str, int]]:
         copies.extend(_copies(step))
         places.update(_parameter_places(step, places, names))
         loads.extend(_parameter_loads(step, places))
-    changed = True
-    while changed:
-        changed = False
-        for result, sources in reversed(copies):
-            if result in addresses and not sources <= addresses:
-                addresses |= sources
-                changed = True
+    feeding: dict[str, set[str]] = defaultdict(set)
+    for result, sources in copies:
+        feeding[result] |= sources
+    left = list(addresses)
+    while left:
+        fresh = feeding.pop(left.pop(), set()) - addresses
+        addresses |= fresh
+        left.extend(fresh)
     found = {place for register, place in loads if register in addresses}
     for parameter in program.function.parameters:
         if parameter.pointer is not None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ptxkit.analysis.budget import MAX_CALLS, MAX_STEPS, STALLED_ROUNDS, STALLED_STEPS
 from ptxkit.analysis.operations import Operations
 from ptxkit.analysis.program import Step
 from ptxkit.analysis.scenario import Launch, Scenario
@@ -21,13 +22,6 @@ from ptxkit.syntax.tree import Name, Operand
 if TYPE_CHECKING:
     from ptxkit.analysis.actions import Block, Code
 
-#: Steps of one walk, calls included; a longer walk ends as `budget`.
-MAX_STEPS = 30_000
-#: A walk also ends as `budget` when it has been through its loops this often and finds nothing new: so many steps, and
-#: so many times the instructions it has seen.
-STALLED_STEPS, STALLED_ROUNDS = 1_500, 12
-#: Depth of calls that are followed.
-MAX_CALLS = 16
 #: What an action answers to end the walk.
 END = -1
 

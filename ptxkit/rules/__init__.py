@@ -6,6 +6,7 @@ A rule reads facts of `ptxkit.analysis` and words findings; it computes no facts
 from __future__ import annotations
 
 from ptxkit.analysis.actions import Code
+from ptxkit.analysis.budget import Budget
 from ptxkit.analysis.explore import Explorer, asynchronous_steps
 from ptxkit.analysis.kernel import Kernel
 from ptxkit.analysis.program import Step, flatten
@@ -58,9 +59,12 @@ def analyse(module: Module, policy: str = "isa") -> Verdict:
     judge = Judge(source)
     codes: dict[str, Code] = {}
     walked: set[Step] = set()
+    budget = Budget()
     for function in module.functions():
         if function.body is not None and function.kind == "entry" and function.body.statements:
-            walked |= _kernel(judge, Explorer(module, flatten(module, function), codes), policy)
+            given, left = budget.for_kernel(), budget.for_kernel()
+            walked |= _kernel(judge, Explorer(module, flatten(module, function), codes, left), policy)
+            budget.use(given, left)
     for function in module.functions():
         if function.body is not None and function.kind == "func":
             program = codes[function.name].program if function.name in codes else flatten(module, function)
@@ -79,6 +83,10 @@ def _kernel(judge: Judge, explorer: Explorer, policy: str) -> set[Step]:
     source = explorer.program.module.source
     assert source is not None
     _unreached(judge, source, explorer.missed)
+    if explorer.budget.is_over:
+        reason = "the kernel is too large to look at all of it"
+        steps = asynchronous_steps(explorer.program)
+        judge.undecided.extend(Undecided(UNREACHED, reason, source, judge.span(step)) for step in steps)
     return explorer.covered()
 
 

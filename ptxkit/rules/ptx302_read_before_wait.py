@@ -58,8 +58,10 @@ def _thread(number: int, world: World, issuer: Thread) -> Iterator[Observation]:
         return
     for reader in world.threads.values():
         settled: set[tuple[Step, Step]] = set()
-        looks = Looks()
-        for position, event, fills in reader.reads_of(issuer):
+        looks = Looks(world.budget)
+        for position, event, fills in reader.reads_of(issuer, world.budget):
+            if world.budget.is_over:
+                return
             for step, copies in _last_before(position, fills) if reader is issuer else fills:
                 key = (event.step, step)
                 if key in settled:

@@ -93,8 +93,10 @@ def _rewrites(number: int, world: World, issuer: Thread, sources: list[Copy], wr
         touched = extent(copy.event)
         if touched is not None:
             index.add(*touched, copy)
-    looks = Looks()
+    looks = Looks(world.budget)
     for position, event in writer.accesses:
+        if world.budget.is_over:
+            return
         if not (is_generic_write(event) or is_async_write(event)):
             continue
         for copy in index.overlapping(*(extent(event) or (0, 1))):
@@ -126,8 +128,10 @@ def _refills(number: int, world: World, issuer: Thread, reader: Thread) -> Itera
     """Copies into bytes that another thread reads, where the issuer itself met no barrier since its own such read."""
     own = issuer.generic_reads_at
     settled: set[tuple[Step, Step]] = set()
-    looks = Looks()
-    for position, event, fills in reader.reads_of(issuer):
+    looks = Looks(world.budget)
+    for position, event, fills in reader.reads_of(issuer, world.budget):
+        if world.budget.is_over:
+            return
         since = own.get((event.step, event.visit))
         if since is None:
             continue

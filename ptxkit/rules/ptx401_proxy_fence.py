@@ -57,11 +57,13 @@ def _world(number: int, world: World, strict: bool) -> Iterator[Observation]:
     ]
     if not readers:
         return
-    looks = Looks()
+    looks = Looks(world.budget)
     for writer in world.threads.values():
         writes = _writes(writer)
         written: dict[tuple[int, int], list[tuple[int, Event]]] = {}
         for reader, position, event, low, high in readers:
+            if world.budget.is_over:
+                return
             found = written.get((low, high))
             if found is None:  # the last write is named first
                 found = sorted(writes.overlapping(low, high), key=lambda item: item[0], reverse=True)

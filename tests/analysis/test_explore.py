@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ptxkit.analysis import explore
+from ptxkit.analysis import budget, explore
 from ptxkit.analysis.neighbours import MAX_NEIGHBOURS, neighbours
 from ptxkit.analysis.scenario import MORE_SAMPLES, SAMPLES
 from ptxkit.analysis.trace import Event
@@ -74,7 +74,7 @@ def test_two_ranks_of_a_cluster_are_explored() -> None:
 
 
 def test_the_steps_of_all_walks_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(explore, "MAX_TOTAL_STEPS", 100)
+    monkeypatch.setattr(budget, "MAX_TOTAL_STEPS", 100)
     body = "mov.u32 %r1, 0; more: add.u32 %r1, %r1, 1; setp.lt.u32 %p1, %r1, 200; @%p1 bra more; cp.async.wait_group 0;"
     walked = [len(e.traces) for e in explorer_of(module_of(body)).explorations]
     assert sum(walked) == 1

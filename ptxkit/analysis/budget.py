@@ -1,0 +1,64 @@
+"""How much work the analyses do, in one place: what goes beyond is undecided, and never a hang.
+
+A step is one instruction executed by a walk. A lookup is what a rule does to learn who else touches a place; to look at
+two executions is worth several.
+"""
+
+from __future__ import annotations
+
+from ptxkit.records import dataclass
+
+#: Steps of one walk, calls included; a longer walk ends as `budget`.
+MAX_STEPS = 30_000
+#: A walk also ends as `budget` when it has been through its loops this often and finds nothing new: so many steps, and
+#: so many times the instructions it has seen.
+STALLED_STEPS, STALLED_ROUNDS = 1_500, 12
+#: Depth of calls that are followed.
+MAX_CALLS = 16
+
+#: Scenarios that turn a guess round to reach code that the first ones did not, at most.
+MAX_TURNS = 3
+#: Threads added to one scenario because of what others read, at most.
+MAX_NEIGHBOURS = 4
+#: Steps that the walks of one kernel may take together, and those of threads that rules ask for.
+MAX_TOTAL_STEPS, MAX_ASKED_STEPS = 600_000, 1_000_000
+#: Threads times instructions that may be walked to look at every thread of a CTA.
+MAX_EVERYONE = 400_000
+
+#: Executions of one instruction that a rule looks at, the first and the last: the rounds between repeat themselves.
+FIRST_VISITS, LAST_VISITS = 12, 6
+#: Pairs of executions that a rule looks at for one pair of instructions in one pair of threads.
+MAX_LOOKS = 24
+#: Lookups of all rules in one kernel, and how many of them a look at two executions is worth.
+MAX_TOTAL_LOOKUPS, LOOK = 1_000_000, 10
+
+#: Steps and lookups in all kernels of a module: half a minute's work.
+MAX_MODULE_STEPS, MAX_MODULE_LOOKUPS = 20_000_000, 20_000_000
+
+
+@dataclass(slots=True)
+class Budget:
+    """What is left, of a module or of one kernel."""
+
+    steps: int = MAX_MODULE_STEPS
+    asked_steps: int = MAX_MODULE_STEPS
+    lookups: int = MAX_MODULE_LOOKUPS
+
+    def for_kernel(self) -> Budget:
+        """What one kernel may use of this."""
+        return Budget(
+            min(self.steps, MAX_TOTAL_STEPS),
+            min(self.asked_steps, MAX_ASKED_STEPS),
+            min(self.lookups, MAX_TOTAL_LOOKUPS),
+        )
+
+    def use(self, given: Budget, left: Budget) -> None:
+        """Takes away what a kernel has used of what it was given."""
+        self.steps -= given.steps - left.steps
+        self.asked_steps -= given.asked_steps - left.asked_steps
+        self.lookups -= given.lookups - left.lookups
+
+    @property
+    def is_over(self) -> bool:
+        """Whether some question was left for want of lookups."""
+        return self.lookups <= 0
