@@ -50,6 +50,10 @@ class Sizes:
             number, words = self._seen(step, route.size, seen)
         return Size(number, words, self._zeros(step, route, number))
 
+    def static(self, step: Step, route: Route) -> int | None:
+        """The bytes written, where they stand in the instruction."""
+        return _static(step, route.size)
+
     def _zeros(self, step: Step, route: Route, written: int | None) -> int | None:
         if route.unless is not None:
             return None

@@ -75,12 +75,13 @@ class _Rows:
 
     @cached_property
     def ways(self) -> list[Step]:
-        """The ways into shared memory that stand here."""
-        return [
-            step
+        """The ways into shared memory that stand here; none where all are of one kind, so that nothing is decided."""
+        found = {
+            step: (route.unit, self._sizes.static(step, route), route.source)
             for step, route in self.routes.items()
             if route.source in ("global", "generic") and route.destination.startswith(("shared", "generic"))
-        ]
+        }
+        return list(found) if len(set(found.values())) > 1 else []
 
     def unreached(self) -> Iterator[Transfer]:
         """The rows of code that no walk reached."""
