@@ -85,8 +85,9 @@ class Operands:
         if variable is not None:
             if variable.space in FIRST_ADDRESS:
                 return constant(variable.address)
-            key = ("variable", variable.space, text)
-            return lambda walker: walker.terms.of(key, pointer=True)
+            key, space = ("variable", variable.space, text), variable.space
+            known_space = space if space in ("global", "const") else None
+            return lambda walker: walker.terms.of(key, pointer=True).within(known_space)
 
         def read(walker: Walker) -> Value:
             value = walker.registers.get(register)

@@ -46,7 +46,14 @@ def _read(value: int, width: int, is_signed: bool) -> int:
 
 def _moved(term: Term, amount: int, width: int) -> Term:
     """A term plus a constant; sums wrap at the width, so that a whole turn is no distance."""
-    return Term(term.identity, signed(term.offset + amount, width), term.pointer)
+    return Term(term.identity, signed(term.offset + amount, width), term.pointer, term.space)
+
+
+def _common_space(a: Term, b: Term) -> str | None:
+    """The state space of a sum: that of the one summand which is an address."""
+    if a.space is None or b.space is None:
+        return a.space or b.space
+    return None
 
 
 def _truncated_quotient(a: int, b: int) -> int:
@@ -89,7 +96,8 @@ class Operations:
         first, second = sorted((a, b), key=lambda term: term.identity)
         moved = first.offset + second.offset
         key = ("add", first.identity, second.identity)
-        return self._terms.of(key, pointer=a.pointer or b.pointer).plus(signed(moved, width))
+        found = self._terms.of(key, pointer=a.pointer or b.pointer).plus(signed(moved, width))
+        return found.within(_common_space(a, b))
 
     def op_sub(self, width: int, a: Value, b: Value) -> Value:
         if isinstance(b, int):
@@ -263,22 +271,30 @@ class Operations:
     def op_select(self, width: int, a: Value, b: Value, p: Value) -> Value:
         if isinstance(p, int):
             return a if p else b
-        return a if a == b else self._unknown("select", width, a, b, p)
+        if a != b:
+            return self._unknown("select", width, a, b, p)
+        return a.within(None) if isinstance(a, Term) and isinstance(b, Term) and a.space != b.space else a
 
     def op_convert(self, source: str, result: str, a: Value) -> Value:
         if _is_float(source) or _is_float(result):
             return self._unknown("convert", source, result, a)
         if isinstance(a, Term):
-            return a if _width_of(result) >= 32 else self._unknown("convert", source, result, a)
+            if _width_of(result) < 32:
+                return self._unknown("convert", source, result, a)
+            # What is left of a 64-bit address in 32 bits is one in shared or local memory, and none anywhere else.
+            return a.within(None) if _width_of(result) < 64 and a.space in ("global", "generic") else a
         return _read(a, _width_of(source), source.startswith("s")) & mask(_width_of(result))
 
     # ------------------------------------------------------------------------------------ state spaces
 
     def op_to_generic(self, space: str, a: Value) -> Value:
-        return self._window.to_generic(space, a) if isinstance(a, int) else a
+        """A generic address; of `global` it is the address itself."""
+        if isinstance(a, int):
+            return self._window.to_generic(space, a)
+        return a.within("global" if space == "global" else "generic")
 
     def op_from_generic(self, space: str, a: Value) -> Value:
-        return self._window.from_generic(space, a) if isinstance(a, int) else a
+        return self._window.from_generic(space, a) if isinstance(a, int) else a.within(space.partition("::")[0])
 
     def op_is_space(self, space: str, a: Value) -> Value:
         if isinstance(a, int):

@@ -1,6 +1,7 @@
 """Notices address operands that hold an address of another kind than their instruction takes.
 
-Source: PTX ISA, "Generic Addressing", "Addresses as Operands", "cvta".
+Source: PTX ISA, "Generic Addressing", "Addresses as Operands", "cvta", "isspacep" (the window of kernel parameters lies
+within that of `global`), "Shared State Space" (`.shared` alone is the own CTA's).
 """
 
 from __future__ import annotations
@@ -9,12 +10,21 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ptxkit.analysis.operands import Operands, Reader
+from ptxkit.analysis.terms import Value
 from ptxkit.analysis.trace import Misuse
 from ptxkit.isa.expressions import Const
+from ptxkit.isa.forms import OperandForm
 from ptxkit.syntax.tree import Address, Name
 
 if TYPE_CHECKING:
     from ptxkit.analysis.walker import Walker
+
+#: The state spaces that share nothing with one another. (Kernel parameters are part of `global`.)
+_PLACED = ("shared", "global", "local", "const")
+#: The forms of address operands that name the own CTA's shared memory.
+_OWN = ("shared", "shared::cta")
+#: What another CTA's shared memory is called where the own one's was wanted.
+REMOTE = "shared::cluster"
 
 
 def space_checks(operands: Operands) -> list[Callable[[Walker], None]]:
@@ -28,29 +38,69 @@ def space_checks(operands: Operands) -> list[Callable[[Walker], None]]:
             named = operands.scope.register(operand.base.text) == operand.base.text
             is_variable = named and operands.scope.variable(operand.base.text) is not None
             if isinstance(space, str) and not is_variable:
-                checks.append(_check(operands, form.role, space, operands.reader(operand.base)))
+                checks.append(_check(operands, form, space, operands.reader(operand.base)))
     return checks
 
 
-def _check(operands: Operands, role: str, space: str, reader: Reader) -> Callable[[Walker], None]:
-    step = operands.step
-    family = space.partition("::")[0]
+def _check(operands: Operands, form: OperandForm, space: str, reader: Reader) -> Callable[[Walker], None]:
+    step, role = operands.step, form.role
+    origin_of = _in_generic(form) if space == "generic" else _in_space(space)
 
     def check(walker: Walker) -> None:
         value = reader(walker)
-        if not isinstance(value, int):
-            return
-        origin = walker.window.space_of_generic(value)
-        if family == "generic":
-            held = walker.code.program.variable_at(value) if origin == "global" else None
-            if held is not None:
-                walker.trace.misuses.setdefault((step, role), Misuse(step, role, space, value, held.space))
-        elif origin != "global" or (family == "shared" and _is_cut_generic(walker, value)):
-            walker.trace.misuses.setdefault((step, role), Misuse(step, role, space, value, "generic"))
+        origin = origin_of(walker, value)
+        if origin is not None:
+            walker.trace.misuses.setdefault((step, role), Misuse(step, role, space, value, origin))
 
     return check
+
+
+def _in_generic(form: OperandForm) -> Callable[[Walker, Value], str | None]:
+    """What else a value is that is taken for a generic address; None where it may be one, or nobody knows."""
+    is_shared = form.object == "mbarrier"
+
+    def origin(walker: Walker, value: Value) -> str | None:
+        if not isinstance(value, int):
+            elsewhere = ("generic", "global") if not is_shared else ("generic",)
+            return None if value.space is None or value.space in elsewhere else value.space
+        if walker.window.space_of_generic(value) != "global":
+            return None
+        held = walker.code.program.variable_at(value)
+        return held.space if held is not None else None
+
+    return origin
+
+
+def _in_space(space: str) -> Callable[[Walker, Value], str | None]:
+    """What else a value is that is taken for an address in a state space."""
+    family = space.partition("::")[0]
+
+    def origin(walker: Walker, value: Value) -> str | None:
+        if not isinstance(value, int):
+            return None if value.space in (None, family) or family not in _PLACED else value.space
+        window = walker.window.space_of_generic(value)
+        if window != "global":
+            return "generic" if (family, window) != ("global", "param") else None
+        if family == "shared":
+            if _is_cut_generic(walker, value):
+                return "generic"
+            if space in _OWN and _is_remote(walker, value):
+                return REMOTE
+        held = walker.code.program.variable_at(value) if family in _PLACED else None
+        return held.space if held is not None and held.space != family else None
+
+    return origin
 
 
 def _is_cut_generic(walker: Walker, value: int) -> bool:
     offset = walker.window.cut_short(value)
     return offset is not None and walker.code.program.variable_at(offset) is not None
+
+
+def _is_remote(walker: Walker, value: int) -> bool:
+    """Whether a number is the address of a variable of another CTA of the cluster, as `mapa` gives it."""
+    rank = walker.window.rank_of(value)
+    if rank == walker.window.rank:
+        return False
+    held = walker.code.program.variable_at(walker.window.in_cta(value, walker.window.rank))
+    return held is not None and held.space == "shared"

@@ -10,20 +10,29 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import TypeAlias
 
-from ptxkit.records import dataclass
+from ptxkit.records import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """An unknown plus `offset`. pointer: it is an address of a live object, so it is not null."""
+    """An unknown plus `offset`. pointer: it is an address of a live object, so it is not null.
+
+    space: the state space that it surely is an address in, `generic` for the generic address of something outside
+    `global`, None where nobody knows; a view of the same unknown, so that it does not count in comparisons.
+    """
 
     identity: int
     offset: int = 0
     pointer: bool = False
+    space: str | None = field(default=None, compare=False)
 
     def plus(self, amount: int) -> Term:
         """This term, moved by a constant."""
-        return Term(self.identity, self.offset + amount, self.pointer) if amount else self
+        return Term(self.identity, self.offset + amount, self.pointer, self.space) if amount else self
+
+    def within(self, space: str | None) -> Term:
+        """This term as an address in a state space, or in none that is known."""
+        return self if space == self.space else Term(self.identity, self.offset, self.pointer, space)
 
 
 Value: TypeAlias = int | Term

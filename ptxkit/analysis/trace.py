@@ -47,14 +47,15 @@ class Opaque:
 class Misuse:
     """An address operand that surely holds an address of another kind than its instruction takes.
 
-    role: of the operand. taken: the state space that the instruction takes (`generic` where it names none). value: the
-    number it holds. origin: `generic` for a generic address, or the space that `value` is an offset in.
+    role: of the operand. taken: the state space that the instruction takes (`generic` where it names none). value: what
+    it holds, a number or a term that came from a conversion. origin: `generic` for a generic address, or the space that
+    `value` is an address in; `shared::cluster` for shared memory of another CTA.
     """
 
     step: Step
     role: str
     taken: str
-    value: int
+    value: Value
     origin: str
 
 

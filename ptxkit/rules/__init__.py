@@ -14,6 +14,7 @@ from ptxkit.diagnostics import Undecided, Verdict
 from ptxkit.rules import (
     ptx201_generic_in_space,
     ptx202_offset_as_generic,
+    ptx208_other_space,
     ptx301_group_never_committed,
     ptx302_read_before_wait,
     ptx303_reused_in_flight,
@@ -31,6 +32,7 @@ from ptxkit.syntax.tree import Module
 RULES: tuple[Rule, ...] = (
     ptx201_generic_in_space.RULE,
     ptx202_offset_as_generic.RULE,
+    ptx208_other_space.RULE,
     ptx301_group_never_committed.RULE,
     ptx302_read_before_wait.RULE,
     ptx303_reused_in_flight.RULE,

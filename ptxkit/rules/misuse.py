@@ -1,4 +1,4 @@
-"""Address operands of the wrong kind, agreed on by every scenario: what PTX201 and PTX202 share."""
+"""Address operands of the wrong kind, agreed on by every scenario: what PTX201, PTX202 and PTX208 share."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 
 from ptxkit.analysis.kernel import Kernel
+from ptxkit.analysis.origins import REMOTE
 from ptxkit.analysis.program import Step
+from ptxkit.analysis.terms import Value
 from ptxkit.analysis.trace import Misuse
 from ptxkit.rules.finding import Finding, Observation
 
@@ -14,12 +16,14 @@ from ptxkit.rules.finding import Finding, Observation
 def observations(
     kernel: Kernel, wanted: Callable[[Misuse], bool], finding: Callable[[Misuse], Finding]
 ) -> Iterator[Observation]:
-    """One for each operand whose number, in some thread, is the same whatever the integer parameters are.
+    """One for each operand that is wrong in every scenario that comes to it.
 
     A number that follows the sample of a parameter may be an address that the caller passes as an integer; so an offset
-    needs two scenarios to tell. A generic address comes from a conversion, never from a parameter: one will do.
+    must be the same number in two scenarios. What comes from a conversion never comes from a parameter: a generic
+    address, and a term, whose space only a conversion tells. Of an address in another CTA one scenario tells enough:
+    the other ones may be those of that CTA.
     """
-    values: dict[tuple[Step, str], dict[int, set[tuple[int, int]]]] = defaultdict(lambda: defaultdict(set))
+    values: dict[tuple[Step, str], dict[int, set[tuple[int, Value]]]] = defaultdict(lambda: defaultdict(set))
     first: dict[tuple[Step, str], Misuse] = {}
     reached: dict[Step, set[int]] = defaultdict(set)
     for number, world in enumerate(kernel.worlds):
@@ -31,9 +35,13 @@ def observations(
                     values[place][number].add((thread.tid, misuse.value))
                     first.setdefault(place, misuse)
     for place, by_world in values.items():
-        enough = (
-            sum(kernel.worlds[number].scenario.samples for number in by_world) > 1 or first[place].origin == "generic"
-        )
-        agreed = len(by_world) == len(reached[place[0]]) and set.intersection(*by_world.values())
-        if enough and agreed:
+        everywhere = len(by_world) == len(reached[place[0]])
+        if first[place].origin == REMOTE:
+            agreed = True
+        elif first[place].origin == "generic" or not isinstance(first[place].value, int):
+            agreed = everywhere
+        else:
+            enough = sum(kernel.worlds[number].scenario.samples for number in by_world) > 1
+            agreed = everywhere and enough and bool(set.intersection(*by_world.values()))
+        if agreed:
             yield Observation((place[0], None), min(by_world), True, finding(first[place]))

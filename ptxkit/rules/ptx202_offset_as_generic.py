@@ -31,7 +31,11 @@ from ptxkit.rules.misuse import observations
 
 def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
     """Looks at every address operand of an instruction that names no state space."""
-    yield from observations(kernel, lambda misuse: misuse.origin != "generic", _finding)
+    yield from observations(kernel, _is_offset, _finding)
+
+
+def _is_offset(misuse: Misuse) -> bool:
+    return misuse.taken == "generic" and misuse.origin not in ("generic", "global")
 
 
 def _finding(misuse: Misuse) -> Finding:

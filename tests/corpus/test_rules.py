@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from ptxkit import Severity, lint
+from ptxkit.rules import RULES
 
 from .support import assemble, expectations, fixtures, places, told
 
@@ -44,7 +45,7 @@ def test_a_fixture_says_what_it_shows(path: Path) -> None:
 
 def test_every_rule_has_wrong_kernels_and_correct_twins() -> None:
     codes = {path.stem[:6] for path in FIXTURES}
-    assert codes == {"PTX201", "PTX202", "PTX301", "PTX302", "PTX303", "PTX401", "PTX501", "PTX502", "PTX503"}
+    assert codes == {rule.code for rule in RULES}
     for code in codes:
         for verdict in ("bad", "ok"):
             assert sum(path.stem.startswith(f"{code}_{verdict}_") for path in FIXTURES) >= 3, f"{code} {verdict}"

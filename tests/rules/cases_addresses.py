@@ -1,4 +1,4 @@
-"""PTX201, PTX202: addresses of another kind than their instruction takes."""
+"""PTX201, PTX202, PTX208: addresses of another kind than their instruction takes."""
 
 from __future__ import annotations
 
@@ -57,5 +57,49 @@ end:""",
     Case(
         "an offset cut to 32 bits in one thread is one still",
         "mov.u64 %rd5, tile; cvt.u32.u64 %r10, %rd5;\n@%p1 st.shared.u32 [%r10], %r1;",
+    ),
+    Case(
+        "an offset moved by a thread's index is no address in global memory",
+        """mov.u64 %rd5, tile; mul.wide.u32 %rd7, %r1, 4; add.u64 %rd8, %rd5, %rd7;
+st.global.u32 [%rd8], %r1; //! PTX208""",
+    ),
+    Case(
+        "a converted pointer moved by a thread's index is no offset in shared memory",
+        """mul.wide.u32 %rd7, %r1, 4; add.u64 %rd8, %rd1, %rd7;
+st.shared.u32 [%rd8+16], %r1; //! PTX208""",
+    ),
+    Case(
+        "a converted pointer that was loaded is no offset in shared memory either",
+        """ld.global.u64 %rd5, [%rd1]; cvta.to.global.u64 %rd6, %rd5; st.global.u32 [%rd6], %r1;
+ld.shared.u32 %r10, [%rd6]; //! PTX208""",
+    ),
+    Case(
+        "a conversion says nothing of the value before it",
+        "ld.global.u64 %rd5, [%rd1]; cvta.to.global.u64 %rd6, %rd5; ld.shared.u32 %r10, [%rd5];",
+    ),
+    Case(
+        "one of two conversions, picked by what nobody knows, may be of any kind",
+        """ld.global.u64 %rd5, [%rd1]; cvta.to.global.u64 %rd6, %rd5; cvta.to.shared.u64 %rd7, %rd5;
+isspacep.shared %p3, %rd5; selp.b64 %rd8, %rd7, %rd6, %p3; @%p3 ld.shared.u32 %r10, [%rd8];""",
+    ),
+    Case(
+        "a difference of pointers moves an offset",
+        """sub.u64 %rd7, %rd2, %rd1; mov.u64 %rd5, tile; add.u64 %rd8, %rd5, %rd7; ld.shared.u32 %r10, [%rd8];""",
+    ),
+    Case(
+        "an mbarrier behind a pointer to global memory is none",
+        "@%p1 mbarrier.init.b64 [%rd1], 1; //! PTX208",
+    ),
+    Case(
+        "a variable in constant memory has no generic address before it is converted",
+        """mov.u64 %rd5, fixed; cvta.const.u64 %rd6, %rd5; ld.const.u32 %r10, [%rd5]; ld.u32 %r11, [%rd6];
+ld.u32 %r10, [%rd5]; //! PTX202
+ld.global.u32 %r10, [%rd6]; //! PTX201""",
+        before=".const .align 4 .u32 fixed = 3;",
+    ),
+    Case(
+        "a kernel parameter is part of global memory",
+        """mov.u64 %rd5, n; cvta.param.u64 %rd6, %rd5; ld.u32 %r10, [%rd6]; cvta.to.global.u64 %rd7, %rd6;
+ld.global.u32 %r10, [%rd7];""",
     ),
 )

@@ -1,0 +1,64 @@
+"""PTX208: an address of one state space is used in another.
+
+What it does
+    Finds an address of a variable, or one that `cvta.to` made, in an instruction for another
+    state space; and shared memory of another CTA, as `mapa` gives it, where the form without
+    `::cluster` takes the own CTA's.
+
+Why it matters
+    An address is a number that means a place only in its own space. In another one it is
+    another place, or none: the access faults, or hits foreign data.
+
+Example
+    mov.u64 %rd1, tile;
+    ld.global.b32 %r1, [%rd1];
+
+Use instead
+    mov.u64 %rd1, tile;
+    ld.shared.b32 %r1, [%rd1];
+
+ISA section
+    "State Spaces", "Generic Addressing", "Shared State Space". Catalogue: AS1, AS3, AS5, AS15.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptxkit.analysis.kernel import Kernel
+from ptxkit.analysis.origins import REMOTE
+from ptxkit.analysis.trace import Misuse
+from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
+from ptxkit.rules.misuse import observations
+
+
+def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
+    """Looks at every address operand whose state space is known on both sides."""
+    yield from observations(kernel, is_wrong_space, _finding)
+
+
+def is_wrong_space(misuse: Misuse) -> bool:
+    """Whether an operand holds an address in a state space, and its instruction takes one in another."""
+    return misuse.origin == "global" or "generic" not in (misuse.origin, misuse.taken)
+
+
+def _finding(misuse: Misuse) -> Finding:
+    taken = "shared" if misuse.taken == "generic" else misuse.taken
+    properties = {"operand": misuse.role, "space": taken, "origin": misuse.origin}
+    if misuse.origin == REMOTE:
+        return Finding(
+            primary=misuse.step,
+            message="uses an address in another CTA's shared memory where the own CTA's is meant: `.shared` alone is "
+            "`.shared::cta`",
+            help="name `.shared::cluster` in the instruction where it has that form, or use the address before `mapa`",
+            properties=properties,
+        )
+    return Finding(
+        primary=misuse.step,
+        message=f"uses an address in .{misuse.origin} where one in .{taken} is needed",
+        help=f"name .{misuse.origin} in the instruction, or give it the address of what is meant in .{taken}",
+        properties=properties,
+    )
+
+
+RULE = Rule("PTX208", "address-of-another-space", ("State Spaces", "Generic Addressing", "Shared State Space"), check)
