@@ -1,0 +1,90 @@
+"""PTX311: a register of an asynchronous matrix multiplication is touched before its group is waited for.
+
+What it does
+    Finds an instruction that reads or overwrites an accumulator of a `wgmma.mma_async`, or overwrites a register that
+    holds its fragment of A, where no path from the multiplication to the instruction has a `wgmma.wait_group` that
+    covers the multiplication's group. Plain moves are followed, not reported: they give registers other names.
+
+Why it matters
+    The tensor core reads and writes these registers while the warps go on. What is read early is a mixture, and what is
+    written early is lost, or multiplied instead of the right thing. `ptxas` notices some such code and makes it slow
+    (it says that it serializes the pipeline); nothing promises that.
+
+Example
+    wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2, %f3, %f4}, %rd1, %rd2, 1, 1, 1, 0, 0;
+    wgmma.commit_group.sync.aligned;
+    st.global.f32 [%rd3], %f1;
+
+Use instead
+    wgmma.commit_group.sync.aligned;
+    wgmma.wait_group.sync.aligned 0;
+    st.global.f32 [%rd3], %f1;
+
+ISA section
+    "wgmma.wait_group", "wgmma.mma_async". Catalogue: WG3, WG4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptxkit.analysis.kernel import Kernel, Thread
+from ptxkit.analysis.program import Step
+from ptxkit.analysis.registers_in_flight import Touch, touches_of
+from ptxkit.isa.effects import AsyncRegisters, CommitGroup, WaitGroup
+from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
+
+_GROUP = "wgmma"
+
+
+def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
+    """Looks at each touch of a register in flight, in the threads that execute both instructions."""
+    touches = touches_of(kernel.program, _GROUP)
+    if not touches:
+        return
+    for number, world in enumerate(kernel.worlds):
+        for thread in world.threads.values():
+            for touch in touches:
+                if _happens(thread, touch):
+                    finding = _finding(thread, touch)
+                    yield Observation((touch.step, touch.issue), number, thread.trace.is_sure(), finding)
+
+
+def _happens(thread: Thread, touch: Touch) -> bool:
+    """Whether the thread executes the multiplication, and the other instruction after it."""
+    if touch.step not in thread.trace.covered:
+        return False
+    issues = [event.visit for _, event in thread.positions(AsyncRegisters) if event.step is touch.issue]
+    return bool(issues) and (not touch.may_come_first or max(issues) > 0)
+
+
+def _finding(thread: Thread, touch: Touch) -> Finding:
+    issued = max(at for at, event in thread.positions(AsyncRegisters) if event.step is touch.issue)
+    labels: list[tuple[Step, str]] = [(touch.issue, "may use the register until its group is waited for")]
+    committed = next((at for at, event in thread.positions(CommitGroup) if at > issued and _is_own(event.effect)), None)
+    wait = next(
+        (event.step for at, event in thread.positions(WaitGroup) if at > issued and _is_own(event.effect)), None
+    )
+    if committed is None:
+        mend = "close the group with `wgmma.commit_group.sync.aligned;` and wait for it before line {0}"
+    elif wait is not None and wait.index < touch.step.index:
+        labels.append((wait, "leaves its group pending"))
+        mend = "lower the count of the wait at line {2}, so that it covers the multiplication"
+    else:
+        mend = "add `wgmma.wait_group.sync.aligned 0;` before line {0}"
+    what = "an accumulator" if touch.accumulator else "the fragment of A"
+    return Finding(
+        primary=touch.step,
+        message=f"touches {what} of the asynchronous multiplication at line {{1}}, which may be in flight",
+        labels=tuple(labels),
+        help=mend,
+        properties={"register": touch.register},
+        cause=touch.issue,
+    )
+
+
+def _is_own(effect: object) -> bool:
+    return isinstance(effect, CommitGroup | WaitGroup) and effect.group == _GROUP
+
+
+RULE = Rule("PTX311", "registers-in-flight", ("wgmma.wait_group", "wgmma.mma_async"), check)
