@@ -97,13 +97,14 @@ class _Reader:
 
     def at(self, place: int) -> Any:
         """The value at a place."""
-        entry = self._entries[place]
-        if type(entry) is not tuple:
-            return entry
         made = self._made.get(place)
         if made is None:
+            entry = self._entries[place]
+            if type(entry) is not tuple:
+                return entry
             kind, *parts = entry
-            values = [self.at(part) for part in parts]
+            entries = self._entries  # most parts are plain: to ask for each of them would take most of the time
+            values = [self.at(part) if type(entries[part]) is tuple else entries[part] for part in parts]
             made = self._made[place] = self._classes[kind](*values) if kind else tuple(values)
         return made
 
