@@ -13,7 +13,7 @@ from ptxkit.isa.effects import Access
 from ptxkit.records import dataclass
 
 #: Executions of one instruction by one thread that are kept.
-MAX_EACH = 12
+MAX_EACH = 20
 
 
 @dataclass(frozen=True, slots=True)

@@ -85,10 +85,11 @@ def test_each_tensor_rank_is_a_box_that_the_map_decides() -> None:
 def test_a_group_is_closed_and_waited_for_with_groups_pending() -> None:
     kernel = Kernel("kernels/hand_double_buffer.sm_80.ptx")
     first, second = kernel.rows()
-    wait = Wait(kernel.line(r"wait_group 1"), pending=1)
+    newer_pending, last = Wait(kernel.line(r"wait_group 1"), pending=1), Wait(kernel.line(r"wait_group 0"), pending=0)
     assert (first.completion.mechanism, first.completion.object) == ("group", None)
     assert [first.completion.lines, second.completion.lines] == [(line,) for line in kernel.lines(r"commit_group")]
-    assert first.waits == second.waits == (wait,)
+    assert first.waits == (newer_pending,)
+    assert second.waits == (newer_pending, last)
 
 
 def test_waiting_for_all_closes_the_group_itself() -> None:
