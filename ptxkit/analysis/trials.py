@@ -60,7 +60,7 @@ class Trial:
 
 
 class Trials:
-    """The trials of one kernel; it stops early, with fewer of them, where walks are long."""
+    """The trials of one kernel; there are none where walks are too long for all of them."""
 
     def __init__(self, explorer: Explorer, pointers: frozenset[tuple[str, int]]) -> None:
         self._explorer = explorer
@@ -69,7 +69,7 @@ class Trials:
         self._left = MAX_STEPS
 
     def run(self, ways: Collection[Step]) -> list[Trial]:
-        """Alignments first, then sizes, then state spaces; nothing where a first look sees no difference they make.
+        """Alignments, sizes, state spaces; nothing where a first look sees no difference they make.
 
         ways: the steps that matter.
         """
@@ -77,7 +77,8 @@ class Trials:
         first = [trial for setting in self._first_looks() if (trial := self._trial(setting)) is not None]
         if len({trial.reached & wanted for trial in first}) < 2:
             return []
-        return [trial for setting in self._settings() if (trial := self._trial(setting)) is not None]
+        trials = [trial for setting in self._settings() if (trial := self._trial(setting)) is not None]
+        return trials if self._left > 0 else []  # some of the picture is none
 
     def _first_looks(self) -> list[Setting]:
         """As aligned as can be, and not at all; the difference of addresses, too."""
