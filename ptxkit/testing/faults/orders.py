@@ -73,7 +73,7 @@ def _weaker_order(reading: Reading) -> Iterator[Change | None]:
 
 
 def _order_rules(reading: Reading, step: Step, effect: Ordered) -> tuple[str, ...]:
-    """What a relaxed synchronisation breaks: nothing where there is nothing to publish."""
+    """What a relaxed synchronisation breaks: nothing where there is nothing to publish, or nobody looks any more."""
     match effect:
         case Access():
             return ("race",)
@@ -81,23 +81,28 @@ def _order_rules(reading: Reading, step: Step, effect: Ordered) -> tuple[str, ..
             return ("MB15",)
         case MbarrierArrive():
             return ("MB15",) if _publishes(reading, step) else ()
-    return ("CL4",) if _publishes(reading, step) else ()
+    used = any(reading.effects(each, Access) for each in reading.steps[step.index :])
+    return ("CL4",) if used and _publishes(reading, step) else ()
 
 
 def _publishes(reading: Reading, step: Step) -> bool:
-    """Whether the thread touched memory since it last synchronised, in the order of the text.
+    """Whether there is something that no barrier of all threads has published, in the order of the text.
 
     A one-way fence between the proxies orders what it is for through relaxed synchronisation, too.
     """
     for earlier in reversed(reading.steps[: step.index]):
         effects = earlier.match.effects if earlier.match else ()
-        if any(isinstance(each, Barrier | MbarrierWait) for each in effects):
+        if any(isinstance(each, Barrier) and _is_of_all(each) for each in effects):
             return False
         if any(isinstance(each, ProxyFence) and each.direction == "release" for each in effects):
             return False
         if any(isinstance(each, Access) and _is_visible(each) for each in effects):
             return True
     return False
+
+
+def _is_of_all(barrier: Barrier) -> bool:
+    return barrier.level == "cluster" or (barrier.level == "cta" and barrier.threads is None)
 
 
 def _is_visible(access: Access) -> bool:
