@@ -20,10 +20,14 @@ MAX_CALLS = 16
 MAX_TURNS = 3
 #: Threads added to one scenario because of what others read, at most.
 MAX_NEIGHBOURS = 4
-#: Steps that the walks of one kernel may take together, and those of threads that rules ask for.
-MAX_TOTAL_STEPS, MAX_ASKED_STEPS = 600_000, 1_000_000
-#: Threads times instructions that may be walked to look at every thread of a CTA.
+#: Groups that the threads of one CTA may part into; further ones are not walked.
+MAX_GROUPS = 64
+#: Steps that the walks of one kernel may take together.
+MAX_TOTAL_STEPS = 600_000
+#: Threads times events that a rule may look at in one CTA.
 MAX_EVERYONE = 400_000
+#: Actors of a CTA, rehearsals of them, and events that one rehearsal may play, at most.
+MAX_ACTORS, MAX_REHEARSALS, MAX_REHEARSED = 40, 8, 60_000
 
 #: Executions of one instruction that a rule looks at, the first and the last: the rounds between repeat themselves.
 FIRST_VISITS, LAST_VISITS = 12, 6
@@ -41,21 +45,18 @@ class Budget:
     """What is left, of a module or of one kernel."""
 
     steps: int = MAX_MODULE_STEPS
-    asked_steps: int = MAX_MODULE_STEPS
     lookups: int = MAX_MODULE_LOOKUPS
 
     def for_kernel(self) -> Budget:
         """What one kernel may use of this."""
         return Budget(
             min(self.steps, MAX_TOTAL_STEPS),
-            min(self.asked_steps, MAX_ASKED_STEPS),
             min(self.lookups, MAX_TOTAL_LOOKUPS),
         )
 
     def use(self, given: Budget, left: Budget) -> None:
         """Takes away what a kernel has used of what it was given."""
         self.steps -= given.steps - left.steps
-        self.asked_steps -= given.asked_steps - left.asked_steps
         self.lookups -= given.lookups - left.lookups
 
     @property

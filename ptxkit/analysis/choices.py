@@ -8,7 +8,7 @@ from ptxkit.analysis.conditions import describe
 from ptxkit.analysis.definitions import successors
 from ptxkit.analysis.dependence import Dependence
 from ptxkit.analysis.explore import Explorer
-from ptxkit.analysis.kernel import Thread, World
+from ptxkit.analysis.kernel import World, world_of
 from ptxkit.analysis.pointers import pointer_parameters
 from ptxkit.analysis.program import Program, Step
 from ptxkit.analysis.slicing import registers_in
@@ -120,8 +120,7 @@ def _worlds(explorer: Explorer, trials: Sequence[Trial], ways: Sequence[Step], c
     missing = {step.index for step in ways if step not in covered}
     worlds: list[World] = []
     for trial in trials:
-        if trial.traces is not None and missing & trial.reached:
+        if trial.exploration is not None and missing & trial.reached:
             missing -= trial.reached
-            threads = {tid: Thread(trace) for tid, trace in trial.traces.items()}
-            worlds.append(World(trial.scenario, threads, explorer.program, trial.walk))
+            worlds.append(world_of(trial.exploration, explorer.program, explorer.budget))
     return worlds

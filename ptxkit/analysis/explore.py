@@ -1,28 +1,38 @@
-"""Explores a kernel: representative threads, a few scenarios, and what none of them reached."""
+"""Explores a kernel: all threads of a CTA, in groups that take one path, in a few scenarios; and what none reached."""
 
 from __future__ import annotations
 
 from ptxkit.analysis.actions import Code
-from ptxkit.analysis.budget import MAX_TURNS, Budget
-from ptxkit.analysis.neighbours import neighbours
+from ptxkit.analysis.budget import MAX_GROUPS, MAX_TURNS, Budget
+from ptxkit.analysis.exchange import Exchange
 from ptxkit.analysis.pointers import pointer_parameters
 from ptxkit.analysis.program import Program, Step, flatten
-from ptxkit.analysis.scenario import MORE_SAMPLES, SAMPLES, Launch, Scenario, launch_of, representatives
+from ptxkit.analysis.scenario import MORE_SAMPLES, SAMPLES, Launch, Scenario, launch_of
 from ptxkit.analysis.terms import Term, Terms
-from ptxkit.analysis.trace import Trace
-from ptxkit.analysis.walker import Walker, Warp
-from ptxkit.isa.effects import Access, CommitGroup, Control, Effect, MemoryFence, Value, WaitGroup
+from ptxkit.analysis.trace import GroupTrace
+from ptxkit.analysis.walker import Walker
+from ptxkit.isa.effects import (
+    Access,
+    Barrier,
+    CommitGroup,
+    Control,
+    Effect,
+    MbarrierInit,
+    MemoryFence,
+    Value,
+    WaitGroup,
+)
 from ptxkit.records import dataclass, field
 from ptxkit.syntax.tree import Module
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Exploration:
-    """The traces of one scenario, by linear thread number, and what the lanes of each warp had for one another."""
+    """The walks of one scenario. groups: every thread is in one of them, where `is_whole`."""
 
     scenario: Scenario
-    traces: dict[int, Trace] = field(default_factory=dict)
-    warps: dict[int, Warp] = field(default_factory=dict)
+    groups: list[GroupTrace] = field(default_factory=list)
+    is_whole: bool = True
 
 
 class Explorer:
@@ -50,8 +60,6 @@ class Explorer:
     def run(self) -> None:
         """Walks the scenarios: each sample, two CTAs of a cluster, then other sides of guesses: those that may lead to
         what was not reached, and those whose both sides deserve a look.
-
-        A kernel that does nothing asynchronous is walked by two threads, for its address spaces.
         """
         ranks = (0, 1) if self.launch.cluster_size > 1 else (0,)
         for sample in SAMPLES:
@@ -68,6 +76,8 @@ class Explorer:
             self._explore(Scenario(self.launch, sample))
             if len(self.missed) == missed:
                 break
+        if not self.launch.is_exact and _counts_threads(self.program):
+            self._explore(Scenario(self.launch.resized(), SAMPLES[0]))
         turned: set[Term] = set()
         for _ in range(MAX_TURNS):
             turn = self._next_turn(turned) if self.missed else self._next_turn(turned, ordering=True)
@@ -75,43 +85,12 @@ class Explorer:
                 return
             self._explore(turn)
 
-    def walk(self, exploration: Exploration, tid: int, barriers: int | None = None) -> Trace | None:
-        """The trace of one more thread of an exploration; whole, or past so many `barriers` of the CTA.
-
-        None where the budget for such walks is used up.
-        """
-        if self.budget.asked_steps <= 0:
-            return None
-        walker = self._walker(exploration, tid, barriers)
-        trace = walker.run()
-        self.budget.asked_steps -= walker.taken
-        return trace
-
-    def _walker(self, exploration: Exploration, tid: int, barriers: int | None = None) -> Walker:
-        warp = exploration.warps.setdefault(tid // 32, Warp())
-        return Walker(self._code, exploration.scenario, tid, self._terms, warp, self._pointers, barriers)
-
     def _explore(self, scenario: Scenario) -> None:
-        exploration = Exploration(scenario)
-        traces = exploration.traces
-        for group in representatives(self.launch):
-            if traces and not self._misses(traces):
-                break
-            for tid in group:
-                if self.budget.steps <= 0:
-                    break
-                walker = self._walker(exploration, tid)
-                traces[tid] = walker.run()
-                self.budget.steps -= walker.taken
-        for tid in neighbours(traces, self.launch.threads):
-            walked = self.walk(exploration, tid)
-            if walked is not None:
-                traces[tid] = walked
+        everyone = tuple(range(scenario.launch.threads))
+        walker = Walker(self._code, scenario, everyone, self._terms, Exchange(), self._pointers)
+        exploration, taken = walk_all(walker, self.budget.steps)
+        self.budget.steps -= taken
         self.explorations.append(exploration)
-
-    def _misses(self, traces: dict[int, Trace]) -> bool:
-        covered = self.covered().union(*(trace.covered for trace in traces.values()))
-        return not self._asynchronous <= covered
 
     def _next_turn(self, turned: set[Term], *, ordering: bool = False) -> Scenario | None:
         """The first scenario with a guess turned round that was not turned yet; what came before it stays.
@@ -130,7 +109,31 @@ class Explorer:
 
     def covered(self) -> set[Step]:
         """Every step that some walk executed, those of called functions included."""
-        return set().union(*(trace.covered for e in self.explorations for trace in e.traces.values()))
+        return set().union(*(group.covered for e in self.explorations for group in e.groups))
+
+
+def _counts_threads(program: Program) -> bool:
+    """Whether a kernel says how many threads meet somewhere: then it matters how many there are."""
+    effects = (effect for step in program.steps if step.match is not None for effect in step.match.effects)
+    return any(isinstance(e, MbarrierInit) or (isinstance(e, Barrier) and e.threads is not None) for e in effects)
+
+
+def walk_all(walker: Walker, budget: int) -> tuple[Exploration, int]:
+    """Walks a group and those that part from it; and the steps that took. Past the budget no further group begins."""
+    exploration = Exploration(walker.scenario)
+    waiting = [walker]
+    taken = 0
+    while waiting:
+        if taken >= budget or len(exploration.groups) >= MAX_GROUPS:
+            exploration.is_whole = False
+            break
+        # The group of the lowest thread comes first: other lanes ask for what lane 0 had.
+        walker = waiting.pop(min(range(len(waiting)), key=lambda index: waiting[index].tids[0]))
+        before = walker.taken
+        exploration.groups.append(walker.run())
+        taken += walker.taken - before
+        waiting.extend(walker.parted)
+    return exploration, taken
 
 
 def code_of(module: Module, name: str, codes: dict[str, Code]) -> Code | None:

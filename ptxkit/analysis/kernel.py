@@ -4,21 +4,32 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterator
-from functools import cached_property, partial
+from collections.abc import Hashable, Iterator
+from functools import cached_property
 from typing import TypeAlias
 
-from ptxkit.analysis.budget import FIRST_VISITS, LAST_VISITS, LOOK, MAX_EVERYONE, MAX_LOOKS, Budget
+from ptxkit.analysis.actors import Actor, actors_of
+from ptxkit.analysis.budget import (
+    FIRST_VISITS,
+    LAST_VISITS,
+    LOOK,
+    MAX_ACTORS,
+    MAX_EVERYONE,
+    MAX_LOOKS,
+    MAX_REHEARSALS,
+    Budget,
+)
 from ptxkit.analysis.explore import Exploration, Explorer
 from ptxkit.analysis.inflight import Copy, copies_of
+from ptxkit.analysis.neighbours import neighbours
 from ptxkit.analysis.order import Handover, Marks, handovers, marks_of
 from ptxkit.analysis.program import Program, Step
 from ptxkit.analysis.ranges import RangeIndex
+from ptxkit.analysis.rehearsal import Rehearsal, rehearse
 from ptxkit.analysis.rewrites import Rewrites
-from ptxkit.analysis.scenario import Scenario
-from ptxkit.analysis.trace import Event, Opaque, Trace
-from ptxkit.analysis.walker import is_meeting
-from ptxkit.isa.effects import Access, MbarrierInit, MbarrierWait, ProxyFence
+from ptxkit.analysis.scenario import Scenario, representatives
+from ptxkit.analysis.trace import Event, GroupTrace, Opaque, Trace
+from ptxkit.isa.effects import Access, Barrier, Effect, MbarrierInit, MbarrierWait, ProxyFence
 from ptxkit.records import dataclass, field
 
 #: Characters of a variable's name that a message repeats; mangled names can be longer than any line.
@@ -166,11 +177,6 @@ class Thread:
         """The events whose effect is of one of these classes, with positions, class by class."""
         return [item for kind in kinds for item in self._by_effect.get(kind, ())]
 
-    def meetings_before(self, *kinds: type) -> int:
-        """How many barriers of the CTA stand before the last event whose effect is of one of these classes."""
-        last = max((position for position, _ in self.positions(*kinds)), default=0)
-        return sum(isinstance(event, Event) and is_meeting(event.effect) for event in self.trace.events[:last])
-
     def visit_at(self, position: int) -> int:
         """Which execution of its instruction stands at a position."""
         return self.trace.events[position].visit
@@ -191,7 +197,8 @@ class World:
     scenario: Scenario
     threads: dict[int, Thread]
     program: Program
-    walk: Callable[[int, int | None], Trace | None]
+    groups: list[GroupTrace]
+    is_whole: bool
     budget: Budget = field(default_factory=Budget)
 
     @cached_property
@@ -213,39 +220,49 @@ class World:
         """The asynchronous writes of the CTA's walked threads."""
         return Rewrites(self.threads)
 
-    @cached_property
-    def everyone(self) -> dict[int, Thread] | None:
-        """All threads of the CTA, walked on demand; None where that would take too long."""
-        threads = self.scenario.launch.threads
-        longest = max((len(thread.trace.covered) for thread in self.threads.values()), default=0)
-        if threads * longest > MAX_EVERYONE:
+    def everyone(self, *kinds: type) -> list[Thread] | None:
+        """All threads of the CTA with their events whose effects are of these classes; None where that is too much."""
+        groups = [group.only(*kinds) for group in self.groups]
+        if not self.is_whole or sum(len(group.tids) * len(group.events) for group in groups) > MAX_EVERYONE:
             return None
-        found = dict(self.threads)
-        for tid in range(threads):
-            trace = found[tid].trace if tid in found else self.walk(tid, None)
-            if trace is None:
-                return None
-            found.setdefault(tid, Thread(trace))
-        return dict(sorted(found.items()))
+        return [Thread(group.of(tid)) for group in groups for tid in group.tids]
 
     @cached_property
     def setup(self) -> list[Thread] | None:
-        """All threads of the CTA, as far as the barrier behind which the walked ones initialise no more mbarriers.
+        """All threads of the CTA with their initialisations of mbarriers.
 
-        None where a thread may do something else that nobody knows, or where there is too much to walk.
+        None where one of them may do something else that nobody knows before the barrier behind which no thread
+        initialises any.
         """
-        barriers = max((thread.meetings_before(MbarrierInit) for thread in self.threads.values()), default=0)
-        found: list[Thread] = []
-        left = MAX_EVERYONE
-        for tid in range(self.scenario.launch.threads):
-            trace = self.walk(tid, barriers)
-            if trace is None:
+        barriers = max((_meetings(group, _last_init(group)) for group in self.groups), default=0)
+        for group in self.groups:
+            if group.guessed is not None and _meetings(group, group.guessed) <= barriers:
                 return None
-            thread = Thread(trace)
-            left -= len(trace.covered)
-            if left < 0 or trace.ended == "budget" or not thread.trace.is_sure():
+            if group.ended == "budget" and _meetings(group, len(group.events)) <= barriers:
                 return None
-            found.append(thread)
+        return self.everyone(MbarrierInit)
+
+    @cached_property
+    def actors(self) -> list[Actor]:
+        """The threads of the CTA by how they synchronise."""
+        return actors_of(self.groups)
+
+    @cached_property
+    def rehearsals(self) -> list[Rehearsal]:
+        """How the threads of the CTA synchronise, played with each of the first actors first.
+
+        Empty where not all of it is known: threads that nobody walked, code that is not here, other CTAs of a cluster,
+        addresses or parities that are not numbers.
+        """
+        if not self.is_whole or self.is_opaque or self.scenario.launch.cluster_size > 1:
+            return []
+        if not 0 < len(self.actors) <= MAX_ACTORS:
+            return []
+        found: list[Rehearsal] = []
+        for first in range(min(len(self.actors), MAX_REHEARSALS)):
+            found.append(rehearse(self.actors, first))
+            if found[-1].vague or not found[-1].finished:
+                return []
         return found
 
     def is_clear_about(self, *kinds: type) -> bool:
@@ -278,13 +295,35 @@ class Kernel:
         self.explorer = explorer
         self.policy = policy
         self.program: Program = explorer.program
-        self.worlds = [self._world(exploration) for exploration in explorer.explorations]
+        self.worlds = [world_of(exploration, self.program, explorer.budget) for exploration in explorer.explorations]
 
-    def _world(self, exploration: Exploration) -> World:
-        threads = {tid: Thread(trace) for tid, trace in exploration.traces.items()}
-        scenario = exploration.scenario
-        walk = partial(self.explorer.walk, exploration)
-        return World(scenario, threads, self.program, walk, self.explorer.budget)
+
+def world_of(exploration: Exploration, program: Program, budget: Budget) -> World:
+    """The facts of one scenario: threads that stand for its groups, and those whose copies these read."""
+    groups = exploration.groups
+    by_tid = {tid: group for group in groups for tid in group.tids}
+    chosen = [tid for group in groups for tid in representatives(group.tids)]
+    traces = {tid: by_tid[tid].of(tid) for tid in sorted(chosen)}
+    traces.update((tid, by_tid[tid].of(tid)) for tid in neighbours(traces, groups))
+    threads = {tid: Thread(trace) for tid, trace in traces.items()}
+    return World(exploration.scenario, threads, program, groups, exploration.is_whole, budget)
+
+
+def _last_init(group: GroupTrace) -> int:
+    inits = [
+        at for at, e in enumerate(group.events) if not isinstance(e, Opaque) and isinstance(e.effect, MbarrierInit)
+    ]
+    return max(inits, default=0)
+
+
+def _meetings(group: GroupTrace, until: int) -> int:
+    """How many barriers of the CTA a group meets before a position."""
+    return sum(not isinstance(event, Opaque) and _is_meeting(event.effect) for event in group.events[:until])
+
+
+def _is_meeting(effect: Effect) -> bool:
+    """Whether a thread meets its whole CTA, or cluster, there."""
+    return isinstance(effect, Barrier) and effect.level != "warp" and effect.action != "arrive" and not effect.threads
 
 
 def _is_looked_at(event: Event, last: int) -> bool:

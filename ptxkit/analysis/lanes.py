@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
+from ptxkit.analysis.exchange import Place
 from ptxkit.analysis.operands import Operands, Reader, constant
-from ptxkit.analysis.terms import Term, Value, mask
+from ptxkit.analysis.operations import Operations
+from ptxkit.analysis.program import Step
+from ptxkit.analysis.terms import Held, Lanes, Term, Terms, Value, by_index, lanes, lifted, mask, of_lane
 from ptxkit.isa.expressions import Call, Const, Role
 from ptxkit.syntax.tree import Address, Name, Vector
 
@@ -27,12 +31,10 @@ def load_parts(operands: Operands, call: Call) -> tuple[str, Reader, int]:
     return kept, operands.evaluator(address) or (lambda walker: walker.fresh("address")), number
 
 
-def load(walker: Walker, space: str, place: Value, width: int, position: int = 0) -> Value:
+def load(walker: Walker, space: str, place: Held, width: int, position: int = 0) -> Held:
     """What a load gives: a cell of the thread's own memory, a parameter, or an unknown."""
-    if space == "generic" and isinstance(place, int):
-        own = walker.window.space_of_generic(place)
-        if own in ("local", "param"):
-            space, place = own, walker.window.from_generic(own, place)
+    if space == "generic":
+        space, place = own_place(walker, place)
     known = walker.memory.get((space, place))
     if known is not None:
         return known
@@ -43,7 +45,20 @@ def load(walker: Walker, space: str, place: Value, width: int, position: int = 0
         if held is not None and held.name in walker.code.parameters:
             return _parameter(walker, held.name, place - held.address, width)
     # Threads that load from one place at one time read the same, so that they take the same side of a branch on it.
-    return walker.terms.of(("load", walker.step, walker.visit, space, place, position))
+    return lifted(partial(_loaded, walker.terms, walker.step, walker.visit, space, position), place)
+
+
+def _loaded(terms: Terms, step: Step, visit: int, space: str, position: int, place: Value) -> Value:
+    return terms.of(("load", step, visit, space, place, position))
+
+
+def own_place(walker: Walker, place: Held) -> tuple[str, Held]:
+    """A generic address as one in the threads' own memory, where the first thread's lies there."""
+    first = of_lane(place, 0)
+    own = walker.window.space_of_generic(first) if isinstance(first, int) else ""
+    if own not in ("local", "param"):
+        return "generic", place
+    return own, walker.operations.held(Operations.op_from_generic, own, place)
 
 
 def _parameter(walker: Walker, name: str, offset: int, width: int) -> Value:
@@ -61,53 +76,107 @@ def _load(operands: Operands, call: Call) -> Reader:
 
 def _elected(_operands: Operands, _call: Call) -> Reader:
     """Lane 0 stands for the elected lane."""
-    return lambda walker: int(walker.tid % 32 == 0)
+    return lambda walker: lanes([int(tid % 32 == 0) for tid in walker.tids])
 
 
 def _shuffle(operands: Operands, call: Call) -> Reader:
     """What another lane had, once that lane was walked; a term of the warp's own otherwise."""
     mode = call.arguments[0]
     kind = str(mode.value).lstrip(".") if isinstance(mode, Const) else ""
-    source, selector = (operands.argument(argument) for argument in call.arguments[1:3])
+    source, selector, bounds = (operands.argument(argument) for argument in call.arguments[1:4])
 
-    def shuffle(walker: Walker) -> Value:
-        own, lane = source(walker), selector(walker)
-        key = (walker.step, walker.visit)
-        seen = walker.warp.exchanged.setdefault(key, {})
-        if isinstance(own, int | Term):
-            seen[walker.tid % 32] = own
-        if kind == "idx" and isinstance(lane, int) and lane & 31 in seen:
-            return seen[lane & 31]
-        return walker.terms.of(("shuffle", walker.tid // 32, *key))
+    def shuffle(walker: Walker) -> Held:
+        own, chosen, limits = source(walker), selector(walker), bounds(walker)
+        place = (walker.step, walker.visit)
+        if not isinstance(own, int | Term | Lanes):
+            return walker.fresh("shuffle")
+        walker.exchange.give(place, walker.tids, own)
+        tids, exchange, terms = walker.tids, walker.exchange, walker.terms
+
+        def read(index: int) -> Value:
+            other = _source_lane(kind, tids[index], _lane(chosen, index), _lane(limits, index))
+            seen = None if other is None else exchange.of(place, other)
+            return terms.of(("shuffle", tids[index] // 32, *place)) if seen is None else seen
+
+        return by_index(len(tids), read) if len(tids) > 1 else read(0)
 
     return shuffle
 
 
+def _lane(value: object, index: int) -> object:
+    return of_lane(value, index) if isinstance(value, int | Term | Lanes) else None
+
+
+def _source_lane(kind: str, tid: int, chosen: object, limits: object) -> int | None:
+    """The thread that a lane reads from; None where that is not known. Source: PTX ISA, "shfl.sync"."""
+    if not isinstance(chosen, int) or not isinstance(limits, int):
+        return None
+    lane, segment, clamp = tid & 31, limits >> 8 & 31, limits & 31
+    first = lane & segment
+    last = first | clamp & ~segment
+    offset = chosen & 31
+    match kind:
+        case "up":
+            other, is_inside = lane - offset, lane - offset >= last
+        case "down":
+            other, is_inside = lane + offset, lane + offset <= last
+        case "bfly":
+            other, is_inside = lane ^ offset, lane ^ offset <= last
+        case "idx":
+            other, is_inside = first | offset & ~segment, (first | offset & ~segment) <= last
+        case _:
+            return None
+    return tid - lane + (other if is_inside else lane)
+
+
 def _vote(operands: Operands, call: Call) -> Reader:
-    """What the lanes walked so far decide; where they decide nothing, an unknown that is first taken to agree with this
-    thread, and then not to."""
+    """What the lanes walked so far decide; where they decide nothing, an unknown that is first taken to agree with
+    these threads, and then not to."""
     mode = call.arguments[0]
     kind = str(mode.value).lstrip(".") if isinstance(mode, Const) else ""
-    deciding = {"any": 1, "all": 0}.get(kind)
     source = operands.argument(call.arguments[-1])
 
-    def vote(walker: Walker) -> Value:
+    def vote(walker: Walker) -> Held:
         own = source(walker)
-        if not isinstance(own, int | Term):
+        if not isinstance(own, int | Term | Lanes):
             return walker.fresh("vote")
-        key = (walker.step, walker.visit)
-        if own == deciding:
-            walker.warp.voted[key] = own
-        known = walker.warp.voted.get(key)
-        if known is not None:
-            return known
-        if isinstance(own, Term):
-            return own
-        guess = walker.terms.of(("vote", walker.tid // 32, *key))
-        walker.suppose(guess, kind == "uni" or own == 1)
-        return guess
+        place = (walker.step, walker.visit)
+        walker.exchange.give(place, walker.tids, own)
+        by_warp = {warp: _of_warp(walker, kind, place, warp, own) for warp in {tid // 32 for tid in walker.tids}}
+        return lanes([by_warp[tid // 32] for tid in walker.tids])
 
     return vote
+
+
+def _of_warp(walker: Walker, kind: str, place: Place, warp: int, own: Held) -> Value:
+    known = walker.exchange.votes.get((place, warp))
+    if known is not None:
+        return known
+    seen = list(walker.exchange.of_warp(place, warp))
+    decided = _decided(kind, seen, min(32, walker.scenario.launch.threads - 32 * warp))
+    if decided is not None:
+        walker.exchange.votes[(place, warp)] = decided
+        return decided
+    first = of_lane(own, next(index for index, tid in enumerate(walker.tids) if tid // 32 == warp))
+    if isinstance(first, Term):
+        return first
+    guess = walker.terms.of(("vote", warp, *place))
+    walker.suppose(guess, kind == "uni" or first == 1)
+    return guess
+
+
+def _decided(kind: str, seen: list[Value], lanes_of_warp: int) -> int | None:
+    """What a vote comes to, whatever the lanes that were not walked have; None where it hangs on them."""
+    numbers = {value & 1 for value in seen if isinstance(value, int)}
+    is_whole = len(seen) >= lanes_of_warp and all(isinstance(value, int) for value in seen)
+    match kind:
+        case "any":
+            return 1 if 1 in numbers else 0 if is_whole else None
+        case "all":
+            return 0 if 0 in numbers else 1 if is_whole else None
+        case "uni":
+            return 0 if len(numbers) > 1 else 1 if is_whole else None
+    return None
 
 
 def _pack(operands: Operands, call: Call) -> Reader:
@@ -116,14 +185,17 @@ def _pack(operands: Operands, call: Call) -> Reader:
     readers = [operands.reader(element) for element in operand.elements] if isinstance(operand, Vector) else []
     each = {2: 32, 4: 16}.get(len(readers), 32)
 
-    def pack(walker: Walker) -> Value:
-        parts = [reader(walker) for reader in readers]
-        numbers = [part for part in parts if isinstance(part, int)]
-        if not parts or len(numbers) < len(parts):
-            return walker.terms.of(("pack", *parts))
-        return sum((number & mask(each)) << each * position for position, number in enumerate(numbers))
+    def pack(walker: Walker) -> Held:
+        return lifted(partial(_packed, walker.terms, each), *[reader(walker) for reader in readers])
 
     return pack
+
+
+def _packed(terms: Terms, each: int, *parts: Value) -> Value:
+    numbers = [part for part in parts if isinstance(part, int)]
+    if not parts or len(numbers) < len(parts):
+        return terms.of(("pack", *parts))
+    return sum((number & mask(each)) << each * position for position, number in enumerate(numbers))
 
 
 def _unknown(_operands: Operands, call: Call) -> Reader:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 from ptxkit.analysis.operations import Operations
 from ptxkit.analysis.program import Step
 from ptxkit.analysis.space import FIRST_ADDRESS
-from ptxkit.analysis.terms import Value, mask
+from ptxkit.analysis.terms import Held, Lanes, Value, lifted, mask
 from ptxkit.isa.expressions import Call, Const, Expression, Role
 from ptxkit.syntax.tree import (
     Address,
@@ -24,8 +25,8 @@ from ptxkit.syntax.tree import (
 if TYPE_CHECKING:
     from ptxkit.analysis.walker import Walker
 
-Reader: TypeAlias = "Callable[[Walker], Value]"
-ArgumentReader: TypeAlias = "Callable[[Walker], Value | str | bool | None]"
+Reader: TypeAlias = "Callable[[Walker], Held]"
+ArgumentReader: TypeAlias = "Callable[[Walker], Held | str | bool | None]"
 
 #: Special registers that read differently each time.
 _VOLATILE = ("%clock", "%clock64", "%clock_hi", "%globaltimer", "%globaltimer_lo", "%globaltimer_hi")
@@ -60,16 +61,16 @@ class Operands:
                 return self.reader(Binary("+", base, index))
             case Binary(operator="*", left=left, right=right):
                 first, second = self.reader(left), self.reader(right)
-                return lambda walker: walker.operations.op_mul(64, first(walker), second(walker))
+                return lambda walker: walker.operations.held(Operations.op_mul, 64, first(walker), second(walker))
             case Not(operand=inner):
                 source = self.reader(inner)
-                return lambda walker: walker.operations.op_not(1, source(walker))
+                return lambda walker: walker.operations.held(Operations.op_not, 1, source(walker))
             case Binary(operator="+", left=left, right=right):
                 first, second = self.reader(left), self.reader(right)
-                return lambda walker: walker.operations.op_add(64, first(walker), second(walker))
+                return lambda walker: walker.operations.held(Operations.op_add, 64, first(walker), second(walker))
             case Unary(operator="-", operand=inner):
                 source = self.reader(inner)
-                return lambda walker: walker.operations.op_neg(64, source(walker))
+                return lambda walker: walker.operations.held(Operations.op_neg, 64, source(walker))
         return lambda walker: walker.fresh("operand")
 
     def _moved(self, base: Operand, offset: int) -> Reader:
@@ -77,7 +78,7 @@ class Operands:
         if not offset:
             return start
         amount = offset & mask(64)
-        return lambda walker: walker.operations.op_add(64, start(walker), amount)
+        return lambda walker: walker.operations.held(Operations.op_add, 64, start(walker), amount)
 
     def _name(self, text: str) -> Reader:
         register = self.scope.register(text)
@@ -89,7 +90,7 @@ class Operands:
             known_space = space if space in ("global", "const") else None
             return lambda walker: walker.terms.of(key, pointer=True).within(known_space)
 
-        def read(walker: Walker) -> Value:
+        def read(walker: Walker) -> Held:
             value = walker.registers.get(register)
             if value is not None:
                 return value
@@ -98,7 +99,7 @@ class Operands:
                 return known
             if text in _VOLATILE:
                 return walker.fresh(text)
-            return walker.terms.of(("register", text, walker.tid))
+            return walker.terms.of(("register", text, walker.tids[0]))
 
         return read
 
@@ -122,11 +123,25 @@ class Operands:
         readers = [self.argument(argument) for argument in rest]
         if len(readers) == 1:
             (only,) = readers
-            return lambda walker: operation(walker.operations, *fixed, only(walker))
+
+            def of_one(walker: Walker) -> Held:
+                held = only(walker)
+                if isinstance(held, Lanes):
+                    return walker.operations.held(operation, *fixed, held)
+                return operation(walker.operations, *fixed, held)
+
+            return of_one
         if len(readers) == 2:
             first, second = readers
-            return lambda walker: operation(walker.operations, *fixed, first(walker), second(walker))
-        return lambda walker: operation(walker.operations, *fixed, *[reader(walker) for reader in readers])
+
+            def of_two(walker: Walker) -> Held:
+                left, right = first(walker), second(walker)
+                if isinstance(left, Lanes) or isinstance(right, Lanes):
+                    return walker.operations.held(operation, *fixed, left, right)
+                return operation(walker.operations, *fixed, left, right)
+
+            return of_two
+        return lambda walker: walker.operations.held(operation, *fixed, *[reader(walker) for reader in readers])
 
     def argument(self, expression: Expression) -> ArgumentReader:
         """Like `evaluator`, but strings and truth values of the table pass as they are."""
@@ -145,17 +160,16 @@ class Operands:
         if operand is None:
             return None
         reader = self.reader(operand)
+        return lambda walker: lifted(partial(_in_shared, walker, space), reader(walker))
 
-        def read(walker: Walker) -> Value:
-            value = reader(walker)
-            if not isinstance(value, int):
-                return value
-            if walker.window.space_of_generic(value) == "shared":
-                return walker.window.from_generic("shared", value)
-            offset = walker.window.shared_offset(space, value)
-            return walker.terms.of(("address", space, value)) if offset is None else offset
 
-        return read
+def _in_shared(walker: Walker, space: str, value: Value) -> Value:
+    if not isinstance(value, int):
+        return value
+    if walker.window.space_of_generic(value) == "shared":
+        return walker.window.from_generic("shared", value)
+    offset = walker.window.shared_offset(space, value)
+    return walker.terms.of(("address", space, value)) if offset is None else offset
 
 
 def _constants_first(

@@ -12,7 +12,7 @@ from functools import cache
 from typing import TypeAlias
 
 from ptxkit.analysis.space import SharedWindow
-from ptxkit.analysis.terms import Term, Terms, Value, mask, signed
+from ptxkit.analysis.terms import Held, Lanes, Term, Terms, Value, mask, signed
 
 Argument: TypeAlias = int | str | bool | Term | None
 Operation: TypeAlias = Callable[..., Value]
@@ -67,6 +67,7 @@ class Operations:
     def __init__(self, terms: Terms, window: SharedWindow) -> None:
         self._terms = terms
         self._window = window
+        self._lanes: dict[Hashable, Lanes] = {}
 
     @classmethod
     def find(cls, name: str) -> Operation:
@@ -76,6 +77,17 @@ class Operations:
         """
         found: Operation | None = getattr(cls, f"op_{name}", None)
         return found or (lambda operations, *arguments: operations._unknown(name, *arguments))
+
+    def held(self, operation: Operation, *arguments: Argument | Lanes) -> Held:
+        """What an operation gives for a group of threads; the same lanes again for the same operands."""
+        for argument in arguments:
+            if isinstance(argument, Lanes):
+                key = (operation, *arguments)
+                known = self._lanes.get(key)
+                if known is None:
+                    known = self._lanes[key] = Lanes(argument.count, operation, (self, *arguments))
+                return known
+        return operation(self, *arguments)
 
     def _unknown(self, name: str, *arguments: Argument) -> Value:
         key: Hashable = (name, *arguments)

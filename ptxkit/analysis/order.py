@@ -57,7 +57,7 @@ def marks_of(trace: Trace) -> Marks:
         if isinstance(event, Opaque):
             continue
         effect = event.effect
-        if isinstance(effect, Barrier):
+        if isinstance(effect, Barrier) and (effect.level, effect.order) != ("warp", "relaxed"):
             key = _barrier_key(effect, event, trace.tid)
             if effect.action in ("sync", "arrive"):
                 marks.releases[key].append(position)

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ptxkit.analysis.operands import Operands, Reader
-from ptxkit.analysis.terms import Value
+from ptxkit.analysis.terms import Value, of_lane
 from ptxkit.analysis.trace import Misuse
 from ptxkit.isa.expressions import Const
 from ptxkit.isa.forms import OperandForm
@@ -47,7 +47,7 @@ def _check(operands: Operands, form: OperandForm, space: str, reader: Reader) ->
     origin_of = _in_generic(form) if space == "generic" else _in_space(space)
 
     def check(walker: Walker) -> None:
-        value = reader(walker)
+        value = of_lane(reader(walker), 0)
         origin = origin_of(walker, value)
         if origin is not None:
             walker.trace.misuses.setdefault((step, role), Misuse(step, role, space, value, origin))

@@ -16,15 +16,24 @@ MORE_SAMPLES = (99, 1, 4096)
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """Geometry. block and cluster: (x, y, z); the grid has two clusters in x."""
+    """Geometry. block and cluster: (x, y, z); the grid has two clusters in x.
+
+    is_exact: the kernel says how large its blocks are; is_limit: it says how large they are at most.
+    """
 
     block: tuple[int, int, int]
     cluster: tuple[int, int, int]
     is_exact: bool
+    is_limit: bool = False
 
     @property
     def threads(self) -> int:
         return self.block[0] * self.block[1] * self.block[2]
+
+    def resized(self) -> Launch:
+        """Another launch that a kernel allows which leaves the size of its blocks open: twice, or half the threads."""
+        x, y, z = self.block
+        return Launch((max(x // 2, 1) if self.is_limit else 2 * x, y, z), self.cluster, is_exact=False)
 
     @property
     def cluster_size(self) -> int:
@@ -56,7 +65,7 @@ def launch_of(program: Program) -> Launch:
     limit = exact or program.function.directive("maxntid")
     block = _three(limit.words) if limit else (DEFAULT_THREADS, 1, 1)
     cluster = program.function.directive("reqnctapercluster")
-    return Launch(block, _three(cluster.words) if cluster else (1, 1, 1), exact is not None)
+    return Launch(block, _three(cluster.words) if cluster else (1, 1, 1), exact is not None, limit is not None)
 
 
 def _three(words: tuple[str, ...]) -> tuple[int, int, int]:
@@ -65,15 +74,7 @@ def _three(words: tuple[str, ...]) -> tuple[int, int, int]:
     return x, y, z
 
 
-def representatives(launch: Launch) -> tuple[tuple[int, ...], ...]:
-    """Linear thread numbers that stand for the rest; the second group for code that the first does not reach.
-
-    The first: two neighbours, the first lane of each warp of the first warpgroup and of two warps of each other one,
-    and the last thread with lane 0 of its warp. Lane 0 comes before other lanes, whose shuffles look at what it had.
-    """
-    threads = launch.threads
-    last = threads - 1
-    first = {0, 1, last // 32 * 32, last}
-    first.update((*range(0, min(threads, 128), 32), *range(0, threads, 128), *range(32, threads, 128)))
-    rest = set(range(0, threads, 32)) - first
-    return tuple(sorted(tid for tid in first if tid < threads)), tuple(sorted(rest))
+def representatives(tids: tuple[int, ...]) -> list[int]:
+    """Threads of a group that stand for it: two neighbours, one of the next warp, and the last."""
+    elsewhere = [tid for tid in tids if tid // 32 != tids[0] // 32]
+    return sorted({*tids[:2], *elsewhere[:1], tids[-1]})

@@ -2,13 +2,14 @@
 
 A value is a Python int (two's complement, already cut to its width) or a `Term`: an unknown identified by how it came
 about, plus a constant. Terms are hash-consed in a `Terms` store: the same operation on the same operands is the same
-term, so two branches on one condition take the same side.
+term, so two branches on one condition take the same side. What a register holds for a group of threads is a value that
+all of them have, or `Lanes`, one value for each.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from typing import TypeAlias
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any, TypeAlias
 
 from ptxkit.records import dataclass, field
 
@@ -36,6 +37,125 @@ class Term:
 
 
 Value: TypeAlias = int | Term
+
+#: Lanes that depend on so long a chain of others are not computed by recursion.
+MAX_DEPTH = 100
+
+
+class Lanes:
+    """One value for each of the `count` threads of a group, in its order; computed where somebody asks.
+
+    Most threads' addresses are never asked for, so a value is kept as what makes it: a function and its arguments, some
+    of them `Lanes` too.
+    """
+
+    __slots__ = ("_arguments", "_depth", "_function", "_known", "_truths", "count")
+
+    def __init__(self, count: int, function: Callable[..., Value], arguments: tuple[Any, ...]) -> None:
+        self.count = count
+        self._function = function
+        self._arguments = arguments
+        self._depth: int = 1 + max((a._depth for a in arguments if isinstance(a, Lanes)), default=0)
+        self._known: dict[int, Value] = {}
+        self._truths: tuple[bool, ...] | None = None
+
+    @property
+    def truths(self) -> tuple[bool, ...] | None:
+        """What all threads have as a predicate; None where that is not known for each."""
+        if self._truths is None:
+            values = self.values
+            if all(isinstance(value, int) for value in values):
+                self._truths = tuple(value & 1 == 1 for value in values)  # type: ignore[operator]
+        return self._truths
+
+    @property
+    def values(self) -> list[Value]:
+        """What all threads have."""
+        return [self.at(index) for index in range(self.count)]
+
+    def at(self, index: int) -> Value:
+        """What the thread at an index of the group has."""
+        known = self._known.get(index)
+        if known is None:
+            if self._depth > MAX_DEPTH:
+                self._climb(index)
+            own = [a.at(index) if isinstance(a, Lanes) else a for a in self._arguments]
+            known = self._known[index] = self._function(*own)
+        return known
+
+    def _climb(self, index: int) -> None:
+        """Makes what this depends on known, without recursion: an address that a loop moves has a long past."""
+        stack = [self]
+        while stack:
+            top = stack[-1]
+            waiting = [a for a in top._arguments if type(a) is Lanes and a._depth > 1 and index not in a._known]
+            if waiting:
+                stack.extend(waiting)
+                continue
+            stack.pop()
+            if top is not self:
+                own = [a.at(index) if isinstance(a, Lanes) else a for a in top._arguments]
+                top._known[index] = top._function(*own)
+
+
+class _Indices(Lanes):
+    """The index of each thread."""
+
+    __slots__ = ()
+
+    def at(self, index: int) -> Value:
+        return index
+
+
+class _Part(Lanes):
+    """What a part of a group has, given the indices of its threads."""
+
+    __slots__ = ("_indices",)
+
+    def __init__(self, whole: Lanes, indices: Sequence[int]) -> None:
+        super().__init__(len(indices), of_lane, (whole,))
+        self._indices = indices
+
+    def at(self, index: int) -> Value:
+        return of_lane(self._arguments[0], self._indices[index])
+
+
+#: What a register holds for a group of threads.
+Held: TypeAlias = Value | Lanes
+
+
+def by_index(count: int, function: Callable[[int], Value]) -> Lanes:
+    """The lanes that a function of the thread's index in the group gives."""
+    return Lanes(count, function, (_Indices(count, of_lane, ()),))
+
+
+def lifted(function: Callable[..., Value], *arguments: Any) -> Held:
+    """What a function of values gives, for each thread where some arguments are `Lanes`."""
+    for argument in arguments:
+        if isinstance(argument, Lanes):
+            return Lanes(argument.count, function, arguments)
+    return function(*arguments)
+
+
+def lanes(values: Sequence[Value]) -> Held:
+    """What threads with these values hold: one value where all have the same."""
+    first = values[0]
+    return first if values.count(first) == len(values) else by_index(len(values), values.__getitem__)
+
+
+def held_among(held: Held, indices: Sequence[int]) -> Held:
+    """What a part of a group holds, given the indices of its threads: one value where all have the same."""
+    if not isinstance(held, Lanes):
+        return held
+    first = held.at(indices[0])
+    if held.at(indices[-1]) == first and all(held.at(index) == first for index in indices):
+        return first
+    return _Part(held, indices)
+
+
+def of_lane(held: Held, index: int) -> Value:
+    """What the thread at an index of the group holds."""
+    return held.at(index) if isinstance(held, Lanes) else held
 
 
 class Terms:

@@ -1,21 +1,27 @@
-"""What one representative thread does: the events of its walk, in order, with concrete places."""
+"""What threads do: the events of their walks, in order, with concrete places.
+
+A group of threads that take the same path is walked as one. Its `GroupTrace` holds each event once, with `Lanes` where
+the threads differ; `GroupTrace.of` gives one thread's own `Trace`.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+
 from ptxkit.analysis.program import Step
-from ptxkit.analysis.terms import Value
+from ptxkit.analysis.terms import Held, Lanes, Value, held_among, of_lane
 from ptxkit.isa.effects import Effect
 from ptxkit.records import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One effect as it happened.
+    """One effect as it happened to one thread.
 
-    step: the instruction. visit: how often the thread had executed that step before. address: of the access or
-    the mbarrier, a shared-memory offset where it is known to be shared, else a term or None. size: bytes, None where
-    unknown. amount: arrivals, pending groups, the barrier's number. barrier: the mbarrier of an access's completion.
-    expect: bytes added by an arrive.expect_tx.
+    step: the instruction. visit: how often the thread had executed that step before. address: of the access or the
+    mbarrier, a shared-memory offset where it is known to be shared, else a term or None. size: bytes, None where
+    unknown; of a barrier, the threads it waits for. amount: arrivals, pending groups, the barrier's number. barrier:
+    the mbarrier of an access's completion. expect: bytes added by an arrive.expect_tx.
     """
 
     step: Step
@@ -33,6 +39,45 @@ class Event:
         if isinstance(self.address, int) and isinstance(self.size, int):
             return self.address, self.address + self.size
         return None
+
+
+@dataclass(frozen=True, slots=True)
+class GroupEvent:
+    """One effect as it happened to a group whose threads differ in it.
+
+    fields: those of an `Event` from `address` on. who: which of the group's threads it happened to, by index; None for
+    all.
+    """
+
+    step: Step
+    visit: int
+    effect: Effect
+    fields: tuple[Held | None, ...]
+    who: tuple[bool, ...] | None = None
+
+    def of(self, index: int) -> Event | None:
+        """What the thread at an index of the group saw; None where it took no part."""
+        if self.who is not None and not self.who[index]:
+            return None
+        own = [None if held is None else of_lane(held, index) for held in self.fields]
+        return Event(self.step, self.visit, self.effect, *own)
+
+    def among(self, indices: list[int]) -> Event | GroupEvent | None:
+        """The event as a smaller group saw it; None where none of it took part."""
+        who = None if self.who is None else tuple(self.who[index] for index in indices)
+        if who is not None and not any(who):
+            return None
+        fields = tuple(None if held is None else held_among(held, indices) for held in self.fields)
+        return event_of(self.step, self.visit, self.effect, fields, who)
+
+
+def event_of(
+    step: Step, visit: int, effect: Effect, fields: tuple[Held | None, ...], who: tuple[bool, ...] | None
+) -> Event | GroupEvent:
+    """The event of a group: an `Event` that its threads share, where they do not differ."""
+    if (who is None or all(who)) and not any(isinstance(held, Lanes) for held in fields):
+        return Event(step, visit, effect, *fields)  # type: ignore[arg-type]
+    return GroupEvent(step, visit, effect, fields, None if who is None or all(who) else who)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +108,12 @@ class Misuse:
 class Trace:
     """The walk of thread `tid` (linear).
 
-    ended: `exit`; `budget` where the walk was cut short, `barrier` where no more of it was asked for.
+    ended: `exit`, or `budget` where the walk was cut short.
 
     guessed: how many events there were when a decision first depended on data that nobody knows, None where none did;
     up to there an input surely takes this path.
+
+    leader: the first of the threads that take the same path.
     """
 
     tid: int
@@ -76,7 +123,66 @@ class Trace:
     ended: str = "exit"
     guessed: int | None = None
     opaque: bool = False
+    leader: int | None = None
 
     def is_sure(self, position: int | None = None) -> bool:
         """Whether no guess comes before a position; before the end, where none is given."""
         return self.guessed is None or (position is not None and position < self.guessed)
+
+
+@dataclass(slots=True)
+class GroupTrace:
+    """The walk of the threads `tids` (linear, ascending), which all take one path; fields as those of `Trace`."""
+
+    tids: tuple[int, ...]
+    events: list[Event | GroupEvent | Opaque] = field(default_factory=list)
+    covered: set[Step] = field(default_factory=set)
+    misuses: dict[tuple[Step, str], Misuse] = field(default_factory=dict)
+    ended: str = "exit"
+    guessed: int | None = None
+    opaque: bool = False
+
+    def of(self, tid: int) -> Trace:
+        """One thread's part of it."""
+        index = self.tids.index(tid)
+        events, guessed = self._part(lambda event: event.of(index))
+        return Trace(tid, events, self.covered, self.misuses, self.ended, guessed, self.opaque, self.tids[0])  # type: ignore[arg-type]
+
+    def among(self, indices: list[int]) -> GroupTrace:
+        """What a smaller group has done so far, to go on from."""
+        events, guessed = self._part(lambda event: event.among(indices))
+        tids = tuple(self.tids[index] for index in indices)
+        return GroupTrace(tids, events, set(self.covered), dict(self.misuses), self.ended, guessed, self.opaque)
+
+    def only(self, *kinds: type) -> GroupTrace:
+        """The walk with no other events than those whose effect is of one of these classes, and calls away."""
+        kept = [isinstance(event, Opaque) or isinstance(event.effect, kinds) for event in self.events]
+        events = [event for event, keep in zip(self.events, kept, strict=True) if keep]
+        guessed = None if self.guessed is None else sum(kept[: self.guessed])
+        return GroupTrace(self.tids, events, self.covered, self.misuses, self.ended, guessed, self.opaque)
+
+    def each(self, wanted: Callable[[Event | GroupEvent], bool]) -> Iterator[tuple[int, Event]]:
+        """(thread, event) of the events that are wanted, for each thread of the group."""
+        for event in self.events:
+            if isinstance(event, Opaque) or not wanted(event):
+                continue
+            for index, tid in enumerate(self.tids):
+                own = event.of(index) if isinstance(event, GroupEvent) else event
+                if own is not None:
+                    yield tid, own
+
+    def _part(
+        self, chosen: Callable[[GroupEvent], Event | GroupEvent | None]
+    ) -> tuple[list[Event | GroupEvent | Opaque], int | None]:
+        """The events of some of the threads, and where among them the first guess is."""
+        events: list[Event | GroupEvent | Opaque] = []
+        guessed = None
+        for position, event in enumerate(self.events):
+            if position == self.guessed:
+                guessed = len(events)
+            own = chosen(event) if isinstance(event, GroupEvent) else event
+            if own is not None:
+                events.append(own)
+        if self.guessed is not None and guessed is None:
+            guessed = len(events)
+        return events, guessed

@@ -6,17 +6,17 @@ shared variables that are declared with less than 16 bytes of alignment, and set
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
 
 from ptxkit.analysis.actions import Code
 from ptxkit.analysis.definitions import successors
-from ptxkit.analysis.explore import Explorer, code_of
+from ptxkit.analysis.exchange import Exchange
+from ptxkit.analysis.explore import Exploration, Explorer, code_of, walk_all
 from ptxkit.analysis.program import Program, Scope, Step, Variable, flatten
-from ptxkit.analysis.scenario import Scenario, representatives
+from ptxkit.analysis.scenario import Scenario
 from ptxkit.analysis.terms import Terms
-from ptxkit.analysis.trace import Trace
-from ptxkit.analysis.walker import Walker, Warp
+from ptxkit.analysis.walker import Walker
 from ptxkit.records import dataclass, replace
 
 #: Alignments that copies ask for, up to the largest.
@@ -29,8 +29,8 @@ USUAL_SIZES = (512, 519)
 SIZES = (0, 1, 2, 3, 4, 5, 7, 8, 9, 12, 15, 16, 17, 20, 24, 31, 32, 64, 100, 512, 516, 519)
 #: How far shared variables are moved.
 SHIFTS = (0, 1, 2, 4, 8)
-#: Threads of a trial, at most, and steps of all trials of a kernel.
-MAX_THREADS, MAX_STEPS = 4, 400_000
+#: Steps of all trials of a kernel.
+MAX_STEPS = 400_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,15 +48,11 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """reached: the indices of the executed steps. traces: by thread; None where variables were moved. walk: of another
-    thread, to the end or past so many barriers.
-    """
+    """reached: the indices of the executed steps. exploration: the walks; None where variables were moved."""
 
     setting: Setting
     reached: frozenset[int]
-    scenario: Scenario
-    traces: dict[int, Trace] | None
-    walk: Callable[[int, int | None], Trace]
+    exploration: Exploration | None
 
 
 class Trials:
@@ -105,22 +101,14 @@ class Trials:
             return None
         code = self._code(setting.shift)
         scenario = Scenario(self._explorer.launch, setting.size)
-        terms, warps = Terms(), dict[int, Warp]()
-        traces: dict[int, Trace] = {}
-
-        def walk(tid: int, barriers: int | None) -> Trace:
-            warp = warps.setdefault(tid // 32, Warp())
-            walker = Walker(code, scenario, tid, terms, warp, self._pointers, barriers)
-            walker.memory.update(self._arguments(walker, setting))
-            trace = walker.run()
-            self._left -= walker.taken
-            return trace
-
-        for tid in representatives(self._explorer.launch)[0][:MAX_THREADS]:
-            traces[tid] = walk(tid, None)
+        everyone = tuple(range(self._explorer.launch.threads))
+        walker = Walker(code, scenario, everyone, Terms(), Exchange(), self._pointers)
+        walker.memory.update(self._arguments(walker, setting))
+        exploration, taken = walk_all(walker, self._left)
+        self._left -= taken
         own = set(code.program.steps)
-        reached = frozenset(step.index for trace in traces.values() for step in trace.covered & own)
-        return Trial(setting, reached, scenario, None if setting.shift else traces, walk)
+        reached = frozenset(step.index for group in exploration.groups for step in group.covered & own)
+        return Trial(setting, reached, None if setting.shift else exploration)
 
     def _arguments(self, walker: Walker, setting: Setting) -> Iterator[tuple[tuple[str, int], int]]:
         """What the thread finds where the pointer parameters stand, by either way of reading parameters."""

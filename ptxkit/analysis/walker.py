@@ -1,22 +1,28 @@
-"""Walks a program as one thread: values in registers, effects into a trace.
+"""Walks a program as a group of threads that take one path: values in registers, effects into a trace.
 
-Memory that other threads may write is not followed: a load from global or shared memory gives an unknown of its own.
-Local memory, parameters and the parameter space of calls belong to the thread and are followed.
+Where a branch parts the group, the walk goes on with the threads that go with the first one, and the others become a
+group of their own that does the same step again. Memory that other threads may write is not followed: a load from
+global or shared memory gives an unknown of its own. Local memory, parameters and the parameter space of calls belong to
+the thread and are followed.
 """
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ptxkit.analysis.budget import MAX_CALLS, MAX_STEPS, STALLED_ROUNDS, STALLED_STEPS
+from ptxkit.analysis.exchange import Exchange
 from ptxkit.analysis.operations import Operations
 from ptxkit.analysis.program import Step
-from ptxkit.analysis.scenario import Launch, Scenario
+from ptxkit.analysis.scenario import Scenario
 from ptxkit.analysis.space import SharedWindow
-from ptxkit.analysis.terms import Term, Terms, Value, mask
-from ptxkit.analysis.trace import Event, Opaque, Trace
-from ptxkit.isa.effects import Barrier, Control, Effect
-from ptxkit.records import dataclass, field
+from ptxkit.analysis.special import SpecialRegisters
+from ptxkit.analysis.terms import Held, Lanes, Term, Terms, Value, held_among, lanes, lifted
+from ptxkit.analysis.trace import GroupTrace, Opaque, event_of
+from ptxkit.isa.effects import Control, Effect
+from ptxkit.records import dataclass
 from ptxkit.syntax.tree import Name, Operand
 
 if TYPE_CHECKING:
@@ -32,59 +38,58 @@ class Frame:
 
     code: Code
     back: int
-    registers: dict[str, Value]
+    registers: dict[str, Held]
     results: tuple[tuple[str, str], ...]
 
-
-@dataclass(frozen=True, slots=True)
-class Warp:
-    """What lanes of one warp did, by (step, visit): their values at shuffles by lane, the votes that they decided."""
-
-    exchanged: dict[tuple[Step, int], dict[int, Value]] = field(default_factory=dict)
-    voted: dict[tuple[Step, int], int] = field(default_factory=dict)
+    def among(self, indices: list[int]) -> Frame:
+        """The frame of a part of the group."""
+        return Frame(self.code, self.back, _among(self.registers, indices), self.results)
 
 
 class Walker:
-    """One thread under one scenario. barriers: the walk ends when it has met more of the CTA's barriers than this.
+    """A group of threads, `tids` in ascending order, under one scenario.
 
-    step, visit: the step at hand, and how often it was executed before. taken: steps executed so far.
+    step, visit: the step at hand, and how often it was executed before. taken: steps executed so far. parted: the
+    groups that left this one, still to be walked.
     """
 
     def __init__(
         self,
         code: Code,
         scenario: Scenario,
-        tid: int,
+        tids: tuple[int, ...],
         terms: Terms,
-        warp: Warp,
+        exchange: Exchange,
         pointers: frozenset[tuple[str, int]],
-        barriers: int | None = None,
     ) -> None:
         self.code = code
         self.scenario = scenario
-        self.tid = tid
+        self.tids = tids
         self.terms = terms
         self.window = SharedWindow(scenario.rank)
         self.operations = Operations(terms, self.window)
-        self.warp = warp
+        self.exchange = exchange
         self.pointers = pointers
-        self.registers: dict[str, Value] = {}
-        self.memory: dict[tuple[str, Value], Value] = {}
+        self.registers: dict[str, Held] = {}
+        self.memory: dict[tuple[str, Held], Held] = {}
         self.frames: list[Frame] = []
-        self.trace = Trace(tid)
+        self.trace = GroupTrace(tids)
         self.step: Step = code.program.steps[0]
         self.visit = 0
         self.taken = 0
+        self.special = SpecialRegisters(scenario.launch, scenario.rank, tids)
+        self.parted: list[Walker] = []
+        self._first = 0
+        self._partial: bool | None = None
         self._newest = 0
         self._visits: dict[Block, int] = {}
-        self.special = special_registers(scenario.launch, scenario.rank, tid)
-        self._barriers_left = barriers
+        self._active: tuple[bool, ...] | None = None
         self._asked: set[Step] = set()
         self._taken: dict[tuple[Step, bool], int] = {}
 
-    def run(self) -> Trace:
+    def run(self) -> GroupTrace:
         """Walks to the end of the kernel, or of the budget."""
-        index = 0
+        index = self._first
         while index != END:
             if index >= len(self.code.program.steps):
                 index = self.leave()
@@ -115,7 +120,7 @@ class Walker:
         for step, guard, actions in block.steps:
             self.step = step
             if guard is not None:
-                if not self.holds(*guard):
+                if not self._admits(*guard):
                     continue
                 if step not in covered:
                     covered.add(step)
@@ -124,24 +129,94 @@ class Walker:
                 target = action(self)
                 if target is not None:
                     index = target
+            self._active = None
             if index == END:
                 break
         return index
 
-    def holds(self, register: str, negated: bool, orders: bool = False) -> bool:
-        """Whether a guard lets its instruction execute; an unknown is decided once for each condition.
+    @property
+    def is_partial(self) -> bool:
+        """Whether a warp has parted, so that some of its lanes are in other groups."""
+        if self._partial is None:
+            warps = Counter(tid // 32 for tid in self.tids)
+            threads = self.scenario.launch.threads
+            self._partial = any(count < min(32, threads - 32 * warp) for warp, count in warps.items())
+        return self._partial
 
-        A register that nothing has written holds anything: either side of it is a path that is taken, not a guess.
-        orders: the instruction orders others, so that both sides deserve a look.
+    # ------------------------------------------------------------------------------------ guards, parting
+
+    def _admits(self, register: str, negated: bool, orders: bool, leaves: bool) -> bool:
+        """Whether some thread executes a guarded step; `_active` says which, where not all do.
+
+        An unknown is decided once for each condition. A register that nothing has written holds anything: either side
+        of it is a path that is taken, not a guess. Threads that change control differently part.
         """
         value = self.registers.get(register)
         if value is None:
             return self._side(self.terms.of(("undefined", register))) != negated
+        if not isinstance(value, Lanes):
+            return self._holds(value, orders) != negated
+        truths = value.truths or self._sides(value.values, orders)
+        sides = tuple(truth != negated for truth in truths)
+        if all(sides):
+            return True
+        if not any(sides):
+            return False
+        if leaves:
+            self.part(sides)
+            return sides[0]
+        self._active = sides
+        return True
+
+    def _sides(self, values: list[Value], orders: bool) -> Iterator[bool]:
+        """The side of each thread; a new guess is made once for all threads of the group."""
+        guess: bool | None = None
+        for value in values:
+            if guess is not None and isinstance(value, Term):
+                self.scenario.decisions.setdefault(value, guess)
+            side = self._holds(value, orders)
+            if isinstance(value, Term):
+                guess = side
+            yield side
+
+    def _holds(self, value: Value, orders: bool) -> bool:
         if isinstance(value, Term):
             if orders:
                 self.scenario.ordering.setdefault(value)
-            return self.decide(value) != negated
-        return bool(value & 1) != negated
+            return self.decide(value)
+        return bool(value & 1)
+
+    def part(self, sides: Sequence[object]) -> None:
+        """Goes on with the threads on the first one's side; the others will do this step again on their own."""
+        stay = [index for index, side in enumerate(sides) if side == sides[0]]
+        away = [index for index, side in enumerate(sides) if side != sides[0]]
+        if away:
+            self.parted.append(self._among(away))
+            self._become(stay)
+
+    def _among(self, indices: list[int]) -> Walker:
+        """A walker for a part of the group, just before the current step."""
+        tids = tuple(self.tids[index] for index in indices)
+        other = Walker(self.code, self.scenario, tids, self.terms, self.exchange, self.pointers)
+        other.registers = _among(self.registers, indices)
+        other.memory = {
+            (space, held_among(place, indices)): held_among(value, indices)
+            for (space, place), value in self.memory.items()
+        }
+        other.frames = [frame.among(indices) for frame in self.frames]
+        other.trace = self.trace.among(indices)
+        other._first, other.taken, other._newest = self.step.index, self.taken, self._newest
+        other._visits, other._asked, other._taken = dict(self._visits), set(self._asked), dict(self._taken)
+        return other
+
+    def _become(self, indices: list[int]) -> None:
+        part = self._among(indices)
+        self.tids, self.special, self._partial = part.tids, part.special, None
+        self.registers, self.memory, self.frames = part.registers, part.memory, part.frames
+        trace = self.trace
+        trace.tids, trace.events, trace.guessed = part.trace.tids, part.trace.events, part.trace.guessed
+
+    # ------------------------------------------------------------------------------------ guesses
 
     def decide(self, condition: Term) -> bool:
         """The side guessed for an unknown condition."""
@@ -168,16 +243,47 @@ class Walker:
         leaves = match is not None and any(isinstance(effect, Control) for effect in match.effects)
         return leaves == (guard is not None and guard.negated)
 
-    def record(self, event: Event | Opaque) -> int | None:
-        """Adds to the trace; answers as an action does."""
-        self.trace.events.append(event)
-        if self._barriers_left is None or not (isinstance(event, Event) and is_meeting(event.effect)):
-            return None
-        self._barriers_left -= 1
-        if self._barriers_left >= 0:
-            return None
-        self.trace.ended = "barrier"
-        return END
+    def note_guess(self) -> None:
+        """Notes that the path from here on is a guess."""
+        if self.trace.guessed is None:
+            self.trace.guessed = len(self.trace.events)
+
+    # ------------------------------------------------------------------------------------ what actions do
+
+    def set(self, register: str, value: Held) -> None:
+        """Writes a register, in the threads that execute the current step."""
+        if self._active is not None:
+            value = self._merged(self.registers.get(register), value, register)
+        self.registers[register] = value
+
+    def keep(self, space: str, place: Held, value: Held) -> None:
+        """Writes a cell of the threads' own memory."""
+        if self._active is not None:
+            value = self._merged(self.memory.get((space, place)), value, space)
+        self.memory[(space, place)] = value
+
+    def _merged(self, before: Held | None, value: Held, name: str) -> Held:
+        """The new value for threads that execute the current step, what was there for the others."""
+        assert self._active is not None
+        old = self.terms.of(("undefined", name)) if before is None else before
+        return lifted(lambda active, new, kept: new if active else kept, lanes(self._active), value, old)
+
+    def record(self, effect: Effect, *fields: Held | None, unless: Held | None = None) -> None:
+        """Adds an event to the trace. unless: threads that hold 1 there take no part."""
+        who = self._active
+        if isinstance(unless, Lanes):
+            others = who or (True,) * len(self.tids)
+            who = tuple(active and own != 1 for active, own in zip(others, unless.values, strict=True))
+            if not any(who):
+                return
+        elif unless == 1:
+            return
+        self.trace.events.append(event_of(self.step, self.visit, effect, fields, who))
+
+    def record_opaque(self) -> None:
+        """Notes that something happened here whose effects are not known."""
+        self.trace.events.append(Opaque(self.step, self.visit))
+        self.trace.opaque = True
 
     def asks_again(self, step: Step) -> bool:
         """Whether a wait is executed for the second time since it last answered true."""
@@ -188,19 +294,11 @@ class Walker:
             self._asked.add(step)
         return again
 
-    def note_guess(self) -> None:
-        """Notes that the path from here on is a guess."""
-        if self.trace.guessed is None:
-            self.trace.guessed = len(self.trace.events)
-
-    def record_opaque(self) -> None:
-        """Notes that something happened here whose effects are not known."""
-        self.record(Opaque(self.step, self.visit))
-        self.trace.opaque = True
-
     def fresh(self, what: str) -> Term:
         """An unknown that belongs to this execution of the current step."""
-        return self.terms.of((what, self.step, self.visit, self.tid))
+        return self.terms.of((what, self.step, self.visit, self.tids[0]))
+
+    # ------------------------------------------------------------------------------------ calls
 
     def leave(self) -> int:
         """Returns from a call, or ends the walk."""
@@ -232,7 +330,7 @@ class Walker:
         self.code, self.registers = callee, inner
         return 0
 
-    def _pass(self, source: str, target: str, registers: dict[str, Value]) -> None:
+    def _pass(self, source: str, target: str, registers: dict[str, Held]) -> None:
         """Copies a parameter variable or register from one side of a call to the other."""
         for (space, place), value in list(self.memory.items()):
             if space == source:
@@ -241,33 +339,5 @@ class Walker:
             registers[target] = self.registers[source]
 
 
-def special_registers(launch: Launch, rank: int, tid: int) -> dict[str, int]:
-    """The special registers whose values a launch fixes. The grid has two clusters in x; this is the first of them."""
-    (x, y, _), (cx, cy, cz) = launch.block, launch.cluster
-    lane, size = tid % 32, launch.cluster_size
-    place = (rank % cx, rank // cx % cy, rank // (cx * cy))
-    known = {
-        "%laneid": lane, "%warpid": tid // 32, "%nwarpid": -(-launch.threads // 32), "WARP_SZ": 32,
-        "%cluster_ctarank": rank, "%cluster_nctarank": size, "%is_explicit_cluster": int(size > 1),
-        "%lanemask_eq": 1 << lane, "%lanemask_lt": mask(lane), "%lanemask_le": mask(lane + 1),
-        "%lanemask_gt": mask(32) & ~mask(lane + 1), "%lanemask_ge": mask(32) & ~mask(lane),
-        "%dynamic_smem_size": 96 << 10, "%total_smem_size": 128 << 10, "%gridid": 1, "%smid": 0, "%nsmid": 1,
-    }  # fmt: skip
-    vectors = {
-        "%tid": (tid % x, tid // x % y, tid // (x * y)),
-        "%ntid": launch.block,
-        "%ctaid": place,
-        "%nctaid": (2 * cx, cy, cz),
-        "%cluster_ctaid": place,
-        "%cluster_nctaid": launch.cluster,
-        "%clusterid": (0, 0, 0),
-        "%nclusterid": (2, 1, 1),
-    }
-    for name, parts in vectors.items():
-        known.update({f"{name}.{axis}": part for axis, part in zip("xyz", parts, strict=True)})
-    return known
-
-
-def is_meeting(effect: Effect) -> bool:
-    """Whether a thread meets its whole CTA, or cluster, there."""
-    return isinstance(effect, Barrier) and effect.level != "warp" and effect.action != "arrive" and not effect.threads
+def _among(registers: dict[str, Held], indices: list[int]) -> dict[str, Held]:
+    return {name: held_among(held, indices) for name, held in registers.items()}

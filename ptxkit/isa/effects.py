@@ -125,8 +125,9 @@ class MemoryFence:
 class Barrier:
     """An execution barrier. level: `warp`, `cta`, `cluster`. action: `sync`, `arrive`, `wait`.
 
-    number, threads: expressions, None where the form has none (barrier 0, all threads). order: `acq_rel`, `relaxed`,
-    `release`, `acquire`. aligned: all threads of the warp must execute the same instruction.
+    number, threads: expressions, None where the form has none (barrier 0, all threads); of a warp's, `number` is the
+    mask of its lanes. order: `acq_rel`, `relaxed` (the lanes of a collective instruction meet), `release`, `acquire`.
+    aligned: all threads of the warp must execute the same instruction.
     """
 
     level: str

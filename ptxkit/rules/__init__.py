@@ -25,6 +25,10 @@ from ptxkit.rules import (
     ptx501_use_before_init,
     ptx502_double_init,
     ptx503_expected_bytes,
+    ptx504_missing_arrivals,
+    ptx505_excess_arrivals,
+    ptx601_barrier_never_opens,
+    ptx602_uneven_counts,
 )
 from ptxkit.rules.finding import Rule
 from ptxkit.rules.judge import Judge
@@ -46,6 +50,10 @@ RULES: tuple[Rule, ...] = (
     ptx501_use_before_init.RULE,
     ptx502_double_init.RULE,
     ptx503_expected_bytes.RULE,
+    ptx504_missing_arrivals.RULE,
+    ptx505_excess_arrivals.RULE,
+    ptx601_barrier_never_opens.RULE,
+    ptx602_uneven_counts.RULE,
 )
 
 #: The pseudo-rule under which code that no walk reached is counted as undecided.

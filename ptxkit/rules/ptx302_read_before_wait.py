@@ -150,10 +150,13 @@ def _waits(thread: Thread, barrier: int, until: int) -> bool:
 
 
 def _others_waited(world: World, barrier: int, reader: Thread, position: int) -> bool:
-    """Whether another thread waits on the mbarrier and the reader learnt of it by another barrier, or by its warp."""
+    """Whether another thread waits on the mbarrier and the reader learnt of it by another barrier, or by its warp.
+
+    Threads that take the reader's path have not waited earlier than it did.
+    """
     for thread in world.threads.values():
         waits = [at for key in (barrier, None) if (at := thread.waits.get(key)) is not None]
-        if waits and thread is not reader:
+        if waits and (thread.trace.leader is None or thread.trace.leader != reader.trace.leader):
             same_warp = thread.tid // 32 == reader.tid // 32
             if same_warp or any(world.order(thread, min(waits), reader, position)):
                 return True

@@ -6,6 +6,7 @@ What it does
 
 Why it matters
     Initialising a live object is undefined. A late second initialisation wipes out arrivals that were already counted.
+    Where the lanes of one warp do it in one instruction, GPUs so far write it once: then this is a warning.
 
 Example
     mbarrier.init.shared::cta.b64 [bar], 1;       // by every thread
@@ -25,6 +26,8 @@ from collections.abc import Iterator
 
 from ptxkit.analysis.kernel import Kernel, Thread, World
 from ptxkit.analysis.program import Step
+from ptxkit.analysis.trace import Event
+from ptxkit.diagnostics import Severity
 from ptxkit.isa.effects import MbarrierInvalidate
 from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
 from ptxkit.rules.mbarriers import initialisations, is_murky, object_of
@@ -47,7 +50,8 @@ def _world(number: int, world: World) -> Iterator[Observation]:
         again = [other for other in others if not _ended_between(world, ended[address], (thread, made), other[:2])]
         finding = None
         if again:
-            finding = _finding(first.step, again[0][2].step, again[0][0] is not thread)
+            together = all(_at_once((thread, first), (other, event)) for other, _, event in again)
+            finding = _finding(first.step, again[0][2].step, again[0][0] is not thread, together)
         key = (first.step, again[0][2].step if again else None)
         exact = all(maker.trace.is_sure(position) for maker, position, _ in (makers[0], *again[:1]))
         yield Observation(key, number, exact, finding, 2 if again and again[0][0] is not thread else 1)
@@ -64,13 +68,21 @@ def _ended_between(
     )
 
 
-def _finding(first: Step, second: Step, threads_differ: bool) -> Finding:
+def _at_once(first: tuple[Thread, Event], second: tuple[Thread, Event]) -> bool:
+    """Whether two threads of one warp execute one instruction together."""
+    (thread, init), (other, again) = first, second
+    in_one_warp = thread is not other and thread.tid // 32 == other.tid // 32
+    return in_one_warp and (init.step, init.visit) == (again.step, again.visit)
+
+
+def _finding(first: Step, second: Step, threads_differ: bool, at_once: bool) -> Finding:
     if threads_differ:
         return Finding(
             primary=second,
             message="several threads initialise this mbarrier",
             labels=((first, "initialised here"),) if first is not second else (),
             help="initialise it in one thread only, and let a barrier follow",
+            severity=Severity.WARNING if at_once else Severity.ERROR,
         )
     return Finding(
         primary=second,

@@ -27,7 +27,7 @@ from collections.abc import Iterable, Iterator
 from ptxkit.analysis.kernel import Kernel, Thread, World
 from ptxkit.analysis.trace import Event
 from ptxkit.analysis.transactions import Ledger, Round, ledgers_of, odd_ones
-from ptxkit.isa.effects import MbarrierArrive, MbarrierExpect, MbarrierTrack, MbarrierWait
+from ptxkit.isa.effects import MbarrierArrive, MbarrierComplete, MbarrierExpect, MbarrierTrack, MbarrierWait
 from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
 from ptxkit.rules.mbarriers import is_murky, object_of
 
@@ -72,12 +72,12 @@ def _one_thread(number: int, world: World, ledger: Ledger) -> Iterator[Observati
 
 def _many_threads(number: int, world: World, address: int) -> Iterator[Observation]:
     """Several threads feed the object: over a whole kernel, all that is announced must come."""
-    everyone = world.everyone or {}
-    ledgers = [ledgers_of(thread.trace, object_of).get(address) for thread in everyone.values()]
+    everyone = world.everyone(MbarrierArrive, MbarrierComplete, MbarrierExpect) or []
+    ledgers = [ledgers_of(thread.trace, object_of).get(address) for thread in everyone]
     found = [ledger for ledger in ledgers if ledger is not None]
     whole = Round(tuple(entry for ledger in found for entry in ledger.entries))
     if found and all(ledger.complete for ledger in found) and whole.is_even is not None:
-        sure = all(thread.trace.is_sure() for thread in everyone.values())
+        sure = all(thread.trace.is_sure() for thread in everyone)
         finding = None if whole.is_even else _finding(whole)
         yield Observation((whole.entries[0].event.step, None), number, sure, finding, len(found))
 
@@ -163,9 +163,10 @@ def _unarrived(number: int, world: World) -> Iterator[Observation]:
 
 
 def _nobody_arrives(world: World, address: int) -> bool:
-    if world.everyone is None:
+    everyone = world.everyone(MbarrierArrive, MbarrierTrack)
+    if everyone is None:
         return False
-    arrived = _arrivals(world.everyone.values())
+    arrived = _arrivals(everyone)
     return address not in arrived and None not in arrived
 
 

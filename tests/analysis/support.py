@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ptxkit.analysis.actions import Code
+from ptxkit.analysis.exchange import Exchange
 from ptxkit.analysis.explore import Explorer, code_of
 from ptxkit.analysis.kernel import Kernel
 from ptxkit.analysis.operations import Operations
@@ -12,9 +13,9 @@ from ptxkit.analysis.pointers import pointer_parameters
 from ptxkit.analysis.program import Program, Step, flatten
 from ptxkit.analysis.scenario import Scenario, launch_of
 from ptxkit.analysis.space import SharedWindow
-from ptxkit.analysis.terms import Terms, Value
+from ptxkit.analysis.terms import Lanes, Terms, Value
 from ptxkit.analysis.trace import Event, Opaque, Trace
-from ptxkit.analysis.walker import Walker, Warp
+from ptxkit.analysis.walker import Walker
 from ptxkit.isa.effects import Effect
 from ptxkit.syntax import parse
 from ptxkit.syntax.tree import Module
@@ -53,10 +54,12 @@ class Walk:
 
     @property
     def trace(self) -> Trace:
-        return self.walker.trace
+        return self.walker.trace.of(self.walker.tids[0])
 
     def __getitem__(self, register: str) -> Value | None:
-        return self.walker.registers.get(register)
+        held = self.walker.registers.get(register)
+        assert not isinstance(held, Lanes)
+        return held
 
     def events(self, *kinds: type[Effect]) -> list[Event]:
         """Its events, of some classes where any are given."""
@@ -74,7 +77,7 @@ def walk(module: Module, tid: int = 0, *, sample: int = 512, rank: int = 0, scen
     codes: dict[str, Code] = {}
     code = Code(program, lambda name: code_of(module, name, codes), whole=True)
     taken = scenario or Scenario(launch_of(program), sample, rank)
-    walker = Walker(code, taken, tid, Terms(), Warp(), pointer_parameters(program))
+    walker = Walker(code, taken, (tid,), Terms(), Exchange(), pointer_parameters(program))
     walker.run()
     return Walk(walker)
 
@@ -83,11 +86,17 @@ def computed(line: str, **registers: Value) -> Value | None:
     """What one instruction leaves in its destination, `%rd9`, `%r9` or `%p9`, given registers such as `r1=5`."""
     program = program_of(module_of(line))
     walker = Walker(
-        Code(program, lambda _: None, whole=True), Scenario(launch_of(program), 0), 0, Terms(), Warp(), frozenset()
+        Code(program, lambda _: None, whole=True),
+        Scenario(launch_of(program), 0),
+        (0,),
+        Terms(),
+        Exchange(),
+        frozenset(),
     )
     walker.registers.update({f"%{name}": value for name, value in registers.items()})
     walker.run()
     found = [walker.registers[name] for name in ("%rd9", "%r9", "%h9", "%p9") if name in walker.registers]
+    assert not found or not isinstance(found[0], Lanes)
     return found[0] if found else None
 
 

@@ -8,6 +8,7 @@ from ptxkit.analysis import budget, explore
 from ptxkit.analysis.neighbours import MAX_NEIGHBOURS, neighbours
 from ptxkit.analysis.scenario import MORE_SAMPLES, SAMPLES
 from ptxkit.analysis.trace import Event
+from ptxkit.isa.effects import Barrier
 from tests.analysis.support import explorer_of, kernel_of, module_of, opcodes
 
 PARAMETERS = ".param .u64 in, .param .u32 n"
@@ -58,12 +59,30 @@ def test_code_that_is_not_asynchronous_need_not_be_reached() -> None:
     )
 
 
-def test_warps_that_the_first_threads_do_not_stand_for_are_walked_for_their_code() -> None:
+def test_threads_part_where_a_branch_tells_them_apart_and_all_of_them_are_walked() -> None:
     body = """mov.u32 %r1, %tid.x; shr.u32 %r2, %r1, 5; setp.ne.u32 %p1, %r2, 6; @%p1 bra end; cp.async.wait_group 0;
     end: nanosleep.u32 0;"""
     explorer = explorer_of(module_of(body, bounds=".reqntid 384, 1, 1"))
     assert explorer.missed == []
-    assert 192 in explorer.explorations[0].traces
+    groups = {group.tids: len(group.events) for group in explorer.explorations[0].groups}
+    assert groups == {(*range(192), *range(224, 384)): 0, tuple(range(192, 224)): 1}
+
+
+def test_a_guard_without_a_branch_does_not_part_threads() -> None:
+    body = "mov.u32 %r1, %tid.x; setp.lt.u32 %p1, %r1, 3; @%p1 barrier.sync 1, 128; bar.sync 0;"
+    (group,) = explorer_of(module_of(body)).explorations[0].groups
+    assert len(group.tids) == 128
+    assert [len(group.of(tid).events) for tid in (0, 2, 3, 127)] == [2, 2, 1, 1]
+
+
+def test_threads_that_part_too_often_are_not_all_walked(monkeypatch: pytest.MonkeyPatch) -> None:
+    body = """mov.u32 %r1, %tid.x; more: setp.eq.u32 %p1, %r1, 0; @%p1 bra end; sub.u32 %r1, %r1, 1; bra more;
+    end: cp.async.wait_group 0;"""
+    monkeypatch.setattr(explore, "MAX_GROUPS", 5)
+    exploration = explorer_of(module_of(body)).explorations[0]
+    assert not exploration.is_whole
+    assert [group.tids for group in exploration.groups][:2] == [(0,), (1,)]
+    assert len(exploration.groups) == 5
 
 
 def test_two_ranks_of_a_cluster_are_explored() -> None:
@@ -75,19 +94,40 @@ def test_two_ranks_of_a_cluster_are_explored() -> None:
 
 def test_the_steps_of_all_walks_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(budget, "MAX_TOTAL_STEPS", 100)
-    body = "mov.u32 %r1, 0; more: add.u32 %r1, %r1, 1; setp.lt.u32 %p1, %r1, 200; @%p1 bra more; cp.async.wait_group 0;"
-    walked = [len(e.traces) for e in explorer_of(module_of(body)).explorations]
-    assert sum(walked) == 1
+    body = """mov.u32 %r2, %tid.x; setp.ge.u32 %p2, %r2, 32; @%p2 bra end; mov.u32 %r1, 0; more: add.u32 %r1, %r1, 1;
+    setp.lt.u32 %p1, %r1, 200; @%p1 bra more; end: cp.async.wait_group 0;"""
+    walked = [(len(e.groups), e.is_whole) for e in explorer_of(module_of(body)).explorations]
+    assert walked[0] == (1, False)
 
 
 def test_a_lane_reads_by_shuffle_what_lane_zero_had() -> None:
     body = "mov.u32 %r1, %tid.x; add.u32 %r2, %r1, 100; shfl.sync.idx.b32 %r9, %r2, 0, 31, -1; bar.sync %r9;"
     explorer = explorer_of(module_of(body.replace("bar.sync %r9", "and.b32 %r9, %r9, 15; barrier.sync %r9, 128")))
     for exploration in explorer.explorations:
-        first = {tid: trace.events[0] for tid, trace in exploration.traces.items()}
-        amounts = {tid: event.amount for tid, event in first.items() if isinstance(event, Event)}
-        assert amounts[0] == amounts[1] == 100 & 15
-        assert amounts[32] == 132 & 15
+        (group,) = exploration.groups
+        amounts = [event.amount for tid in (0, 1, 32) for event in group.of(tid).events if isinstance(event, Event)]
+        assert amounts == [100 & 15, 100 & 15, 132 & 15]
+
+
+@pytest.mark.parametrize(
+    ("mode", "operand", "clamp", "sources"),
+    [
+        ("idx", 3, 31, {0: 3, 40: 35}),
+        ("up", 1, 0, {0: 0, 5: 4, 32: 32}),
+        ("down", 2, 31, {0: 2, 31: 31, 40: 42}),
+        ("bfly", 16, 31, {0: 16, 20: 4, 33: 49}),
+        ("idx", 9, 0x1807, {10: 9, 17: 17}),
+    ],
+)
+def test_a_shuffle_gives_what_the_source_lane_has(mode: str, operand: int, clamp: int, sources: dict[int, int]) -> None:
+    body = f"""mov.u32 %r1, %tid.x; shfl.sync.{mode}.b32 %r9, %r1, {operand}, {clamp}, -1;
+    .shared .b8 tile[256]; mov.u32 %r2, tile; add.u32 %r2, %r2, %r9; st.shared.b8 [%r2], 0;"""
+    (group,) = explorer_of(module_of(body)).explorations[0].groups
+    base = 1024
+    for tid, source in sources.items():
+        (event,) = group.of(tid).events
+        assert isinstance(event, Event)
+        assert event.address == base + source, tid
 
 
 # ----------------------------------------------------------------------------------------------- neighbours
@@ -96,26 +136,24 @@ COPY = """.shared .align 128 .b8 tile[4096]; mov.u32 %r2, tile; mov.u32 %r1, %ti
 add.u32 %r4, %r2, %r3; cp.async.cg.shared.global [%r4], [%rd1], 16; cp.async.commit_group; cp.async.wait_group 0;"""
 
 
-def test_the_thread_that_copied_what_another_reads_is_walked_too() -> None:
+def test_the_thread_that_copied_what_another_reads_is_looked_at_too() -> None:
     body = f"{COPY} bar.sync 0; ld.shared.u32 %r9, [%r2+80];"
-    explorer = explorer_of(module_of(LOADED + body, parameters=PARAMETERS))
-    assert all(5 in exploration.traces for exploration in explorer.explorations)
+    worlds = kernel_of(module_of(LOADED + body, parameters=PARAMETERS)).worlds
+    assert all(5 in world.threads for world in worlds)
 
 
 def test_no_neighbours_are_needed_where_threads_read_what_they_copied() -> None:
     body = f"{COPY} ld.shared.u32 %r9, [%r4];"
-    explorer = explorer_of(module_of(LOADED + body, parameters=PARAMETERS))
-    traces = explorer.explorations[0].traces
-    assert neighbours(traces, 128) == []
-    assert 5 not in traces
+    world = kernel_of(module_of(LOADED + body, parameters=PARAMETERS)).worlds[0]
+    assert neighbours({tid: thread.trace for tid, thread in world.threads.items()}, world.groups) == []
+    assert 5 not in world.threads
 
 
 def test_the_neighbours_of_a_scenario_are_few() -> None:
     reads = " ".join(f"ld.shared.u32 %r9, [%r2+{16 * n}];" for n in range(2, 30))
-    explorer = explorer_of(module_of(f"{LOADED}{COPY} bar.sync 0; {reads}", parameters=PARAMETERS))
-    plain = explorer_of(module_of(f"{LOADED}{COPY}", parameters=PARAMETERS))
-    more = len(explorer.explorations[0].traces) - len(plain.explorations[0].traces)
-    assert 0 < more <= MAX_NEIGHBOURS
+    more = kernel_of(module_of(f"{LOADED}{COPY} bar.sync 0; {reads}", parameters=PARAMETERS)).worlds[0]
+    plain = kernel_of(module_of(f"{LOADED}{COPY}", parameters=PARAMETERS)).worlds[0]
+    assert 0 < len(more.threads) - len(plain.threads) <= MAX_NEIGHBOURS
 
 
 # ------------------------------------------------------------------------------------------ kernel, rewrites
@@ -125,13 +163,13 @@ mov.u32 %r1, %tid.x; setp.eq.u32 %p1, %r1, 0; ld.param.u64 %rd1, [in];"""
 FILL = "@%p1 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r2], [%rd1], 512, [%r5];"
 
 
-def test_all_threads_are_walked_on_demand_unless_that_is_too_much(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_threads_are_looked_at_on_demand_unless_that_is_too_much(monkeypatch: pytest.MonkeyPatch) -> None:
     module = module_of("bar.sync 0;", bounds=".reqntid 96, 1, 1")
-    everyone = kernel_of(module).worlds[0].everyone
+    everyone = kernel_of(module).worlds[0].everyone(Barrier)
     assert everyone is not None
-    assert sorted(everyone) == list(range(96))
+    assert [(thread.tid, len(thread.trace.events)) for thread in everyone] == [(tid, 1) for tid in range(96)]
     monkeypatch.setattr("ptxkit.analysis.kernel.MAX_EVERYONE", 10)
-    assert kernel_of(module).worlds[0].everyone is None
+    assert kernel_of(module).worlds[0].everyone(Barrier) is None
 
 
 def test_a_world_is_exact_where_nobody_guessed_and_opaque_where_somebody_called_away() -> None:

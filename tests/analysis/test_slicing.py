@@ -68,7 +68,7 @@ def test_what_a_function_returns_counts() -> None:
     module = module_of("mov.u32 %r2, 1027; call (%r1), f, (%r2); st.shared.u32 [%r1], 1;", before=before)
     explorer = Explorer(module, program_of(module), {})
     explorer.run()
-    (stored,) = explorer.explorations[0].traces[0].events
+    (stored,) = explorer.explorations[0].groups[0].events
     assert isinstance(stored, Event)
     assert stored.address == 1028
 

@@ -94,8 +94,13 @@ end: bar.sync 0; mbarrier.arrive.shared::cta.b64 %rd7, [%r5];""",
 
 INITIALISED_TWICE = (
     Case(
-        "two threads of one warp initialise one object",
+        "two threads of one warp initialise one object at once",
         """setp.lt.u32 %p3, %r1, 2;
+@%p3 mbarrier.init.shared::cta.b64 [%r5], 1; //? PTX502""",
+    ),
+    Case(
+        "threads of two warps initialise one object",
+        """setp.lt.u32 %p3, %r1, 33;
 @%p3 mbarrier.init.shared::cta.b64 [%r5], 1; //! PTX502""",
     ),
     Case(

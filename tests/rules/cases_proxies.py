@@ -34,14 +34,13 @@ st.shared.u32 [%r2], %r1; @%p3 fence.proxy.async.shared::cta;
         undecided=("PTX401",),
     ),
     Case(
-        "a fence that the warp votes for is not taken to be skipped",
+        "a fence that one lane votes for is executed by the whole warp",
         f"""setp.eq.u32 %p3, %r1, 5; vote.sync.any.pred %p4, %p3, -1; st.shared.u32 [%r2], %r1;
 @%p4 fence.proxy.async.shared::cta; bar.warp.sync -1;
 @!%p1 bra end;
 {COPY}
 {AFTER}""",
         bounds=".reqntid 32, 1, 1",
-        undecided=("PTX401",),
     ),
     Case(
         "a vote that this thread alone decides is known",

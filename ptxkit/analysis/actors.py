@@ -1,0 +1,107 @@
+"""Threads that synchronise alike: what a rehearsal moves about.
+
+A group of threads takes one path; those of it whose barriers and mbarriers are the same at each event are one actor.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterable, Iterator, Set
+
+from ptxkit.analysis.trace import Event, GroupEvent, GroupTrace, Opaque
+from ptxkit.isa.effects import (
+    Barrier,
+    Effect,
+    MbarrierArrive,
+    MbarrierComplete,
+    MbarrierExpect,
+    MbarrierInit,
+    MbarrierInvalidate,
+    MbarrierTrack,
+    MbarrierWait,
+)
+from ptxkit.records import dataclass
+
+_KINDS = (
+    MbarrierArrive,
+    MbarrierComplete,
+    MbarrierExpect,
+    MbarrierInit,
+    MbarrierInvalidate,
+    MbarrierTrack,
+    MbarrierWait,
+)
+
+
+def synchronises(effect: Effect) -> bool:
+    """Whether an effect is about a barrier or an mbarrier."""
+    return isinstance(effect, (Barrier, *_KINDS))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Actor:
+    """Threads `tids` with the same synchronising `events`, in order.
+
+    ended: as that of their walk. guessed: how many events there were when the walk began to guess, None where it never
+    did.
+    """
+
+    tids: tuple[int, ...]
+    events: tuple[Event, ...]
+    ended: str
+    guessed: int | None
+
+    @property
+    def warps(self) -> frozenset[int]:
+        """The warps that its threads are in."""
+        return frozenset(tid // 32 for tid in self.tids)
+
+
+def actors_of(groups: Iterable[GroupTrace]) -> list[Actor]:
+    """The actors of all threads, in the order of their first thread.
+
+    A warp whose lanes are in several actors is kept apart from others, as its lanes meet among themselves. Where all
+    lanes of a warp act as one, their meetings are of no interest.
+    """
+    found = [actor for group in groups for actor in _alike(group)]
+    parted = {warp for warp, count in Counter(warp for actor in found for warp in actor.warps).items() if count > 1}
+    return sorted((part for actor in found for part in _by_warp(actor, parted)), key=lambda actor: actor.tids[0])
+
+
+def _alike(group: GroupTrace) -> Iterator[Actor]:
+    """The threads of a group, by what they do."""
+    events = [e for e in group.events if not isinstance(e, Opaque) and synchronises(e.effect)]
+    guessed = None
+    if group.guessed is not None:
+        before = group.events[: group.guessed]
+        guessed = sum(not isinstance(event, Opaque) and synchronises(event.effect) for event in before)
+    by_story: dict[Hashable, list[int]] = defaultdict(list)
+    if any(isinstance(event, GroupEvent) for event in events):
+        for index in range(len(group.tids)):
+            by_story[tuple(_own(event, index) for event in events)].append(index)
+    else:
+        by_story[()].extend(range(len(group.tids)))
+    for indices in by_story.values():
+        own = [_own(event, indices[0]) for event in events]
+        sure = None if guessed is None else sum(event is not None for event in own[:guessed])
+        tids = tuple(group.tids[index] for index in indices)
+        yield Actor(tids, tuple(event for event in own if event is not None), group.ended, sure)
+
+
+def _by_warp(actor: Actor, parted: Set[int]) -> Iterator[Actor]:
+    """An actor without the lanes of parted warps, and one for each of these."""
+    by_warp: dict[int | None, list[int]] = defaultdict(list)
+    for tid in actor.tids:
+        by_warp[tid // 32 if tid // 32 in parted else None].append(tid)
+    for warp, tids in by_warp.items():
+        if warp is not None:
+            yield Actor(tuple(tids), actor.events, actor.ended, actor.guessed)
+            continue
+        kept = [not isinstance(e.effect, Barrier) or e.effect.level != "warp" for e in actor.events]
+        events = tuple(event for event, keep in zip(actor.events, kept, strict=True) if keep)
+        yield Actor(tuple(tids), events, actor.ended, None if actor.guessed is None else sum(kept[: actor.guessed]))
+
+
+def _own(event: Event | GroupEvent, index: int) -> Event | None:
+    """What one thread saw; common events are the same object for all."""
+    return event.of(index) if isinstance(event, GroupEvent) else event

@@ -1,0 +1,87 @@
+"""PTX504: a phase of an mbarrier never ends, as too few threads arrive.
+
+What it does
+    Plays through how all threads of the CTA arrive at mbarriers and wait for them, and finds a wait that stays for
+    ever: its phase needs more arrivals than the threads make before they all wait, or are gone.
+
+Why it matters
+    The kernel hangs.
+
+Example
+    @%p1 mbarrier.init.shared::cta.b64 [bar], 2;
+    bar.sync 0;
+    @%p1 mbarrier.arrive.shared::cta.b64 _, [bar];
+    wait:
+    mbarrier.try_wait.parity.shared::cta.b64 %p2, [bar], 0;
+    @!%p2 bra wait;
+
+Use instead
+    @%p1 mbarrier.init.shared::cta.b64 [bar], 1;
+
+ISA section
+    "Phase of the mbarrier object", "mbarrier.init", "mbarrier.arrive". Catalogue: MB7, MB9, MB12, MB20, CA10.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptxkit.analysis.kernel import Kernel, World
+from ptxkit.analysis.program import Step
+from ptxkit.analysis.rehearsal import Object, Stuck
+from ptxkit.analysis.trace import Event
+from ptxkit.isa.effects import MbarrierArrive, MbarrierInit, MbarrierTrack, MbarrierWait
+from ptxkit.rules.finding import Finding, Observation, Rule
+from ptxkit.rules.rehearsed import first_to_stick, proof
+
+
+def check(kernel: Kernel) -> Iterator[Observation]:
+    """Looks at each wait: those that pass keep the rule."""
+    for number, world in enumerate(kernel.worlds):
+        exact, threads = proof(world)
+        broken: dict[Step, Finding] = {}
+        for rehearsal in world.rehearsals:
+            stuck = first_to_stick(world, rehearsal)
+            if stuck is not None and stuck.state is not None and stuck.state.pending and _is_arrived_at(world, stuck):
+                broken.setdefault(stuck.event.step, _finding(world, stuck, stuck.state))
+        for step in {e.step for a in world.actors for e in a.events if isinstance(e.effect, MbarrierWait)}:
+            yield Observation((step, None), number, exact, broken.get(step), threads)
+
+
+def _is_arrived_at(world: World, stuck: Stuck) -> bool:
+    """Whether some thread arrives at all; PTX503 speaks of objects at which none does."""
+    events = (event for actor in world.actors for event in actor.events if event.address == stuck.event.address)
+    return any(isinstance(event.effect, MbarrierArrive | MbarrierTrack) for event in events)
+
+
+def _finding(world: World, stuck: Stuck, state: Object) -> Finding:
+    arrived = state.count - state.pending
+    labels = [(step, "arrives") for step in dict.fromkeys(event.step for event in state.arrivals)]
+    initialised = _initialisation(world, stuck.event)
+    if initialised is not None:
+        labels.append((initialised, f"each phase needs {state.count} arrivals"))
+    late = stuck.event.amount if isinstance(stuck.event.amount, int) else None
+    others = "no arrival is" if not arrived else f"{arrived} of its {state.count} arrivals are"
+    message = f"waits for a phase that never ends: {others} made in phase {state.phase + 1}"
+    if late is not None and state.phase and not arrived:
+        message = f"waits for parity {late}, but phase {state.phase} is the last to end"
+    return Finding(
+        primary=stuck.event.step,
+        message=message,
+        labels=tuple(labels),
+        help="make the count of `mbarrier.init` the number of arrivals in a phase, counted by thread",
+        properties={"count": state.count, "arrived": arrived, "phase": state.phase + 1},
+    )
+
+
+def _initialisation(world: World, wait: Event) -> Step | None:
+    for actor in world.actors:
+        for event in actor.events:
+            if isinstance(event.effect, MbarrierInit) and event.address == wait.address:
+                return event.step
+    return None
+
+
+RULE = Rule(
+    "PTX504", "mbarrier-missing-arrivals", ("Phase of the mbarrier object", "mbarrier.init", "mbarrier.arrive"), check
+)

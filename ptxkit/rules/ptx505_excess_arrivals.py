@@ -1,0 +1,79 @@
+"""PTX505: more threads arrive at an mbarrier than its phase has room for.
+
+What it does
+    Plays through how all threads of the CTA arrive at mbarriers and wait for them, and finds an arrival that comes when
+    its phase has all of its arrivals already, or in a phase that began before any thread had observed the end of the
+    one before.
+
+Why it matters
+    An arrival too many counts for the next phase, which then ends early: its data is read before it is there. Or the
+    count of pending arrivals leaves its range, which is undefined.
+
+Example
+    @%p1 mbarrier.init.shared::cta.b64 [bar], 1;
+    bar.sync 0;
+    mbarrier.arrive.shared::cta.b64 _, [bar];      // by every thread
+
+Use instead
+    @%p1 mbarrier.init.shared::cta.b64 [bar], 128;
+
+ISA section
+    "Phase of the mbarrier object", "mbarrier.init", "mbarrier.arrive". Catalogue: MB7, MB13, CA10.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptxkit.analysis.kernel import Kernel, World
+from ptxkit.analysis.program import Step
+from ptxkit.analysis.rehearsal import Excess
+from ptxkit.isa.effects import MbarrierArrive, MbarrierInit, MbarrierTrack
+from ptxkit.rules.finding import Finding, Observation, Rule
+from ptxkit.rules.rehearsed import proof
+
+
+def check(kernel: Kernel) -> Iterator[Observation]:
+    """Looks at each arrival: those that fit into their phase keep the rule."""
+    for number, world in enumerate(kernel.worlds):
+        exact, threads = proof(world)
+        broken: dict[Step, Finding] = {}
+        for rehearsal in world.rehearsals:
+            for excess in rehearsal.excess[:1]:
+                broken.setdefault(excess.event.step, _finding(world, excess))
+        arrivals = {
+            e.step for a in world.actors for e in a.events if isinstance(e.effect, MbarrierArrive | MbarrierTrack)
+        }
+        for step in arrivals:
+            yield Observation((step, None), number, exact, broken.get(step), threads)
+
+
+def _finding(world: World, excess: Excess) -> Finding:
+    others = dict.fromkeys(event.step for event in excess.others if event.step is not excess.event.step)
+    labels = [(step, "arrives in the phase before" if excess.unobserved else "arrives too") for step in others]
+    for actor in world.actors:
+        for event in actor.events:
+            if isinstance(event.effect, MbarrierInit) and event.address == excess.event.address:
+                labels.append((event.step, f"each phase has room for {excess.count}"))
+                break
+        else:
+            continue
+        break
+    if excess.unobserved:
+        message = f"arrives in phase {excess.phase} before any thread has observed the end of phase {excess.phase - 1}"
+        mend = "wait for the phase before arriving in the next one; or count all arrivals of a phase in `mbarrier.init`"
+    else:
+        message = f"arrives in phase {excess.phase}, which has all of its {excess.count} arrivals already"
+        mend = "wait for the phase before arriving again; or count all arrivals of a phase in `mbarrier.init`"
+    return Finding(
+        primary=excess.event.step,
+        message=message,
+        labels=tuple(labels),
+        help=mend,
+        properties={"count": excess.count, "phase": excess.phase},
+    )
+
+
+RULE = Rule(
+    "PTX505", "mbarrier-excess-arrivals", ("Phase of the mbarrier object", "mbarrier.init", "mbarrier.arrive"), check
+)

@@ -1,0 +1,58 @@
+"""PTX602: threads meet at one barrier and name different numbers of threads.
+
+What it does
+    Finds executions of one barrier, in one round of it, that wait for different numbers of threads.
+
+Why it matters
+    All that take part in a round must name the same number; otherwise it is undefined when the barrier opens.
+
+Example
+    @%p1 bar.sync 1, 64;
+    @!%p1 bar.arrive 1, 96;
+
+Use instead
+    @%p1 bar.sync 1, 96;
+    @!%p1 bar.arrive 1, 96;
+
+ISA section
+    "bar, barrier". Catalogue: BR1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptxkit.analysis.kernel import Kernel
+from ptxkit.analysis.program import Step
+from ptxkit.analysis.trace import Event
+from ptxkit.isa.effects import Barrier
+from ptxkit.rules.finding import Finding, Observation, Rule
+from ptxkit.rules.rehearsed import proof
+
+
+def check(kernel: Kernel) -> Iterator[Observation]:
+    """Looks at each barrier that counts threads."""
+    for number, world in enumerate(kernel.worlds):
+        exact, threads = proof(world)
+        broken: dict[Step, Finding] = {}
+        for rehearsal in world.rehearsals:
+            for first, second in rehearsal.uneven[:1]:
+                broken.setdefault(second.step, _finding(first, second))
+        counting = {
+            e.step for a in world.actors for e in a.events if isinstance(e.effect, Barrier) and e.size is not None
+        }
+        for step in counting:
+            yield Observation((step, None), number, exact, broken.get(step), threads)
+
+
+def _finding(first: Event, second: Event) -> Finding:
+    return Finding(
+        primary=second.step,
+        message=f"counts {second.size} threads at a barrier where others count {first.size} in the same round",
+        labels=((first.step, f"counts {first.size}"),) if first.step is not second.step else (),
+        help="name the same number of threads wherever they meet",
+        properties={"counted": second.size, "others": first.size},
+    )
+
+
+RULE = Rule("PTX602", "barrier-uneven-counts", ("bar, barrier",), check)
