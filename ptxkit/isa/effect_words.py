@@ -33,6 +33,7 @@ _WORDS_OF = {
     ("control", "kind"): frozenset({"branch", "branch_indexed", "call", "return", "exit", "trap"}),
     ("grid", "action"): frozenset({"launch_dependents", "wait"}),
     ("prefetch", "level"): frozenset({"L2"}),
+    ("tensor_fence", "side"): frozenset({"before", "after"}),
     ("tensor_memory", "action"): frozenset({"allocate", "deallocate", "relinquish"}),
 }
 

@@ -237,11 +237,28 @@ class RegisterFence:
 
 @dataclass(frozen=True, slots=True)
 class TensorMemory:
-    """tcgen05 allocation. action: `allocate` (address written to role `address`), `deallocate`, `relinquish`."""
+    """tcgen05 allocation. action: `allocate` (address written to role `address`), `deallocate`, `relinquish`.
+
+    columns: how many of them.
+    """
 
     action: str
     address: str | None = None
     columns: Expression | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TensorFence:
+    """`tcgen05.fence`. side: `before` or `after` the synchronisation of threads that it stands beside."""
+
+    side: str
+
+
+@dataclass(frozen=True, slots=True)
+class CtaGroup:
+    """The operation is one of a single CTA (`ctas` 1) or of a pair of them (2); a kernel has one kind only."""
+
+    ctas: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,6 +302,8 @@ Effect: TypeAlias = (
     | AsyncRegisters
     | RegisterFence
     | TensorMemory
+    | TensorFence
+    | CtaGroup
     | Value
     | Control
     | Grid

@@ -21,6 +21,7 @@ from ptxkit.isa.effects import (
     MemoryFence,
     ProxyFence,
     RegisterFence,
+    TensorFence,
     TensorMemory,
     WaitGroup,
 )
@@ -78,12 +79,8 @@ def _register_fence(_: Reading, __: Step, ___: RegisterFence) -> tuple[str, ...]
     return ("WG1",)
 
 
-def _nameless_fences(reading: Reading) -> Iterator[Change]:
-    """Instructions without operand, result or effect: all they can do is order others."""
-    for step in reading.steps:
-        found = step.match
-        if found is not None and not found.effects and not step.instruction.operands and "fence" in found.form.section:
-            yield dropped(reading, step)
+def _tensor_fence(_: Reading, __: Step, fence: TensorFence) -> tuple[str, ...] | None:
+    return ("TC11",) if fence.side == "after" else ("TC12",)
 
 
 # ---------------------------------------------------------------------------------------- barriers
@@ -211,7 +208,7 @@ OPERATORS = (
     Operator("delete-memory-fence", ("race",), _without(MemoryFence, _memory_fence)),
     Operator("delete-init-fence", ("MB5",), _without(MemoryFence, _init_fence)),
     Operator("delete-wgmma-fence", ("WG1",), _without(RegisterFence, _register_fence)),
-    Operator("delete-tcgen05-fence", ("TC11", "TC12"), _nameless_fences),
+    Operator("delete-tcgen05-fence", ("TC11", "TC12"), _without(TensorFence, _tensor_fence)),
     Operator("delete-barrier", ("race",), _without(Barrier, _barrier)),
     Operator("delete-barrier-arrive", ("BR3",), _without(Barrier, _named_arrive)),
     Operator("delete-warp-barrier", ("BR6",), _without(Barrier, _warp_barrier)),
