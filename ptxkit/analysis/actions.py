@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, TypeAlias
 
-from ptxkit.analysis.lanes import IN_THREAD, load, load_parts
+from ptxkit.analysis.lanes import IN_THREAD, load, load_parts, own_place
 from ptxkit.analysis.operands import Operands, Reader, constant
+from ptxkit.analysis.operations import Operations
 from ptxkit.analysis.origins import space_checks
 from ptxkit.analysis.program import Program, Step
 from ptxkit.analysis.slicing import Interests, interests
 from ptxkit.analysis.tensor_actions import tensor_access, tensor_memory
-from ptxkit.analysis.terms import Value, mask
-from ptxkit.analysis.trace import Event
+from ptxkit.analysis.terms import Lanes, Term, Terms, Value, lifted, mask, of_lane
 from ptxkit.analysis.walker import END
 from ptxkit.isa import effects as fx
 from ptxkit.isa.expressions import Call, Const, Expression, Role
+from ptxkit.isa.forms import Match
 from ptxkit.records import dataclass
 from ptxkit.syntax.tree import Address, Arguments, Name, Operand, Vector
 
@@ -29,9 +30,9 @@ MAX_BLOCK = 200
 Action: TypeAlias = "Callable[[Walker], int | None]"
 
 
-Guard: TypeAlias = tuple[str, bool, bool]
+Guard: TypeAlias = tuple[str, bool, bool, bool]
 """A guard's register; whether it is negated; whether the effects behind it order other instructions (a commit, a wait,
-a fence, a barrier, an arrival)."""
+a fence, a barrier, an arrival); whether they change control, so that threads which execute them part from others."""
 
 Compiled: TypeAlias = tuple[Step, Guard | None, tuple[Action, ...]]
 """A step made ready. An action answers None, or the index of the step to go on with. (A plain tuple: walks do little
@@ -102,13 +103,20 @@ def _leaves(step: Step) -> bool:
     return step.match is not None and any(isinstance(effect, fx.Control) for effect in step.match.effects)
 
 
+def _is_meeting(effect: fx.Effect) -> bool:
+    """Whether lanes of a warp meet without ordering anything."""
+    return isinstance(effect, fx.Barrier) and (effect.level, effect.order) == ("warp", "relaxed")
+
+
 def _guard(step: Step) -> Guard | None:
     guard = step.instruction.guard
     if guard is None:
         return None
     effects = step.match.effects if step.match is not None else ()
-    orders = any(not isinstance(effect, fx.Value | fx.Control | fx.Access) for effect in effects)
-    return step.scope.register(guard.predicate), guard.negated, orders
+    orders = any(
+        not isinstance(effect, fx.Value | fx.Control | fx.Access) and not _is_meeting(effect) for effect in effects
+    )
+    return step.scope.register(guard.predicate), guard.negated, orders, _leaves(step)
 
 
 def _actions(step: Step, wanted: Interests | None) -> list[Action]:
@@ -128,6 +136,8 @@ def _actions(step: Step, wanted: Interests | None) -> list[Action]:
                 control.append(_control(operands, effect))
             case fx.MbarrierWait():
                 values.append(_wait(operands, effect))
+            case fx.Barrier(level="warp", order="relaxed"):
+                events.append(_meet(operands, effect))
             case fx.Access(space="tensor"):
                 events.append(tensor_access(operands, effect))
             case fx.Access():
@@ -138,6 +148,8 @@ def _actions(step: Step, wanted: Interests | None) -> list[Action]:
                 pass
             case _:
                 events.append(_record(operands, effect))
+    if _is_collective(step.match):
+        events.append(_meet(operands, fx.Barrier("warp", "sync", order="relaxed", aligned=True)))
     # Effects read the registers as they were before the instruction; control leaves last.
     checks = space_checks(operands)
     return [action for action in (*checks, *events, *values, *control) if action is not None]
@@ -153,7 +165,7 @@ def _forget(operands: Operands) -> Action:
     def forget(walker: Walker) -> None:
         walker.record_opaque()
         for name in names:
-            walker.registers[name] = walker.fresh(name)
+            walker.set(name, walker.fresh(name))
 
     return forget
 
@@ -171,7 +183,7 @@ def _assign(operands: Operands, effect: fx.Value) -> Action | None:
     source = operands.evaluator(effect.value) or (lambda walker: walker.fresh("value"))
 
     def assign(walker: Walker) -> None:
-        walker.registers[register] = source(walker)
+        walker.set(register, source(walker))
 
     return assign
 
@@ -187,7 +199,7 @@ def _assign_vector(operands: Operands, target: Vector, value: Expression) -> Act
 
     def forget(walker: Walker) -> None:
         for position, name in enumerate(names):
-            walker.registers[name] = walker.fresh(f"element {position}")
+            walker.set(name, walker.fresh(f"element {position}"))
 
     return forget
 
@@ -198,51 +210,69 @@ def _load_vector(operands: Operands, names: list[str], call: Call) -> Action:
     def load_all(walker: Walker) -> None:
         base = address(walker)
         for position, name in enumerate(names):
-            place = walker.operations.op_add(64, base, position * (width // 8))
-            walker.registers[name] = load(walker, space, place, width, position)
+            place = walker.operations.held(Operations.op_add, 64, base, position * (width // 8))
+            walker.set(name, load(walker, space, place, width, position))
 
     return load_all
 
 
 def _unpack(names: list[str], source: Reader) -> Action:
+    count = len(names)
+
     def unpack(walker: Walker) -> None:
         whole = source(walker)
-        width = 64 // len(names)
         for position, name in enumerate(names):
-            if isinstance(whole, int):
-                walker.registers[name] = whole >> position * width & mask(width)
-            else:
-                walker.registers[name] = walker.terms.of(("unpack", whole, position, len(names)))
+            walker.set(name, lifted(partial(_part, walker.terms, position, count), whole))
 
     return unpack
+
+
+def _part(terms: Terms, position: int, count: int, whole: Value) -> Value:
+    width = 64 // count
+    if isinstance(whole, int):
+        return whole >> position * width & mask(width)
+    return terms.of(("unpack", whole, position, count))
 
 
 # ------------------------------------------------------------------------------------------------- events
 
 
 def _record(operands: Operands, effect: fx.Effect) -> Action:
-    step = operands.step
     barrier = getattr(effect, "barrier", None)
     address = operands.shared(barrier) if isinstance(barrier, str) else None
     size = _box(operands) if isinstance(effect, fx.MbarrierComplete) else None
-    size = size or operands.evaluator(getattr(effect, "size", None))
+    size = size or operands.evaluator(getattr(effect, "threads" if isinstance(effect, fx.Barrier) else "size", None))
     amount = operands.evaluator(_amount(effect))
     expect = operands.evaluator(getattr(effect, "expect", None))
 
-    def record(walker: Walker) -> int | None:
-        return walker.record(
-            Event(
-                step,
-                walker.visit,
-                effect,
-                address=address(walker) if address else None,
-                size=size(walker) if size else None,
-                amount=amount(walker) if amount else None,
-                expect=expect(walker) if expect else None,
-            )
+    def record(walker: Walker) -> None:
+        walker.record(
+            effect,
+            address(walker) if address else None,
+            size(walker) if size else None,
+            amount(walker) if amount else None,
+            None,
+            expect(walker) if expect else None,
         )
 
     return record
+
+
+def _is_collective(match: Match) -> bool:
+    """Whether all lanes of a warp execute the instruction together, as `.sync.aligned` says, and it is no barrier."""
+    if any(isinstance(effect, fx.Barrier) for effect in match.effects):
+        return False
+    return {"sync", "aligned"}.issubset(match.canonical.split("."))
+
+
+def _meet(operands: Operands, effect: fx.Barrier) -> Action:
+    """Lanes of a warp meet here. That matters only where the warp has parted."""
+    record = _record(operands, effect)
+
+    def meet(walker: Walker) -> int | None:
+        return record(walker) if walker.is_partial else None
+
+    return meet
 
 
 def _box(operands: Operands) -> Reader | None:
@@ -253,7 +283,7 @@ def _box(operands: Operands) -> Reader | None:
     if match is None or operand is None:
         return None
     reader, kind = operands.reader(operand), match.canonical
-    return lambda walker: walker.terms.of(("box", kind, reader(walker)))
+    return lambda walker: lifted(lambda address: walker.terms.of(("box", kind, address)), reader(walker))
 
 
 def _wait(operands: Operands, effect: fx.MbarrierWait) -> Action:
@@ -265,7 +295,7 @@ def _wait(operands: Operands, effect: fx.MbarrierWait) -> Action:
 
     def wait(walker: Walker) -> None:
         answered = walker.asks_again(step)
-        walker.registers[register] = int(answered)
+        walker.set(register, int(answered))
         if answered:
             record(walker)
 
@@ -299,7 +329,7 @@ def _access(operands: Operands, effect: fx.Access, *, keeps: bool) -> list[Actio
 
 
 def _shared_access(operands: Operands, effect: fx.Access) -> Action | None:
-    step, generic = operands.step, effect.space == "generic"
+    generic = effect.space == "generic"
     if effect.via == "descriptor":
         address: Reader | None = _descriptor(operands, effect.address)
     else:
@@ -311,13 +341,12 @@ def _shared_access(operands: Operands, effect: fx.Access) -> Action | None:
         return None
 
     def record(walker: Walker) -> None:
-        if unless is not None and unless(walker) == 1:
-            return
         place = address(walker)
-        if generic and not isinstance(place, int):
+        if generic and isinstance(place, Term):
             return
         length = size(walker) if size else None
-        walker.record(Event(step, walker.visit, effect, place, length, barrier=barrier(walker) if barrier else None))
+        tracked = barrier(walker) if barrier else None
+        walker.record(effect, place, length, None, tracked, unless=unless(walker) if unless else None)
 
     return record
 
@@ -331,12 +360,11 @@ def _descriptor(operands: Operands, role: str) -> Reader | None:
     if operand is None:
         return None
     reader = operands.reader(operand)
+    return lambda walker: lifted(_start_address, reader(walker))
 
-    def read(walker: Walker) -> Value:
-        value = reader(walker)
-        return (value & 0x3FFF) << 4 if isinstance(value, int) else value
 
-    return read
+def _start_address(descriptor: Value) -> Value:
+    return (descriptor & 0x3FFF) << 4 if isinstance(descriptor, int) else descriptor
 
 
 def _private_store(operands: Operands, effect: fx.Access) -> Action | None:
@@ -356,11 +384,11 @@ def _private_store(operands: Operands, effect: fx.Access) -> Action | None:
     def store(walker: Walker) -> None:
         space, where = name, place(walker)
         if space == "generic":
-            if not isinstance(where, int) or walker.window.space_of_generic(where) != "local":
+            space, where = own_place(walker, where)
+            if space != "local":
                 return
-            space, where = "local", walker.window.from_generic("local", where)
         for position, reader in enumerate(readers):
-            walker.memory[(space, walker.operations.op_add(64, where, position * each))] = reader(walker)
+            walker.keep(space, walker.operations.held(Operations.op_add, 64, where, position * each), reader(walker))
 
     return store
 
@@ -394,7 +422,10 @@ def _indexed_branch(operands: Operands) -> Action:
     targets = [found for name in names if (found := operands.scope.label(name)) is not None]
 
     def jump(walker: Walker) -> int:
-        value = index(walker)
+        held = index(walker)
+        value = of_lane(held, 0)
+        if isinstance(held, Lanes):
+            walker.part(held.values)
         if isinstance(value, int):
             return targets[value] if value < len(targets) else END
         walker.note_guess()
