@@ -13,8 +13,9 @@ from ptxkit.isa.forms import OperandForm
 from ptxkit.isa.functions import bits, is_type, kind
 from ptxkit.records import replace
 from ptxkit.validate.constants import INTEGER, SINGLE
+from ptxkit.validate.registers import wanted_type
 from ptxkit.validate.typed_shapes import TypedShape
-from ptxkit.validate.types import wanted_type, wrong_elements, wrong_vector
+from ptxkit.validate.vectors import wrong_elements, wrong_vector
 
 _VECTORS = ("v2.", "v4.")
 

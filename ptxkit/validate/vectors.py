@@ -1,0 +1,112 @@
+"""What vectors are made of: which elements go together, and which name can stand for all of them.
+
+Source: PTX ISA, "Vectors as Operands"; what goes together is as ptxas has it, held to it by the agreement test.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from ptxkit.isa.expressions import Const
+from ptxkit.isa.forms import OperandForm
+from ptxkit.isa.functions import as_bits, bits, is_narrow, is_type, kind
+from ptxkit.records import replace
+from ptxkit.validate.constants import INTEGER
+from ptxkit.validate.registers import EXAMPLES, VECTORS, wanted_type, wrong_name, wrong_single
+from ptxkit.validate.scopes import SPECIAL, UNKNOWN, is_symbol
+from ptxkit.validate.typed_shapes import TypedShape
+
+
+def wrong_elements(element: OperandForm, parts: Sequence[object]) -> str | None:
+    """A vector is untyped where one of its elements is, else of their type.
+
+    ptxas holds neighbours to one type, an untyped one between them parts them; and all widths to that of the first
+    element, which a constant does not have.
+    """
+    tagged = [part for part in parts if isinstance(part, tuple) and part[0] in ("r", "s", "c")]
+    types = {_element_type(part) for part in tagged if part[0] != "c" and is_type(str(part[1]))}
+    must = f"; each must be a .{wanted_type(element)} register"
+    if any(is_symbol(str(part[1])) for part in tagged):
+        return f"has an address for an element{must}"
+    if any(str(part[1]).startswith(VECTORS) for part in tagged):
+        return f"has a vector for an element{must}"
+    wanted = wanted_type(element)
+    constants = any(part[0] == "c" for part in tagged)
+    if constants and wanted is not None and kind(wanted) == "f" and wanted not in (*EXAMPLES, "f16"):
+        return f"has constants{must}"
+    if constants and any(part[0] == "s" and is_type(str(part[1])) and bits(str(part[1])) == 32 for part in tagged):
+        return f"has a special register beside a constant{must}"
+    if _has_strange_neighbours([_element_class(part) for part in tagged]):
+        return f"has elements of different types, {_listed(types)}{' and constants' if constants else ''}{must}"
+    first = tagged[0] if tagged else ()
+    if len({_element_bits(each) for each in types}) > 1 and first[0] != "c":
+        return f"has elements of different widths, {_listed(types)}{must}"
+    if types and (first == ("c", INTEGER) or (first[0] == "c" and wanted is not None and kind(wanted) == "f")):
+        return None
+    untyped = next((each for each in sorted(types) if kind(each) == "b"), None)
+    if untyped is not None:
+        return wrong_name(element, untyped, inside=True)
+    return next((found for part in parts if (found := wrong_single(element, part, inside=True))), None)  # type: ignore[arg-type]
+
+
+def wrong_vector(operand: OperandForm, found: str) -> str | None:
+    """A name in a vector's place must be that of a vector register, such as `%v` of `.reg .v2 .u32 %v`."""
+    if found in (SPECIAL, UNKNOWN):
+        return None
+    count = operand.count.value if isinstance(operand.count, Const) else None
+    vector, _, element = found.partition(".")
+    fitting = vector == f"v{count}" or (operand.more and int(vector[1:] or 0) >= int(count or 0))
+    if not is_symbol(found) and element and fitting:
+        return wrong_name(replace(operand, kind="register"), element, inside=True)
+    return f"must be {count} registers in braces, and is {'an address' if is_symbol(found) else f'.{found}'}"
+
+
+def is_mixed(operand: OperandForm, shape: TypedShape) -> bool:
+    """Whether a vector in an operand has elements of more than one type that differ in more than their sign, or of more
+    than one width."""
+    if not isinstance(shape, tuple):
+        return False
+    if operand.elements:
+        inner = shape[2:] if shape[0] == "a" else shape[1:]
+        return any(map(is_mixed, operand.elements, inner))  # type: ignore[arg-type]
+    tagged = (
+        [part for part in shape[1:] if isinstance(part, tuple) and part[0] in ("r", "s")] if shape[0] == "v" else []
+    )
+    types = {_element_type(part) for part in tagged if is_type(str(part[1]))}
+    wanted = wanted_type(operand)
+    if shape[0] == "v" and wanted is not None and kind(wanted) == "f":  # widths behind a constant are not compared
+        types.add(wanted if not is_narrow(wanted) else as_bits(wanted))
+    return len({_class(each) for each in types} - {"b"}) > 1 or len({_element_bits(each) for each in types}) > 1
+
+
+def _has_strange_neighbours(classes: Sequence[str]) -> bool:
+    """Whether two neighbours have different types, of which neither is untyped."""
+    return any("b" not in (one, other) and one != other for one, other in pairwise(classes))
+
+
+def _element_class(part: tuple[object, ...]) -> str:
+    """What an element is to ptxas; a name that nothing declares is untyped."""
+    if part[0] == "c":
+        return "f" if str(part[1])[0] == "f" else "integer"
+    found = _element_type(part)
+    return _class(found) if is_type(found) else "b"
+
+
+def _element_bits(word: str) -> int:
+    """The width of an element; a predicate has that of a word."""
+    return 32 if word == "pred" else bits(word)
+
+
+def _element_type(part: tuple[object, ...]) -> str:
+    """The type of a register; a special register is untyped inside a vector."""
+    return as_bits(str(part[1])) if part[0] == "s" and is_type(str(part[1])) else str(part[1])
+
+
+def _listed(types: set[str]) -> str:
+    return " and ".join(f".{each}" for each in sorted(types))
+
+
+def _class(word: str) -> str:
+    """What registers of a type are to ptxas: untyped, integer, pairs of halves, or floating point."""
+    return {"u": "integer", "s": "integer"}.get(kind(word), "halves" if word == "f16x2" else kind(word))
