@@ -6,11 +6,12 @@ Source: PTX ISA, "Tensor Memory", "Tensor Memory Addressing", "tcgen05.alloc".
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
+from functools import partial
 from typing import TYPE_CHECKING
 
 from ptxkit.analysis.operands import Operands, Reader
-from ptxkit.analysis.terms import Value
-from ptxkit.analysis.trace import Event
+from ptxkit.analysis.terms import Term, Value, lifted
 from ptxkit.isa import effects as fx
 
 if TYPE_CHECKING:
@@ -22,13 +23,13 @@ BASE = ("tensor memory",)
 
 def tensor_access(operands: Operands, effect: fx.Access) -> Callable[[Walker], None] | None:
     """Records an access to Tensor Memory."""
-    step, address = operands.step, _place(operands, effect.address)
+    address = _place(operands, effect.address)
     size = operands.evaluator(effect.size)
     if address is None:
         return None
 
     def record(walker: Walker) -> None:
-        walker.record(Event(step, walker.visit, effect, address(walker), size(walker) if size else None))
+        walker.record(effect, address(walker), size(walker) if size else None)
 
     return record
 
@@ -36,14 +37,13 @@ def tensor_access(operands: Operands, effect: fx.Access) -> Callable[[Walker], N
 def tensor_memory(operands: Operands, effect: fx.TensorMemory) -> Callable[[Walker], None]:
     """Records an allocation with the shared word that receives the address, a deallocation with the address itself;
     the amount is the columns."""
-    step = operands.step
     written = effect.action == "allocate" and effect.address is not None
     place = operands.shared(effect.address or "") if written else _place(operands, effect.address)
     columns = operands.evaluator(effect.columns)
 
     def record(walker: Walker) -> None:
         where = place(walker) if place else None
-        walker.record(Event(step, walker.visit, effect, where, amount=columns(walker) if columns else None))
+        walker.record(effect, where, None, columns(walker) if columns else None)
 
     return record
 
@@ -53,9 +53,8 @@ def _place(operands: Operands, role: str | None) -> Reader | None:
     if operand is None:
         return None
     reader = operands.reader(operand)
+    return lambda walker: lifted(partial(_apart, walker.terms), reader(walker))
 
-    def read(walker: Walker) -> Value:
-        place = reader(walker)
-        return walker.terms.of(BASE).plus(place) if isinstance(place, int) else place
 
-    return read
+def _apart(terms: Terms, place: Value) -> Value:
+    return terms.of(BASE).plus(place) if isinstance(place, int) else place
