@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from functools import partial
 from typing import TYPE_CHECKING
 
 from ptxkit.analysis.operands import Operands, Reader
-from ptxkit.analysis.terms import Term, Value, lifted
+from ptxkit.analysis.terms import Terms, Value, lifted
 from ptxkit.isa import effects as fx
 
 if TYPE_CHECKING:
