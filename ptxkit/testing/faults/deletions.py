@@ -125,8 +125,8 @@ def _named_arrive(_: Reading, __: Step, barrier: Barrier) -> tuple[str, ...] | N
     return ("BR3",) if barrier.level == "cta" and barrier.action == "arrive" else None
 
 
-def _warp_barrier(_: Reading, __: Step, barrier: Barrier) -> tuple[str, ...] | None:
-    return ("BR6",) if barrier.level == "warp" else None
+def _warp_barrier(reading: Reading, step: Step, barrier: Barrier) -> tuple[str, ...] | None:
+    return ("BR6",) if barrier.level == "warp" and reading.barriers(step) else None
 
 
 def _cluster_arrive(_: Reading, __: Step, barrier: Barrier) -> tuple[str, ...] | None:

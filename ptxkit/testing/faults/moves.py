@@ -90,14 +90,14 @@ def _barrier_too_early(reading: Reading) -> Iterator[Change | None]:
         if barrier.level != "cta" or barrier.action != "sync" or step.instruction.guard is not None:
             continue
         last = _first(reading.before(step), lambda each: _ends(reading, each))
-        if last is not None and not reading.effects(last, Barrier):
+        if last is not None and not reading.barriers(last):
             yield _lifted(reading, step, last, handed_over(reading, step))
 
 
 def _ends(reading: Reading, step: Step) -> bool:
     """Whether a step is what a barrier behind it makes known: an access to shared memory, a wait, another barrier."""
     shared = reading.accesses(step, lambda access: access.space.startswith("shared"))
-    return shared or bool(reading.effects(step, Barrier) or reading.effects(step, WaitGroup))
+    return shared or bool(reading.barriers(step) or reading.effects(step, WaitGroup))
 
 
 def _wait_too_late(reading: Reading) -> Iterator[Change]:
@@ -109,7 +109,7 @@ def _wait_too_late(reading: Reading) -> Iterator[Change]:
 
 
 def _is_barrier(reading: Reading, step: Step) -> bool:
-    return any(each.level == "cta" and each.action == "sync" for each in reading.effects(step, Barrier))
+    return any(each.level == "cta" and each.action == "sync" for each in reading.barriers(step))
 
 
 def _commit_too_early(reading: Reading) -> Iterator[Change | None]:
@@ -139,7 +139,7 @@ def _arrive_too_early(reading: Reading) -> Iterator[Change | None]:
         if arrive.asynchronous or arrive.expect is not None or step.instruction.guard is not None:
             continue
         last = _first(reading.before(step), lambda each: _ends(reading, each))
-        if last is not None and not reading.effects(last, Barrier):
+        if last is not None and not reading.barriers(last):
             yield _lifted(reading, step, last)
 
 

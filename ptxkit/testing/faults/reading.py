@@ -78,6 +78,10 @@ class Reading:
             if found:
                 yield step, found[0]
 
+    def barriers(self, step: Step) -> list[Barrier]:
+        """The barriers that an instruction is made for, not the meeting of lanes in a collective one."""
+        return [each for each in self.effects(step, Barrier) if (each.level, each.order) != ("warp", "relaxed")]
+
     def accesses(self, step: Step, test: Callable[[Access], bool]) -> bool:
         """Whether an instruction makes an access for which the test holds."""
         return any(test(each) for each in self.effects(step, Access))

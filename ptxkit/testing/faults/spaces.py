@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ptxkit.analysis.program import Step
 from ptxkit.isa import table
-from ptxkit.isa.effects import Access, Value
+from ptxkit.isa.effects import Access, CtaGroup, Value
 from ptxkit.isa.expressions import Call, Const
 from ptxkit.isa.forms import Match
 from ptxkit.records import replace
@@ -14,6 +14,7 @@ from ptxkit.syntax.tree import Instruction, Name
 from ptxkit.testing.faults.changes import Change, replaced, through
 from ptxkit.testing.faults.family import Operator
 from ptxkit.testing.faults.reading import Reading, operand
+from ptxkit.testing.faults.spelling import respelled
 
 _OFFSETS = ("shared", "shared::cta", "shared::cluster", "local")
 
@@ -90,6 +91,13 @@ def _remote_as_own(reading: Reading) -> Iterator[Change | None]:
                 yield replaced(reading, step, [new]) if new is not None else None
 
 
+def _other_pair(reading: Reading) -> Iterator[Change | None]:
+    """An operation of one CTA among those of a pair, or the reverse."""
+    for step, group in reading.having(CtaGroup):
+        new = respelled(step, (group, replace(group, ctas=3 - group.ctas)))
+        yield replaced(reading, step, [new]) if new is not None else None
+
+
 def own_as_cluster(reading: Reading) -> Iterator[Change | None]:
     """The own CTA's memory under the name of the cluster's, of which it is part."""
     for step in reading.steps:
@@ -105,4 +113,5 @@ OPERATORS = (
     Operator("other-space", ("AS1",), _other_space),
     Operator("delete-conversion", ("AS1", "AS2"), _unconverted),
     Operator("remote-as-own", ("AS5",), _remote_as_own),
+    Operator("other-cta-group", ("TC4",), _other_pair),
 )

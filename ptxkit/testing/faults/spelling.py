@@ -76,6 +76,9 @@ def _words(match: Match, old: Effect, new: Effect) -> Iterator[str]:
             yield from _SEMANTICS
         elif isinstance(value, bool):
             yield from (slot.values[0] for slot in match.form.modifiers if slot.optional and len(slot.values) == 1)
+        elif isinstance(value, int):
+            values = [word for slot in match.form.modifiers for word in slot.values]
+            yield from (word for word in values if word.endswith((f"::{value}", f"::{before}")))
         elif isinstance(value, str):
             yield from (value, str(before))
         elif isinstance(value, tuple) and isinstance(before, tuple):
