@@ -120,7 +120,7 @@ def _worlds(explorer: Explorer, trials: Sequence[Trial], ways: Sequence[Step], c
     missing = {step.index for step in ways if step not in covered}
     worlds: list[World] = []
     for trial in trials:
-        if trial.exploration is not None and missing & trial.reached:
+        if trial.walks is not None and missing & trial.reached:
             missing -= trial.reached
-            worlds.append(world_of(trial.exploration, explorer.program, explorer.budget))
+            worlds.append(world_of(trial.walks(), explorer.program, explorer.budget))
     return worlds

@@ -6,8 +6,8 @@ shared variables that are declared with less than 16 bytes of alignment, and set
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
-from functools import cached_property
+from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import cached_property, partial
 
 from ptxkit.analysis.actions import Code
 from ptxkit.analysis.definitions import successors
@@ -48,11 +48,11 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """reached: the indices of the executed steps. exploration: the walks; None where variables were moved."""
+    """reached: the indices of the executed steps. walks: gives the walks; None where variables were moved."""
 
     setting: Setting
     reached: frozenset[int]
-    exploration: Exploration | None
+    walks: Callable[[], Exploration] | None
 
 
 class Trials:
@@ -108,7 +108,7 @@ class Trials:
         self._left -= taken
         own = set(code.program.steps)
         reached = frozenset(step.index for group in exploration.groups for step in group.covered & own)
-        return Trial(setting, reached, None if setting.shift else exploration)
+        return Trial(setting, reached, None if setting.shift else partial(self._told_of, exploration, code))
 
     def _arguments(self, walker: Walker, setting: Setting) -> Iterator[tuple[tuple[str, int], int]]:
         """What the thread finds where the pointer parameters stand, by either way of reading parameters."""
@@ -125,16 +125,29 @@ class Trials:
         found = self._codes.get(shift)
         if found is None:
             program = self._explorer.program
-            if shift:
+            if self._least < LARGEST:
                 program = moved(flatten(program.module, program.function), shift)
             codes: dict[str, Code] = {}
             found = Code(program, lambda name: code_of(program.module, name, codes))
             self._codes[shift] = found
         return found
 
+    def _told_of(self, exploration: Exploration, code: Code) -> Exploration:
+        """Walks of a program that was flattened anew, as if they had been through the explorer's."""
+        own = dict(zip(code.program.steps, self._explorer.program.steps, strict=True))
+        groups = [
+            replace(
+                group,
+                events=[replace(event, step=own.get(event.step, event.step)) for event in group.events],
+                covered={own.get(step, step) for step in group.covered},
+            )
+            for group in exploration.groups
+        ]
+        return replace(exploration, groups=groups)
+
 
 def moved(program: Program, shift: int) -> Program:
-    """The program with every shared variable moved by so many bytes that may be, by its declared alignment."""
+    """The program with each shared variable so many bytes behind a multiple of 16, if its alignment allows it."""
     scopes: dict[int, Scope] = {}
     for step in program.steps:
         scope: Scope | None = step.scope
@@ -148,9 +161,10 @@ def moved(program: Program, shift: int) -> Program:
 
 
 def _moved(variable: Variable, shift: int) -> Variable:
-    if variable.space != "shared" or shift % max(variable.alignment, 1):
+    if variable.space != "shared" or variable.alignment >= LARGEST:
         return variable
-    return replace(variable, address=variable.address + shift)
+    start = -(-variable.address // LARGEST) * LARGEST
+    return replace(variable, address=start + (0 if shift % max(variable.alignment, 1) else shift))
 
 
 def deciding_branch(
