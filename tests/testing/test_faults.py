@@ -78,7 +78,7 @@ def only(family: str, text: str = KERNEL) -> list[str]:
         ("other-parity", ["mbarrier.try_wait.parity.shared::cta.b64 %done, [bar], 1;"]),
         ("delete-mbarrier-wait", ["setp.eq.u32 %done, 0, 0;"]),
         ("wait-without-loop", [""]),
-        ("offset-as-generic", ["@%first mbarrier.init.b64 [bar], 1;"]),
+        ("offset-as-generic", ["ld.u32 %v, [%s];"]),
         ("harmless: wait-for-reads-only", ["@%first cp.async.bulk.wait_group.read 0;"]),
         ("wait-for-the-other-kind", ["@%first cp.async.wait_group 0;"]),
         ("weaker-order", ["mbarrier.try_wait.parity.relaxed.cta.shared::cta.b64 %done, [bar], 0;"]),

@@ -13,7 +13,7 @@ from ptxkit.records import replace
 from ptxkit.syntax.tree import Instruction, Name
 from ptxkit.testing.faults.changes import Change, replaced, through
 from ptxkit.testing.faults.family import Operator
-from ptxkit.testing.faults.reading import Reading, operand
+from ptxkit.testing.faults.reading import Reading, names_in, operand
 from ptxkit.testing.faults.spelling import respelled
 
 _OFFSETS = ("shared", "shared::cta", "shared::cluster", "local")
@@ -43,9 +43,12 @@ def _addressed(reading: Reading, step: Step) -> list[tuple[str, bool]]:
 
 
 def _offset_as_generic(reading: Reading) -> Iterator[Change | None]:
+    """Of addresses in registers: a variable by its name is found in its own space, whatever the instruction says."""
     for step in reading.steps:
         words = _words(step, _OFFSETS)
-        if len(words) == 1 and _addressed(reading, step):
+        roles = [role for role, _ in _addressed(reading, step)]
+        named = any(step.scope.variable(name) for role in roles for name in names_in(operand(step, role)))
+        if len(words) == 1 and roles and not named:
             new = _exchanged(step, words[0], None)
             yield replaced(reading, step, [new]) if new is not None else None
 
