@@ -26,7 +26,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptxkit.analysis.kernel import Kernel, World
-from ptxkit.analysis.program import Step
 from ptxkit.analysis.rehearsal import Excess
 from ptxkit.isa.effects import MbarrierArrive, MbarrierInit, MbarrierTrack
 from ptxkit.rules.finding import Finding, Observation, Rule
@@ -37,10 +36,13 @@ def check(kernel: Kernel) -> Iterator[Observation]:
     """Looks at each arrival: those that fit into their phase keep the rule."""
     for number, world in enumerate(kernel.worlds):
         exact, threads = proof(world)
-        broken: dict[Step, Finding] = {}
-        for rehearsal in world.rehearsals:
-            for excess in rehearsal.excess[:1]:
-                broken.setdefault(excess.event.step, _finding(world, excess))
+        by_object: dict[object, Excess] = {}
+        for excess in (rehearsal.excess[0] for rehearsal in world.rehearsals if rehearsal.excess):
+            # Which of two arrivals is the one too many depends on who comes first: the later in the text is named.
+            known = by_object.setdefault(excess.event.address, excess)
+            if excess.event.step.start > known.event.step.start:
+                by_object[excess.event.address] = excess
+        broken = {excess.event.step: _finding(world, excess) for excess in by_object.values()}
         arrivals = {
             e.step for a in world.actors for e in a.events if isinstance(e.effect, MbarrierArrive | MbarrierTrack)
         }

@@ -35,9 +35,9 @@ def check(kernel: Kernel) -> Iterator[Observation]:
     for number, world in enumerate(kernel.worlds):
         exact, threads = proof(world)
         broken: dict[Step, Finding] = {}
-        for rehearsal in world.rehearsals:
-            for first, second in rehearsal.uneven[:1]:
-                broken.setdefault(second.step, _finding(first, second))
+        for pair in (rehearsal.uneven[0] for rehearsal in world.rehearsals if rehearsal.uneven):
+            first, second = sorted(pair, key=lambda event: event.step.start)
+            broken.setdefault(second.step, _finding(first, second))
         counting = {
             e.step for a in world.actors for e in a.events if isinstance(e.effect, Barrier) and e.size is not None
         }

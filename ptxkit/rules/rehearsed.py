@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
-from ptxkit.analysis.actors import Actor
 from ptxkit.analysis.kernel import World
 from ptxkit.analysis.rehearsal import Rehearsal, Stuck
 
@@ -24,10 +21,13 @@ def proof(world: World) -> tuple[bool, int]:
 
 
 def first_to_stick(world: World, rehearsal: Rehearsal) -> Stuck | None:
-    """What the others hang on, where everybody waits; None where somebody's walk was cut short before it waits.
+    """What the others hang on, where everybody waits; None where somebody's walk was cut short before it waits, and
+    where something else was wrong before.
 
     That is the phase which came nearest to its end and stopped first; a barrier only where no phase is waited for.
     """
+    if rehearsal.excess or rehearsal.uneven:
+        return None
     waiting = {stuck.actor for stuck in rehearsal.stuck}
     if any(actor.ended != "exit" and number not in waiting for number, actor in enumerate(world.actors)):
         return None
@@ -37,9 +37,3 @@ def first_to_stick(world: World, rehearsal: Rehearsal) -> Stuck | None:
         if found:
             return min(found, key=lambda stuck: stuck.state.touched if stuck.state is not None else 0)
     return rehearsal.stuck[0] if rehearsal.stuck else None
-
-
-def threads_of(actors: Iterable[Actor]) -> str:
-    """So many threads, in words."""
-    count = sum(len(actor.tids) for actor in actors)
-    return f"{count} thread" + ("s" if count != 1 else "")

@@ -9,10 +9,16 @@ import pytest
 
 from ptxkit.rules import RULES, Rule
 from tests.corpus.support import ptxas
-from tests.rules import cases_addresses, cases_groups, cases_mbarriers, cases_proxies
+from tests.rules import cases_addresses, cases_groups, cases_mbarriers, cases_phases, cases_proxies
 from tests.rules.support import Case, each, expected, told
 
-CASES = (*cases_addresses.CASES, *cases_groups.CASES, *cases_mbarriers.CASES, *cases_proxies.CASES)
+CASES = (
+    *cases_addresses.CASES,
+    *cases_groups.CASES,
+    *cases_mbarriers.CASES,
+    *cases_phases.CASES,
+    *cases_proxies.CASES,
+)
 
 
 @each(CASES)

@@ -1,0 +1,176 @@
+"""Kernels about the phases of mbarriers and about barriers that all threads play through (PTX504, 505, 601, 602)."""
+
+from __future__ import annotations
+
+from tests.rules.support import Case
+
+WAIT = "mbarrier.try_wait.parity.shared::cta.b64 %p3, [%r5],"
+ARRIVE = "mbarrier.arrive.shared::cta.b64 _, [%r5];"
+
+
+def init(count: int) -> str:
+    return f"@%p1 mbarrier.init.shared::cta.b64 [%r5], {count}; //= init\nbar.sync 0;"
+
+
+MISSING = (
+    Case(
+        "a phase that needs one arrival more than there are threads never ends",
+        f"""{init(129)}
+{ARRIVE} //= arrive
+wait: {WAIT} 0; //! PTX504 arrive init
+@!%p3 bra wait;""",
+    ),
+    Case(
+        "a thread that has dropped out is not counted in later phases",
+        f"""{init(128)}
+setp.lt.u32 %p4, %r1, 32;
+@%p4 mbarrier.arrive_drop.shared::cta.b64 _, [%r5]; @%p4 bra end; {ARRIVE}
+wait: {WAIT} 0; @!%p3 bra wait;
+{ARRIVE}
+again: {WAIT} 1; @!%p3 bra again;
+end:""",
+    ),
+    Case(
+        "a thread that waits when it has dropped out may find its phase gone by",
+        f"""{init(128)}
+setp.lt.u32 %p4, %r1, 32; setp.ge.u32 %p5, %r1, 32;
+@%p4 mbarrier.arrive_drop.shared::cta.b64 _, [%r5]; @%p5 {ARRIVE}
+wait: {WAIT} 0; //! PTX504 init
+@!%p3 bra wait;
+@%p4 bra end; {ARRIVE}
+again: {WAIT} 1; @!%p3 bra again;
+end:""",
+    ),
+    Case(
+        "a thread that leaves without dropping out is missed",
+        f"""{init(128)}
+setp.lt.u32 %p4, %r1, 32; {ARRIVE}
+wait: {WAIT} 0; @!%p3 bra wait;
+@%p4 bra end; {ARRIVE} //= arrive
+again: {WAIT} 1; //! PTX504 arrive init
+@!%p3 bra again;
+end:""",
+    ),
+    Case(
+        "an arrival that counts for a warp counts 32",
+        f"""{init(128)}
+and.b32 %r10, %r1, 31; setp.eq.u32 %p4, %r10, 0; bar.warp.sync -1;
+@%p4 mbarrier.arrive.shared::cta.b64 _, [%r5], 32;
+wait: {WAIT} 0; @!%p3 bra wait;""",
+    ),
+    Case(
+        "the arrival of cp.async that is not counted is made up for before",
+        f"""{init(128)}
+cp.async.ca.shared.global [%r4], [%rd1], 16; cp.async.mbarrier.arrive.shared.b64 [%r5]; {ARRIVE}
+wait: {WAIT} 0; @!%p3 bra wait;""",
+        target="sm_90",
+    ),
+    Case(
+        "the arrival of cp.async that is counted needs no other",
+        f"""{init(128)}
+cp.async.ca.shared.global [%r4], [%rd1], 16; cp.async.mbarrier.arrive.noinc.shared.b64 [%r5];
+wait: {WAIT} 0; @!%p3 bra wait;""",
+    ),
+    Case(
+        "where the size of the block is open a count may be right",
+        f"""{init(256)}
+{ARRIVE}
+wait: {WAIT} 0; @!%p3 bra wait;""",
+        bounds="",
+        undecided=("PTX504",),
+    ),
+    Case(
+        "a count taken from the size of the block is right whatever that is",
+        f"""mov.u32 %r10, %ntid.x; @%p1 mbarrier.init.shared::cta.b64 [%r5], %r10; bar.sync 0;
+{ARRIVE}
+wait: {WAIT} 0; @!%p3 bra wait;""",
+        bounds="",
+    ),
+    Case(
+        "which phases end is not told where a branch hangs on data",
+        f"""{init(129)}
+ld.global.u32 %r10, [%rd1]; setp.eq.u32 %p4, %r10, 7; @%p4 {ARRIVE} {ARRIVE}
+wait: {WAIT} 0; @!%p3 bra wait;""",
+        undecided=("PTX504", "PTX505"),
+    ),
+)
+
+EXCESS = (
+    Case(
+        "every thread arrives where one should",
+        f"""{init(1)}
+{ARRIVE} //! PTX505 init
+wait: {WAIT} 0; @!%p3 bra wait;""",
+    ),
+    Case(
+        "a producer that does not wait for its slot laps the consumers",
+        f"""@%p1 mbarrier.init.shared::cta.b64 [%r5], 1; //= init
+@%p1 mbarrier.init.shared::cta.b64 [%r5+8], 96; bar.sync 0; //= slots
+setp.lt.u32 %p4, %r1, 32; mov.u32 %r10, 0; @!%p4 bra consumer;
+setp.ne.u32 %p5, %r1, 0; @%p5 bra end;
+produce:
+{ARRIVE} //! PTX505 init
+add.u32 %r10, %r10, 1; setp.lt.u32 %p5, %r10, 4; @%p5 bra produce; bra.uni end;
+consumer: and.b32 %r11, %r10, 1;
+wait: {WAIT} %r11; @!%p3 bra wait;
+mbarrier.arrive.shared::cta.b64 _, [%r5+8]; //! PTX505 slots
+add.u32 %r10, %r10, 1; setp.lt.u32 %p5, %r10, 4; @%p5 bra consumer;
+end:""",
+    ),
+    Case(
+        "a producer that waits for its slot does not",
+        f"""@%p1 mbarrier.init.shared::cta.b64 [%r5], 1; @%p1 mbarrier.init.shared::cta.b64 [%r5+8], 96; bar.sync 0;
+setp.lt.u32 %p4, %r1, 32; mov.u32 %r10, 0; @!%p4 bra consumer;
+setp.ne.u32 %p5, %r1, 0; @%p5 bra end;
+produce: and.b32 %r11, %r10, 1; xor.b32 %r11, %r11, 1;
+free: mbarrier.try_wait.parity.shared::cta.b64 %p3, [%r5+8], %r11; @!%p3 bra free;
+{ARRIVE}
+add.u32 %r10, %r10, 1; setp.lt.u32 %p5, %r10, 4; @%p5 bra produce; bra.uni end;
+consumer: and.b32 %r11, %r10, 1;
+wait: {WAIT} %r11; @!%p3 bra wait;
+mbarrier.arrive.shared::cta.b64 _, [%r5+8];
+add.u32 %r10, %r10, 1; setp.lt.u32 %p5, %r10, 4; @%p5 bra consumer;
+end:""",
+    ),
+)
+
+BARRIERS = (
+    Case(
+        "each half waits for all at a barrier of its own",
+        """setp.lt.u32 %p4, %r1, 64;
+@%p4 barrier.sync 1; //! PTX601 other
+@!%p4 barrier.sync 2; //= other""",
+    ),
+    Case(
+        "a barrier for more warps than come never opens",
+        """setp.lt.u32 %p4, %r1, 64;
+@%p4 barrier.sync 1, 96; //! PTX601""",
+    ),
+    Case(
+        "warps that have left are not waited for",
+        "setp.lt.u32 %p4, %r1, 64; @%p4 bra end; bar.sync 0;\nend:",
+    ),
+    Case(
+        "lanes that come to a counted barrier on two ways are one warp",
+        """and.b32 %r10, %r1, 1; setp.eq.u32 %p4, %r10, 0; @%p4 bra even; nanosleep.u32 1;
+even: barrier.sync 3, 128;""",
+    ),
+    Case(
+        "the two sides of a barrier count differently",
+        """setp.lt.u32 %p4, %r1, 64;
+@%p4 barrier.arrive 1, 96; //= first
+@!%p4 barrier.sync 1, 128; //! PTX602 first""",
+    ),
+    Case(
+        "the two sides of a barrier count alike",
+        "setp.lt.u32 %p4, %r1, 64; @%p4 barrier.arrive 1, 128; @!%p4 barrier.sync 1, 128;",
+    ),
+    Case(
+        "a named barrier counts 64 here and 96 there",
+        """setp.lt.u32 %p4, %r1, 32; setp.ge.u32 %p5, %r1, 96;
+@%p4 barrier.sync 4, 64; //= first
+@%p5 barrier.sync 4, 96; //! PTX602 first""",
+    ),
+)
+
+CASES = (*MISSING, *EXCESS, *BARRIERS)
