@@ -62,6 +62,7 @@ def test_what_assemblers_take_beyond_that_is_a_warning(text: str) -> None:
         f"{SPARSE} {D}, {A}, {A}, {D}, 1, 0;",
         f"{SPARSE} {D}, {A}, {A}, {D}, !%b32_9, 0;",
         f"{SPARSE} {D}, {A}, {A}, {D}, %b32_9, 4;",
+        f"mma.sp.sync.aligned.m16n8k32.row.col.f16.f16.f16.f16 {B}, {A}, {A}, {B}, %b32_9, 3;",
         f"{WGMMA} {{%f32_0, _, %f32_2, %f32_3}}, {A}, %b64_1, %pred_1, 1, 1, 0;",
         f"{WGMMA} {D}, {A}, shared_+8, %pred_1, 1, 1, 0;",
         "wmma.load.f16.sync.aligned.col.m16n16k16.c {%b32_1, %b32_2, %b32_3, %b32_4}, [%b64_1];",
@@ -95,6 +96,13 @@ def test_constants_are_stored_to_tensor_memory_beside_registers_or_as_singles() 
     is_tolerated("tcgen05.st.sync.aligned.32x32b.x2.b32 [%b32_1], {1, %b32_2};", *TENSOR)
     is_tolerated("tcgen05.st.sync.aligned.32x32b.x1.b32 [%b32_1], {0f3F800000};", *TENSOR)
     agree("tcgen05.st.sync.aligned.32x32b.x1.b32 [%b32_1], {1};", *TENSOR, accepted=False)
+
+
+def test_a_count_of_columns_is_cut_to_the_bits_it_needs() -> None:
+    dealloc = "tcgen05.dealloc.exclusive.cta_group::1.sync.aligned.b32 %b32_1,"
+    agree(f"{dealloc} 32;", (9, 4), "sm_107a", accepted=True)
+    is_tolerated(f"{dealloc} -32;", (9, 4), "sm_107a")
+    agree(f"{dealloc} 4294967296;", (9, 4), "sm_107a", accepted=False)
 
 
 def test_a_place_in_tensor_memory_is_a_number() -> None:
