@@ -61,9 +61,10 @@ class OperandForm:
     tolerated; cut: those whose low 32 bits are in it. allowed_if: for `sink`, `wider` and their like the condition
     under which they hold. minus: `-%r` is allowed. parts: patterns of the selectors of its parts that are allowed
     (`b0`, `h[0-3][0-3]`); whole: so is none. scalar: an element of a vector register is not allowed. typed: nor is
-    the name of a function tolerated, which has no type. more: a vector may have more elements, 2 or 4, and a plain
+    the name of a function tolerated, which has no type. own: its type is its own, though the opcode has such a word.
+    more: a vector may have more elements, 2 or 4, and a plain
     register do. symbols: the state space of a symbol in an address, where that is another than `space`. bare: no
-    braces may stand around it. nameless: no name with a constant behind it is a constant here. single: a
+    braces may stand around it. nameless: no symbol with a constant behind it is a constant here. single: a
     floating-point constant must be one of single precision. upto64: a wider register has 64 bits at most. loose:
     assemblers take more than the manual has (`ptxkit.validate.loose`), with vector a vector register for what stands
     in braces too.
@@ -99,6 +100,7 @@ class OperandForm:
     minus: bool = False
     scalar: bool = False
     typed: bool = False
+    own: bool = False
     bare: bool = False
     nameless: bool = False
     single: bool = False

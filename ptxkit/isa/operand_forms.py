@@ -27,6 +27,7 @@ _FLAGS = frozenset(
         "minus",
         "scalar",
         "typed",
+        "own",
         "bare",
         "nameless",
     }

@@ -39,7 +39,7 @@ _CONSTANT_NAMES = frozenset({"WARP_SZ"})
 _PLAIN_ADDRESS: Shape = ("address",)
 
 # What may stand for an address without brackets where assemblers let it.
-_BARE = frozenset({"name", "not", "symbolic", "sink"})
+_BARE = frozenset({"name", "not", "symbolic", "sink", "constant"})
 
 MALFORMED = "malformed"
 """The shape of what can stand nowhere: `-%r1`, `4+table`, `[texture+8, {%r1}]`, `%v.x|%p`."""
@@ -157,7 +157,7 @@ def fit_all(operands: Sequence[OperandForm], shapes: Sequence[object]) -> bool:
 
 def _fits_address(operand: OperandForm, shape: Shape) -> bool:
     if shape == "element":
-        return operand.symbol and not operand.elements
+        return (operand.symbol or operand.bare) and not operand.elements
     if shape in _BARE:
         return operand.sink if shape == "sink" else operand.bare
     return shape[0] == "address" and fit_all(operand.elements, shape[1:])
@@ -188,7 +188,7 @@ def _fits_register(operand: OperandForm, shape: Shape) -> bool:
 
 
 def _fits_vector(operand: OperandForm, shape: Shape) -> bool:
-    if operand.more and shape == "constant":
+    if operand.more and shape in ("constant", "symbolic"):
         return operand.immediates is not None
     if shape == "name":  # a register declared with `.v2`
         return operand.vector or not (operand.elements or operand.braced)

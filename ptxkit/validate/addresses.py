@@ -60,6 +60,15 @@ def misplaced(match: Match, typed: tuple[TypedShape, ...]) -> tuple[int, str] | 
     return None
 
 
+def outgoing_parameter(match: Match, typed: tuple[TypedShape, ...]) -> int | None:
+    """The index of the address that is that of a `.param` variable of this body; None where there is none."""
+    for index, (operand, shape) in enumerate(zip(match.operands, typed, strict=True)):
+        base = shape[1] if operand.kind == "address" and isinstance(shape, tuple) else None
+        if isinstance(base, tuple) and base[0] in ("r", "+") and base[1] == ARGUMENT:
+            return index
+    return None
+
+
 def _is_foreign(base: object, match: Match) -> bool:
     """Whether the base of an address is none that the qualifier of the parameter space allows."""
     qualifier = next((value for value in match.modifiers.values() if value in _FOREIGN), None)
@@ -91,6 +100,8 @@ def _misplaced(form: OperandForm, shape: TypedShape, use: str | None) -> str | N
         return _wrong_address(form, shape[1], use)
     if form.kind == "address" and shape[0] in ("r", "+"):  # without brackets, which some forms tolerate
         kind = str(shape[1][1] if isinstance(shape[1], tuple) else shape[1])
+        if kind in _OPAQUE and not form.wide:
+            return None
         return _outside(_space_of(form), kind) if is_symbol(kind) and not is_code(kind) else None
     if form.kind == "register" and form.symbol and shape[0] in ("r", "+", "e"):
         kind = str(shape[1][1] if isinstance(shape[1], tuple) else shape[1])

@@ -17,7 +17,7 @@ from ptxkit.isa.targets import Target, remedy, stated, unmet
 from ptxkit.isa.words import clip, operand_words
 from ptxkit.records import dataclass, replace
 from ptxkit.syntax.tree import Function, Instruction
-from ptxkit.validate.addresses import misplaced
+from ptxkit.validate.addresses import misplaced, outgoing_parameter
 from ptxkit.validate.alignment import is_static, misaligned
 from ptxkit.validate.calls import call_problems, is_call
 from ptxkit.validate.constants import has_limits, illegal_constants
@@ -37,7 +37,7 @@ class _Answer:
     misplaced: the operand whose symbol cannot stand there, and what would be right. is_call: arguments
     must be looked at. rivals: other forms that the operands fit, which may take the constants that this one does not,
     each with what keeps it from being used or makes it odd. static: an offset from a variable must be looked at.
-    particular: any of these.
+    outgoing: the operand that is a parameter of a call, which no guard may stand before. particular: any of these.
     """
 
     match: Match | None
@@ -48,6 +48,7 @@ class _Answer:
     is_call: bool = False
     rivals: tuple[tuple[Match, tuple[Problem, ...]], ...] = ()
     static: bool = False
+    outgoing: int | None = None
     particular: bool = False
 
 
@@ -77,8 +78,10 @@ class InstructionChecker:
             answer = self._answer(instruction, key[1:])
             strange = is_strange(key[1:])
             static = answer.match is not None and is_static(answer.match, key[1:])
+            outgoing = outgoing_parameter(answer.match, key[1:]) if answer.match is not None else None
             particular = strange or static or answer.limited or answer.is_call or answer.misplaced is not None
-            answer = self._answers[key] = replace(answer, strange=strange, static=static, particular=particular)
+            answer = replace(answer, strange=strange, static=static, outgoing=outgoing)
+            answer = self._answers[key] = replace(answer, particular=particular or outgoing is not None)
         guard = instruction.guard
         if not (answer.particular or (guard is not None and scope.type_of(guard.predicate) != "pred")):
             return answer.problems
@@ -88,6 +91,10 @@ class InstructionChecker:
         """What depends on more than the opcode and the operands' classes."""
         if instruction.guard is not None:
             yield from self._guard(instruction.guard.predicate, scope)
+            if answer.outgoing is not None:
+                message = f"`{instruction.opcode}` reads or writes a parameter of a call, and has a guard"
+                help_ = "guard the call itself, or move the value in a guarded instruction of its own"
+                yield Problem("PTX104", message, answer.outgoing, None, help_)
         if answer.strange:
             yield from self._names(instruction, scope)
         if answer.limited and answer.match is not None:
@@ -199,14 +206,17 @@ def _constants(answer: _Answer, instruction: Instruction) -> Iterator[Problem]:
     yield from _constant_problems(answer.match, instruction, constants)
 
 
-def _unwritable(shape: object) -> str | None:
-    """What stands in a result, or among its elements, that cannot be written."""
+def _unwritable(shape: object, *, inside: bool = False) -> str | None:
+    """What stands in a result, or among its elements, that cannot be written; a special register inside a vector is
+    tolerated (`oddity`)."""
     if not isinstance(shape, tuple):
         return None
     if shape[0] in ("v", "p"):
-        return next(filter(None, map(_unwritable, shape[1:])), None)
+        return next(filter(None, (_unwritable(part, inside=shape[0] == "v") for part in shape[1:])), None)
     things = {"s": "a special register", "c": "a constant"}
-    return f"has {things[shape[0]]}, which cannot be written" if shape[0] in things else None
+    if shape[0] not in things or (inside and shape[0] == "s"):
+        return None
+    return f"has {things[shape[0]]}, which cannot be written"
 
 
 def _type_problem(match: Match, typed: tuple[TypedShape, ...]) -> Problem | None:
@@ -218,7 +228,7 @@ def _type_problem(match: Match, typed: tuple[TypedShape, ...]) -> Problem | None
         if is_result and operand.immediates is None:
             wrong = _unwritable(shape) or wrong
         if wrong is None:
-            strange = None if tolerated else oddity(operand, shape)
+            strange = None if tolerated else oddity(operand, shape, is_result=is_result)
             if strange is not None:
                 reason = f"operand {index + 1} of `{match.canonical}` is tolerated: {table().tolerance(strange)}"
                 tolerated = Problem("PTX104", reason, index, match.form, certain=False, typed=True)
@@ -238,7 +248,10 @@ def _type_problem(match: Match, typed: tuple[TypedShape, ...]) -> Problem | None
 def _given_types(match: Match, role: str) -> frozenset[str | None]:
     """The types that the opcode gives an operand: its words, and what is made of them; none where the form says it
     outright."""
-    own = next((operand.type for operand in match.form.operands if operand.role == role), None)
+    form = next((operand for operand in match.form.operands if operand.role == role), None)
+    if form is not None and form.own:
+        return frozenset()
+    own = form.type if form is not None else None
     if isinstance(own, Const):
         return frozenset(slot.name for slot in match.form.modifiers if slot.is_literal)
     bound = next((operand.type for operand in match.operands if operand.role == role), None)

@@ -83,7 +83,7 @@ def wrong_sum(operand: OperandForm, found: str, types: Sequence[object]) -> str 
     if wanted is None or found == UNKNOWN:
         return None
     refused = f"must be a .{wanted} register, and is a sum with a name"
-    if operand.nameless or not (operand.immediates or operand.symbol):
+    if (operand.nameless and is_symbol(found)) or not (operand.immediates or operand.symbol):
         return refused
     if is_code(found) and not (operand.symbol and found in (FUNCTION, ENTRY)):
         return f"must be a .{wanted} register, and names a place in the code"

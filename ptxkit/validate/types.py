@@ -12,8 +12,9 @@ from ptxkit.isa.expressions import Const
 from ptxkit.isa.forms import OperandForm
 from ptxkit.isa.functions import bits, is_narrow, is_type, kind
 from ptxkit.records import replace
-from ptxkit.validate.registers import VECTORS, wanted_type, wrong_single
-from ptxkit.validate.scopes import ENTRY, FUNCTION, LABEL, SPECIAL, UNKNOWN, is_symbol
+from ptxkit.validate.constants import INTEGER
+from ptxkit.validate.registers import VECTORS, agrees, wanted_type, wrong_single
+from ptxkit.validate.scopes import ENTRY, FUNCTION, LABEL, SPECIAL, UNKNOWN, is_code, is_symbol
 from ptxkit.validate.typed_shapes import TypedShape
 from ptxkit.validate.vectors import is_mixed, wrong_elements, wrong_vector
 
@@ -33,11 +34,13 @@ def misfit(operand: OperandForm, shape: TypedShape, *, inside: bool = False) -> 
         case "r" | "s" if operand.kind == "vector":
             return _wrong_whole(operand, shape)
         case "v" if operand.kind == "register":
-            return misfit(operand, shape[1])  # type: ignore[arg-type]
+            return misfit(operand, shape[1], inside=shape[1][0] == "s")  # type: ignore[arg-type,index]
         case "v" | "p":
             return _first_misfit(operand, shape[1:], inside=shape[0] == "v")
         case "a":
             return _wrong_base(operand, shape[1]) or _first_misfit(operand, shape[2:])
+        case _ if operand.kind == "address" and shape[0] != "e":
+            return _wrong_bare(operand, shape)
         case _:
             return wrong_single(operand, shape, inside=inside)
 
@@ -53,7 +56,13 @@ def tolerance(operand: OperandForm, shape: TypedShape, words: Collection[str | N
     wanted = wanted_type(operand)
     if shape == ("+", "pred") and wanted == "pred" and not is_result:
         return "sum_of_any_width"
-    if operand.kind != "register" or shape[0] not in ("r", "+") or wanted not in words or operand.integer:
+    if wanted is None or not (operand.kind == "register" or operand.more) or shape[0] not in ("r", "+"):
+        return None
+    if wanted not in words:
+        is_sum = shape[0] == "+" and operand.immediates is not None and not operand.nameless
+        is_float = kind(wanted) == "f" and is_type(str(shape[1])) and agrees(str(shape[1]), wanted, operand, False)
+        return "sum_of_any_width" if is_sum and is_float else None
+    if operand.integer:
         return None
     if is_narrow(wanted):
         return None
@@ -113,15 +122,24 @@ def _first_misfit(operand: OperandForm, parts: Sequence[object], *, inside: bool
     return None
 
 
-def oddity(operand: OperandForm, shape: TypedShape) -> str | None:
+def oddity(operand: OperandForm, shape: TypedShape, *, is_result: bool) -> str | None:
     """The name of the tolerance by which an assembler takes an operand that is no misfit; None where it is nothing
     strange."""
     if operand.kind == "address":
         if shape == "_":
             return "sink_for_address"
-        if isinstance(shape, tuple) and shape[0] not in ("a", "e"):
+        if isinstance(shape, tuple) and (shape[0] not in ("a", "e") or (shape[0] == "e" and not operand.symbol)):
             return "bare_address"
+    if is_result and _has_special(shape):
+        return "special_in_result"
     return "mixed_vector" if is_mixed(operand, shape) else None
+
+
+def _has_special(shape: TypedShape) -> bool:
+    """Whether a special register is among the elements of a vector, alone or in a pair."""
+    if not isinstance(shape, tuple) or shape[0] not in ("v", "p"):
+        return False
+    return any(isinstance(part, tuple) and (part[0] == "s" or _has_special(part)) for part in shape[1:])
 
 
 def _wrong_whole(operand: OperandForm, shape: TypedShape) -> str | None:
@@ -152,6 +170,24 @@ def _wrong_base(operand: OperandForm, base: object) -> str | None:
     if kind(found) in ("f", "pred") or not least <= bits(found) <= 64:
         return f"is an address, and a .{found} register cannot hold one"
     return None
+
+
+def _wrong_bare(operand: OperandForm, shape: tuple[object, ...]) -> str | None:
+    """What an assembler does not take for an address without brackets; there it does not look whether a register can
+    hold one, unless it moves the address to another register itself (`wide`)."""
+    found = str(shape[1])
+    if shape[0] == "s" or (shape[0] == "+" and found == SPECIAL):
+        return "is a special register, which must be moved to another one first"
+    if shape[0] == "c":
+        return "is a constant address, which only the .local space has" if found == INTEGER or operand.wide else None
+    if found.startswith(VECTORS) or (is_symbol(found) and is_code(found)):
+        return "is no address"
+    if found in (SPECIAL, UNKNOWN) or is_symbol(found):
+        return None
+    if shape[0] == "n":
+        return None if found == "pred" and not operand.wide else "is no address"
+    holds = bits(found) == 64 or (bits(found) == 32 and kind(found) in ("b", "u", "s"))
+    return None if holds or not operand.wide else f"is an address, and a .{found} register cannot hold one"
 
 
 def _is_number(base: object, *, untyped: bool) -> bool:

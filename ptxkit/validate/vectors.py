@@ -25,29 +25,59 @@ def wrong_elements(element: OperandForm, parts: Sequence[object]) -> str | None:
     element, which a constant does not have.
     """
     tagged = [part for part in parts if isinstance(part, tuple) and part[0] in ("r", "s", "c")]
-    types = {_element_type(part) for part in tagged if part[0] != "c" and is_type(str(part[1]))}
-    must = f"; each must be a .{wanted_type(element)} register"
-    if any(is_symbol(str(part[1])) for part in tagged):
-        return f"has an address for an element{must}"
-    if any(str(part[1]).startswith(VECTORS) for part in tagged):
-        return f"has a vector for an element{must}"
     wanted = wanted_type(element)
-    constants = any(part[0] == "c" for part in tagged)
-    if constants and wanted is not None and kind(wanted) == "f" and wanted not in (*EXAMPLES, "f16"):
-        return f"has constants{must}"
-    if constants and any(part[0] == "s" and is_type(str(part[1])) and bits(str(part[1])) == 32 for part in tagged):
-        return f"has a special register beside a constant{must}"
-    if _has_strange_neighbours([_element_class(part) for part in tagged]):
-        return f"has elements of different types, {_listed(types)}{' and constants' if constants else ''}{must}"
-    first = tagged[0] if tagged else ()
-    if len({_element_bits(each) for each in types}) > 1 and first[0] != "c":
-        return f"has elements of different widths, {_listed(types)}{must}"
-    if types and (first == ("c", INTEGER) or (first[0] == "c" and wanted is not None and kind(wanted) == "f")):
+    wrong = _incoherent(tagged) or _wrong_start(wanted, tagged)
+    if wrong is not None:
+        return f"{wrong}; each must be a .{wanted} register"
+    types = _types_of(tagged)
+    if _is_of_constants(wanted, tagged, types):
         return None
     untyped = next((each for each in sorted(types) if kind(each) == "b"), None)
     if untyped is not None:
         return wrong_name(element, untyped, inside=True)
+    if tagged and tagged[0][0] != "c":  # the first element has said what the constants behind it are
+        parts = [part for part in parts if not isinstance(part, tuple) or part[0] != "c"]
     return next((found for part in parts if (found := wrong_single(element, part, inside=True))), None)  # type: ignore[arg-type]
+
+
+def _incoherent(tagged: Sequence[tuple[object, ...]]) -> str | None:
+    """What keeps these from being the elements of one vector, of whatever type."""
+    names = {str(part[1]) for part in tagged}
+    if any(map(is_symbol, names)):
+        return "has an address for an element"
+    if any(name.startswith(VECTORS) for name in names):
+        return "has a vector for an element"
+    types = _types_of(tagged)
+    constants = any(part[0] == "c" for part in tagged)
+    if constants and any(part[0] == "s" and is_type(str(part[1])) and bits(str(part[1])) == 32 for part in tagged):
+        return "has a special register beside a constant"
+    if _has_strange_neighbours([_element_class(part) for part in tagged]):
+        return f"has elements of different types, {_listed(types)}{' and constants' if constants else ''}"
+    if len({_element_bits(each) for each in types}) > 1 and tagged[0][0] != "c":
+        return f"has elements of different widths, {_listed(types)}"
+    return None
+
+
+def _wrong_start(wanted: str | None, tagged: Sequence[tuple[object, ...]]) -> str | None:
+    """A constant in front is of no narrow floating-point type; an integer one passes for a half."""
+    if not tagged or tagged[0][0] != "c" or wanted is None or kind(wanted) != "f" or wanted in EXAMPLES:
+        return None
+    return None if wanted == "f16" and tagged[0] == ("c", INTEGER) else "begins with a constant"
+
+
+def _is_of_constants(wanted: str | None, tagged: Sequence[tuple[object, ...]], types: set[str]) -> bool:
+    """Whether constants make the vector what it is, so that nothing looks at the types of its registers."""
+    if not types or not tagged:
+        return False
+    is_float = wanted is not None and kind(wanted) == "f"
+    if tagged[0] == ("c", INTEGER) or (tagged[0][0] == "c" and is_float):
+        return True
+    return is_float and ("c", INTEGER) in tagged and _are_integers(types, bits(str(wanted)))
+
+
+def _are_integers(types: set[str], width: int) -> bool:
+    """Whether all of these are integers of at least so many bits."""
+    return all(_class(each) == "integer" and bits(each) >= width for each in types)
 
 
 def wrong_vector(operand: OperandForm, found: str) -> str | None:
@@ -96,6 +126,11 @@ def _element_class(part: tuple[object, ...]) -> str:
 def _element_bits(word: str) -> int:
     """The width of an element; a predicate has that of a word."""
     return 32 if word == "pred" else bits(word)
+
+
+def _types_of(tagged: Sequence[tuple[object, ...]]) -> set[str]:
+    """The types of all elements that are no constants."""
+    return {_element_type(part) for part in tagged if part[0] != "c" and is_type(str(part[1]))}
 
 
 def _element_type(part: tuple[object, ...]) -> str:
