@@ -33,9 +33,11 @@ _KINDS = (
 )
 
 
-def synchronises(effect: Effect) -> bool:
-    """Whether an effect is about a barrier or an mbarrier."""
-    return isinstance(effect, (Barrier, *_KINDS))
+def synchronises(effect: Effect, *, warp: bool = True) -> bool:
+    """Whether an effect is about a barrier or an mbarrier. warp: barriers of a warp count, too."""
+    if isinstance(effect, Barrier):
+        return warp or effect.level != "warp"
+    return isinstance(effect, _KINDS)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -97,7 +99,7 @@ def _by_warp(actor: Actor, parted: Set[int]) -> Iterator[Actor]:
         if warp is not None:
             yield Actor(tuple(tids), actor.events, actor.ended, actor.guessed)
             continue
-        kept = [not isinstance(e.effect, Barrier) or e.effect.level != "warp" for e in actor.events]
+        kept = [synchronises(event.effect, warp=False) for event in actor.events]
         events = tuple(event for event, keep in zip(actor.events, kept, strict=True) if keep)
         yield Actor(tuple(tids), events, actor.ended, None if actor.guessed is None else sum(kept[: actor.guessed]))
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from functools import cached_property
 from typing import TypeAlias
 
-from ptxkit.analysis.actors import Actor, actors_of
+from ptxkit.analysis.actors import Actor, actors_of, synchronises
 from ptxkit.analysis.budget import (
     FIRST_VISITS,
     LAST_VISITS,
@@ -58,21 +58,27 @@ class Looks:
 class Thread:
     """A trace with its derived facts."""
 
-    def __init__(self, trace: Trace) -> None:
+    def __init__(self, trace: Trace, rehearsed: Callable[[Trace], Mapping[int, int]] | None = None) -> None:
         self.trace = trace
         self.tid = trace.tid
+        self._rehearsed = rehearsed
         self._reads_of: dict[int, list[tuple[int, Event, Fills]]] = {}
 
     @cached_property
     def marks(self) -> Marks:
         """Where the thread gives and takes order."""
-        return marks_of(self.trace)
+        return marks_of(self.trace, self.phases)
+
+    @cached_property
+    def phases(self) -> Mapping[int, int]:
+        """By position: the phase of an mbarrier in which an arrival or a copy counts, or of which a wait tells."""
+        return {} if self._rehearsed is None else self._rehearsed(self.trace)
 
     @cached_property
     def copies(self) -> list[Copy]:
         """Its asynchronous accesses to shared memory, those that rules look at."""
         looked_at = {position for position, _ in self.accesses}
-        copies = copies_of(self.trace)
+        copies = copies_of(self.trace, self.phases)
         return [copy for copy in copies if copy.position in looked_at or not isinstance(copy.event.address, int)]
 
     @cached_property
@@ -183,11 +189,18 @@ class Thread:
 
     @cached_property
     def waits(self) -> dict[int | None, int]:
-        """By mbarrier (None for one at an unknown address): the position of the thread's first wait on it."""
+        """By mbarrier (None for one at an unknown address): from where on the thread's first wait on it orders."""
         found: dict[int | None, int] = {}
-        for position, event in self.positions(MbarrierWait):
-            found.setdefault(event.address if isinstance(event.address, int) else None, position)
+        for key, positions in self.marks.acquires.items():
+            match key:
+                case ("mbarrier", address):
+                    place = address if isinstance(address, int) else None
+                    found[place] = min(positions[0], found.get(place, positions[0]))
         return found
+
+    def knows(self, barrier: int, phase: int, until: int) -> bool:
+        """Whether the thread has learnt before a position, by its own waits, that a phase of an mbarrier is over."""
+        return self.marks.observed(("mbarrier", barrier), until) >= phase
 
 
 @dataclass(frozen=True)
@@ -226,6 +239,17 @@ class World:
         if not self.is_whole or sum(len(group.tids) * len(group.events) for group in groups) > MAX_EVERYONE:
             return None
         return [Thread(group.of(tid)) for group in groups for tid in group.tids]
+
+    def phases_of(self, trace: Trace) -> Mapping[int, int]:
+        """What a rehearsal with its threads first says of the phases in a thread's trace, by position."""
+        number = next((n for n, actor in enumerate(self.actors) if trace.tid in actor.tids), len(self.actors))
+        if number >= len(self.rehearsals):
+            return {}
+        told = self.actors[number].events
+        warp = any(isinstance(e.effect, Barrier) and e.effect.level == "warp" for e in told)
+        own = [at for at, e in enumerate(trace.events) if isinstance(e, Event) and synchronises(e.effect, warp=warp)]
+        phases = self.rehearsals[number].phases
+        return {position: phases[(number, index)] for index, position in enumerate(own) if (number, index) in phases}
 
     @cached_property
     def setup(self) -> list[Thread] | None:
@@ -305,8 +329,9 @@ def world_of(exploration: Exploration, program: Program, budget: Budget) -> Worl
     chosen = [tid for group in groups for tid in representatives(group.tids)]
     traces = {tid: by_tid[tid].of(tid) for tid in sorted(chosen)}
     traces.update((tid, by_tid[tid].of(tid)) for tid in neighbours(traces, groups))
-    threads = {tid: Thread(trace) for tid, trace in traces.items()}
-    return World(exploration.scenario, threads, program, groups, exploration.is_whole, budget)
+    world = World(exploration.scenario, {}, program, groups, exploration.is_whole, budget)
+    world.threads.update((tid, Thread(trace, world.phases_of)) for tid, trace in traces.items())
+    return world
 
 
 def _last_init(group: GroupTrace) -> int:

@@ -1,7 +1,9 @@
 """What orders two threads of a CTA: barriers, warp barriers and mbarrier hand-overs, by how often each was used.
 
-The n-th use of a barrier by one thread meets the n-th use of the same barrier by another. For an mbarrier, the n-th
-arrival of a thread belongs to phase n, and a wait tells of the phase before the one its parity names.
+The n-th use of a barrier by one thread meets the n-th use of the same barrier by another. For an mbarrier, a rehearsal
+says in which phase an arrival counts and of which phase a wait tells; without one, the n-th arrival of a thread belongs
+to phase n, and a wait tells of the phase after the one that the thread knew of. What is relaxed orders what a fence
+before an arrival, or after a wait, orders.
 Source: PTX ISA, "Causality Order", "bar", "mbarrier", "Phase of the mbarrier object".
 """
 
@@ -9,23 +11,28 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Mapping
 
 from ptxkit.analysis.trace import Event, Opaque, Trace
-from ptxkit.isa.effects import Barrier, MbarrierArrive, MbarrierTrack, MbarrierWait
+from ptxkit.isa.effects import Barrier, Effect, MbarrierArrive, MbarrierTrack, MbarrierWait, MemoryFence
 from ptxkit.records import dataclass, field
+
+
+#: Behind the end of every trace: what a relaxed wait orders that no fence follows.
+NEVER = 1 << 40
 
 
 @dataclass(slots=True)
 class Marks:
     """Where one thread gives (`releases`) and takes (`acquires`) order, by barrier: positions in its trace, in order.
 
-    `phases` says for an mbarrier which phase each acquire tells of.
+    `phases` says for an mbarrier which phase each acquire tells of, `rounds` in which phase each release counts.
     """
 
     releases: dict[Hashable, list[int]] = field(default_factory=lambda: defaultdict(list))
     acquires: dict[Hashable, list[int]] = field(default_factory=lambda: defaultdict(list))
     phases: dict[Hashable, list[int]] = field(default_factory=lambda: defaultdict(list))
+    rounds: dict[Hashable, list[int]] = field(default_factory=lambda: defaultdict(list))
 
     def observed(self, key: Hashable, position: int) -> int:
         """How many rounds of a barrier this thread knows to be over, just before `position`."""
@@ -50,9 +57,15 @@ class Marks:
         return next((at for at, phase in zip(positions, phases, strict=True) if phase >= ordinal), None)
 
 
-def marks_of(trace: Trace) -> Marks:
-    """The marks of a trace."""
+def marks_of(trace: Trace, phases: Mapping[int, int] | None = None, *, relaxed: bool = False) -> Marks:
+    """The marks of a trace. phases: by position, the phase of an arrival, or of which a wait tells.
+
+    relaxed: takes relaxed arrivals and waits for such as order, for who asks what may be ordered in any way.
+    """
     marks = Marks()
+    known = phases or {}
+    plain = "" if relaxed else "relaxed"
+    fences = [at for at, e in enumerate(trace.events) if not isinstance(e, Opaque) and _is_fence(e.effect)]
     for position, event in enumerate(trace.events):
         if isinstance(event, Opaque):
             continue
@@ -60,16 +73,48 @@ def marks_of(trace: Trace) -> Marks:
         if isinstance(effect, Barrier) and (effect.level, effect.order) != ("warp", "relaxed"):
             key = _barrier_key(effect, event, trace.tid)
             if effect.action in ("sync", "arrive"):
-                marks.releases[key].append(position)
+                marks.releases[key].append(_given(effect.order == plain, position, fences))
             if effect.action in ("sync", "wait"):
-                marks.acquires[key].append(position)
+                marks.acquires[key].append(_taken(effect.order == plain, position, fences))
         elif isinstance(effect, MbarrierArrive | MbarrierTrack):
-            marks.releases[("mbarrier", event.address)].append(position)
+            key = ("mbarrier", event.address)
+            order = effect.order if isinstance(effect, MbarrierArrive) else "release"
+            marks.releases[key].append(_given(order == plain, position, fences))
+            marks.rounds[key].append(known.get(position, len(marks.releases[key])))
         elif isinstance(effect, MbarrierWait):
             key = ("mbarrier", event.address)
-            marks.acquires[key].append(position)
-            marks.phases[key].append(_phase(marks.phases[key], effect, event))
+            marks.acquires[key].append(_taken(effect.order == plain, position, fences))
+            told = known.get(position)
+            marks.phases[key].append(_phase(marks.phases[key], effect, event) if told is None else told)
+    for positions in marks.acquires.values():
+        _sooner(positions)
     return marks
+
+
+def _is_fence(effect: Effect) -> bool:
+    return isinstance(effect, MemoryFence) and effect.only is None
+
+
+def _given(relaxed: bool, position: int, fences: list[int]) -> int:
+    """Up to where a release orders: a relaxed one, up to the fence before it."""
+    if not relaxed:
+        return position
+    before = bisect_left(fences, position)
+    return fences[before - 1] if before else -1
+
+
+def _taken(relaxed: bool, position: int, fences: list[int]) -> int:
+    """From where on an acquire orders: a relaxed one, from the fence behind it."""
+    if not relaxed:
+        return position
+    behind = bisect_left(fences, position)
+    return fences[behind] if behind < len(fences) else NEVER
+
+
+def _sooner(positions: list[int]) -> None:
+    """What a later acquire orders, it orders for those before it as well."""
+    for index in range(len(positions) - 2, -1, -1):
+        positions[index] = min(positions[index], positions[index + 1])
 
 
 def _phase(before: list[int], effect: MbarrierWait, event: Event) -> int:
@@ -97,9 +142,14 @@ def handovers(giver: Marks, since: int, taker: Marks, until: int) -> Iterator[Ha
     """The ways that order the giver's position `since` before the taker's position `until`."""
     for key, positions in giver.releases.items():
         first = bisect_left(positions, since)
+        if first == len(positions):
+            continue
         observed = taker.observed(key, until)
-        if first < min(observed, len(positions)):
-            for ordinal in {first + 1, min(observed, len(positions))}:
-                acquired = taker.acquire_of(key, ordinal)
-                if acquired is not None and acquired < until:
-                    yield Handover(positions[ordinal - 1], acquired)
+        rounds = giver.rounds.get(key) or range(1, len(positions) + 1)
+        if rounds[first] > observed:
+            continue
+        last = bisect_right(rounds, observed) - 1
+        for index in {first, max(first, last)}:
+            acquired = taker.acquire_of(key, rounds[index])
+            if acquired is not None and acquired < until:
+                yield Handover(positions[index], acquired)

@@ -135,7 +135,14 @@ def _barrier_kept(world: World, issuer: Thread, copy: Copy, reader: Thread, posi
         return None
     if reader is issuer and copy.done is not None and copy.done < position:
         return True
-    if _waits(reader, copy.event.barrier, position):
+    if copy.phase is not None and reader is not issuer and reader.phases:
+        if reader.knows(copy.event.barrier, copy.phase, position):
+            return True
+        if reader.knows(copy.event.barrier, 1, position):
+            return None  # what it reads came in an earlier phase; whether this copy comes too soon is another question
+        if any(world.order(reader, position, issuer, copy.position)):
+            return True
+    elif _waits(reader, copy.event.barrier, position):
         return True if reader is not issuer else None
     if reader is not issuer and not _only_copies_fill(world, copy):
         return None
