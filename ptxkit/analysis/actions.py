@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, TypeAlias
 
+from ptxkit.analysis.fits import fit_checks
 from ptxkit.analysis.lanes import IN_THREAD, load, load_parts, own_place
 from ptxkit.analysis.operands import Operands, Reader, constant
 from ptxkit.analysis.operations import Operations
@@ -151,7 +152,7 @@ def _actions(step: Step, wanted: Interests | None) -> list[Action]:
     if _is_collective(step.match):
         events.append(_meet(operands, fx.Barrier("warp", "sync", order="relaxed", aligned=True)))
     # Effects read the registers as they were before the instruction; control leaves last.
-    checks = space_checks(operands)
+    checks = (*space_checks(operands), *fit_checks(operands))
     return [action for action in (*checks, *events, *values, *control) if action is not None]
 
 

@@ -87,6 +87,14 @@ class Dependence:
         addresses = self._following(given, but=self._predicates)
         return self._following({register for register, inputs in self._looked_into.items() if inputs & addresses})
 
+    def is_aligned_at_run_time(self, variable: str, step: Step, operand: Operand | None) -> bool:
+        """Whether the low bits of a variable's address may decide a branch, or what an operand of a step is."""
+        given = {register for register, leaves in self._leaves.items() if Leaf("variable", variable) in leaves}
+        addresses = self._following(given, but=self._predicates)
+        looking = self._following({register for register, inputs in self._looked_into.items() if inputs & addresses})
+        own = {step.scope.register(name) for name in _names(operand)}
+        return bool(looking & (self._predicates | own))
+
     @property
     def space_tests(self) -> set[str]:
         """The registers that depend on the state space of some address."""

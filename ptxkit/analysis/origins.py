@@ -47,7 +47,7 @@ def _check(operands: Operands, form: OperandForm, space: str, reader: Reader) ->
     origin_of = _in_generic(form) if space == "generic" else _in_space(space)
 
     def check(walker: Walker) -> None:
-        value = of_lane(reader(walker), 0)
+        value = of_lane(reader(walker), walker.first)
         origin = origin_of(walker, value)
         if origin is not None:
             walker.trace.misuses.setdefault((step, role), Misuse(step, role, space, value, origin))

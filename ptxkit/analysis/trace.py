@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from ptxkit.analysis.program import Step
+from ptxkit.analysis.program import Step, Variable
 from ptxkit.analysis.terms import Held, Lanes, Value, held_among, of_lane
 from ptxkit.isa.effects import Effect
-from ptxkit.records import dataclass, field
+from ptxkit.records import dataclass, field, replace
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +104,28 @@ class Misuse:
     origin: str
 
 
+@dataclass(frozen=True, slots=True)
+class Misfit:
+    """An address or a number, by number, that its operand cannot take, or may not.
+
+    kind: `alignment` where an address must be a multiple of `needed` bytes and is `value` bytes into a `variable`;
+    `apart` where two addresses by one pointer, here and at `other`, must be multiples of `needed`, and are not a
+    multiple of it apart (`value` is by how much); `multiple` where a number is none of `needed`; `range` where it is
+    beyond the limit `needed`; `rule` where it breaks the table's `rule` between operands. surely: of an alignment, no
+    place of the variable would do; else the declaration of the variable promises less.
+    """
+
+    step: Step
+    role: str
+    value: int
+    kind: str
+    needed: int
+    variable: Variable | None = None
+    surely: bool = True
+    rule: str = ""
+    other: Step | None = None
+
+
 @dataclass(slots=True)
 class Trace:
     """The walk of thread `tid` (linear).
@@ -120,6 +142,7 @@ class Trace:
     events: list[Event | Opaque] = field(default_factory=list)
     covered: set[Step] = field(default_factory=set)
     misuses: dict[tuple[Step, str], Misuse] = field(default_factory=dict)
+    misfits: dict[tuple[Step, str], Misfit] = field(default_factory=dict)
     ended: str = "exit"
     guessed: int | None = None
     opaque: bool = False
@@ -132,12 +155,17 @@ class Trace:
 
 @dataclass(slots=True)
 class GroupTrace:
-    """The walk of the threads `tids` (linear, ascending), which all take one path; fields as those of `Trace`."""
+    """The walk of the threads `tids` (linear, ascending), which all take one path; fields as those of `Trace`.
+
+    pointers: by term, the accesses where it stood: by bytes to which they are aligned, and how far it was from those.
+    """
 
     tids: tuple[int, ...]
     events: list[Event | GroupEvent | Opaque] = field(default_factory=list)
     covered: set[Step] = field(default_factory=set)
     misuses: dict[tuple[Step, str], Misuse] = field(default_factory=dict)
+    misfits: dict[tuple[Step, str], Misfit] = field(default_factory=dict)
+    pointers: dict[int, dict[tuple[int, int], Step]] = field(default_factory=dict)
     ended: str = "exit"
     guessed: int | None = None
     opaque: bool = False
@@ -146,20 +174,39 @@ class GroupTrace:
         """One thread's part of it."""
         index = self.tids.index(tid)
         events, guessed = self._part(lambda event: event.of(index))
-        return Trace(tid, events, self.covered, self.misuses, self.ended, guessed, self.opaque, self.tids[0])  # type: ignore[arg-type]
+        return Trace(
+            tid,
+            events,  # type: ignore[arg-type]
+            self.covered,
+            self.misuses,
+            self.misfits,
+            self.ended,
+            guessed,
+            self.opaque,
+            self.tids[0],
+        )
 
     def among(self, indices: list[int]) -> GroupTrace:
         """What a smaller group has done so far, to go on from."""
         events, guessed = self._part(lambda event: event.among(indices))
         tids = tuple(self.tids[index] for index in indices)
-        return GroupTrace(tids, events, set(self.covered), dict(self.misuses), self.ended, guessed, self.opaque)
+        return replace(
+            self,
+            tids=tids,
+            events=events,
+            covered=set(self.covered),
+            misuses=dict(self.misuses),
+            misfits=dict(self.misfits),
+            pointers={term: dict(seen) for term, seen in self.pointers.items()},
+            guessed=guessed,
+        )
 
     def only(self, *kinds: type) -> GroupTrace:
         """The walk with no other events than those whose effect is of one of these classes, and calls away."""
         kept = [isinstance(event, Opaque) or isinstance(event.effect, kinds) for event in self.events]
         events = [event for event, keep in zip(self.events, kept, strict=True) if keep]
         guessed = None if self.guessed is None else sum(kept[: self.guessed])
-        return GroupTrace(self.tids, events, self.covered, self.misuses, self.ended, guessed, self.opaque)
+        return replace(self, events=events, guessed=guessed)
 
     def each(self, wanted: Callable[[Event | GroupEvent], bool]) -> Iterator[tuple[int, Event]]:
         """(thread, event) of the events that are wanted, for each thread of the group."""

@@ -143,6 +143,19 @@ class Walker:
             self._partial = any(count < min(32, threads - 32 * warp) for warp, count in warps.items())
         return self._partial
 
+    @property
+    def first(self) -> int:
+        """The index of the first thread that executes the current step."""
+        return 0 if self._active is None else self._active.index(True)
+
+    @property
+    def second(self) -> int | None:
+        """The index of the next one, None where there is none."""
+        after = self.first + 1
+        if self._active is None:
+            return after if after < len(self.tids) else None
+        return self._active.index(True, after) if any(self._active[after:]) else None
+
     # ------------------------------------------------------------------------------------ guards, parting
 
     def _admits(self, register: str, negated: bool, orders: bool, leaves: bool) -> bool:

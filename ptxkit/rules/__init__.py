@@ -14,6 +14,8 @@ from ptxkit.diagnostics import Undecided, Verdict
 from ptxkit.rules import (
     ptx201_generic_in_space,
     ptx202_offset_as_generic,
+    ptx205_misaligned,
+    ptx206_number_out_of_range,
     ptx208_other_space,
     ptx301_group_never_committed,
     ptx302_read_before_wait,
@@ -39,6 +41,8 @@ from ptxkit.syntax.tree import Module
 RULES: tuple[Rule, ...] = (
     ptx201_generic_in_space.RULE,
     ptx202_offset_as_generic.RULE,
+    ptx205_misaligned.RULE,
+    ptx206_number_out_of_range.RULE,
     ptx208_other_space.RULE,
     ptx301_group_never_committed.RULE,
     ptx302_read_before_wait.RULE,

@@ -1,47 +1,73 @@
-"""Address operands of the wrong kind, agreed on by every scenario: what PTX201, PTX202 and PTX208 share."""
+"""Operands that hold what their instruction cannot take, in every scenario: what the rules PTX201 to PTX208 share."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from typing import TypeVar
 
 from ptxkit.analysis.kernel import Kernel
 from ptxkit.analysis.origins import REMOTE
 from ptxkit.analysis.program import Step
 from ptxkit.analysis.terms import Value
-from ptxkit.analysis.trace import Misuse
+from ptxkit.analysis.trace import Misfit, Misuse, Trace
 from ptxkit.rules.finding import Finding, Observation
 
+#: What a walk noticed of operands, by (step, role).
+Noticed = TypeVar("Noticed", Misuse, Misfit)
 
-def observations(
+
+def misuses(
     kernel: Kernel, wanted: Callable[[Misuse], bool], finding: Callable[[Misuse], Finding]
 ) -> Iterator[Observation]:
-    """One for each operand that is wrong in every scenario that comes to it.
+    """One for each operand with an address of another kind in every scenario that comes to it."""
+    yield from _agreed(kernel, lambda trace: trace.misuses, wanted, finding)
 
-    A number that follows the sample of a parameter may be an address that the caller passes as an integer; so an offset
-    must be the same number in two scenarios. What comes from a conversion never comes from a parameter: a generic
-    address, and a term, whose space only a conversion tells. Of an address in another CTA one scenario tells enough:
-    the other ones may be those of that CTA.
-    """
+
+def misfits(
+    kernel: Kernel, wanted: Callable[[Misfit], bool], finding: Callable[[Misfit], Finding]
+) -> Iterator[Observation]:
+    """One for each operand with an address or a number that does not fit in every scenario that comes to it."""
+    yield from _agreed(kernel, lambda trace: trace.misfits, wanted, finding)
+
+
+def _agreed(
+    kernel: Kernel,
+    noticed: Callable[[Trace], Mapping[tuple[Step, str], Noticed]],
+    wanted: Callable[[Noticed], bool],
+    finding: Callable[[Noticed], Finding],
+) -> Iterator[Observation]:
     values: dict[tuple[Step, str], dict[int, set[tuple[int, Value]]]] = defaultdict(lambda: defaultdict(set))
-    first: dict[tuple[Step, str], Misuse] = {}
-    reached: dict[Step, set[int]] = defaultdict(set)
+    first: dict[tuple[Step, str], Noticed] = {}
     for number, world in enumerate(kernel.worlds):
         for thread in world.threads.values():
-            for step in thread.trace.covered:
-                reached[step].add(number)
-            for place, misuse in thread.trace.misuses.items():
-                if wanted(misuse):
-                    values[place][number].add((thread.tid, misuse.value))
-                    first.setdefault(place, misuse)
+            for place, found in noticed(thread.trace).items():
+                if wanted(found):
+                    values[place][number].add((thread.tid, found.value))
+                    first.setdefault(place, found)
     for place, by_world in values.items():
-        everywhere = len(by_world) == len(reached[place[0]])
-        if first[place].origin == REMOTE:
-            agreed = True
-        elif first[place].origin == "generic" or not isinstance(first[place].value, int):
-            agreed = everywhere
-        else:
-            enough = sum(kernel.worlds[number].scenario.samples for number in by_world) > 1
-            agreed = everywhere and enough and bool(set.intersection(*by_world.values()))
-        if agreed:
+        if _is_sure(kernel, first[place], by_world):
             yield Observation((place[0], None), min(by_world), True, finding(first[place]))
+
+
+def _is_sure(kernel: Kernel, found: Misuse | Misfit, by_world: Mapping[int, set[tuple[int, Value]]]) -> bool:
+    """Whether it does not depend on what the caller passes, nor on the path.
+
+    A number that follows the sample of a parameter may be one that the caller passes as an integer; so it must be the
+    same in two samples. What comes from a conversion never comes from a parameter: a generic address, and a term, whose
+    space only a conversion tells. Of an address in another CTA one scenario tells enough: the other ones may be those
+    of that CTA.
+    """
+    if isinstance(found, Misuse) and found.origin == REMOTE:
+        return True
+    if len(by_world) < sum(_reaches(kernel, number, found.step) for number in range(len(kernel.worlds))):
+        return False
+    if isinstance(found, Misuse) and (found.origin == "generic" or not isinstance(found.value, int)):
+        return True
+    scenarios = [kernel.worlds[number].scenario for number in by_world]
+    samples = len({scenario.sample for scenario in scenarios}) > 1 or scenarios[0].samples > 1
+    return samples and bool(set.intersection(*by_world.values()))
+
+
+def _reaches(kernel: Kernel, number: int, step: Step) -> bool:
+    return any(step in thread.trace.covered for thread in kernel.worlds[number].threads.values())

@@ -24,12 +24,12 @@ from collections.abc import Iterator
 from ptxkit.analysis.kernel import Kernel
 from ptxkit.analysis.trace import Misuse
 from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
-from ptxkit.rules.misuse import observations
+from ptxkit.rules.misuse import misuses
 
 
 def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
     """Looks at every address operand of an instruction that names a state space."""
-    yield from observations(kernel, lambda misuse: misuse.origin == "generic", _finding)
+    yield from misuses(kernel, lambda misuse: misuse.origin == "generic", _finding)
 
 
 def _finding(misuse: Misuse) -> Finding:

@@ -26,12 +26,12 @@ from collections.abc import Iterator
 from ptxkit.analysis.kernel import Kernel
 from ptxkit.analysis.trace import Misuse
 from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
-from ptxkit.rules.misuse import observations
+from ptxkit.rules.misuse import misuses
 
 
 def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
     """Looks at every address operand of an instruction that names no state space."""
-    yield from observations(kernel, _is_offset, _finding)
+    yield from misuses(kernel, _is_offset, _finding)
 
 
 def _is_offset(misuse: Misuse) -> bool:

@@ -29,12 +29,12 @@ from ptxkit.analysis.kernel import Kernel
 from ptxkit.analysis.origins import REMOTE
 from ptxkit.analysis.trace import Misuse
 from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
-from ptxkit.rules.misuse import observations
+from ptxkit.rules.misuse import misuses
 
 
 def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
     """Looks at every address operand whose state space is known on both sides."""
-    yield from observations(kernel, is_wrong_space, _finding)
+    yield from misuses(kernel, is_wrong_space, _finding)
 
 
 def is_wrong_space(misuse: Misuse) -> bool:

@@ -1,4 +1,4 @@
-"""PTX201, PTX202, PTX208: addresses of another kind than their instruction takes."""
+"""PTX201, PTX202, PTX205, PTX206, PTX208: addresses and numbers that their instruction does not take."""
 
 from __future__ import annotations
 
@@ -101,5 +101,95 @@ ld.global.u32 %r10, [%rd6]; //! PTX201""",
         "a kernel parameter is part of global memory",
         """mov.u64 %rd5, n; cvta.param.u64 %rd6, %rd5; ld.u32 %r10, [%rd6]; cvta.to.global.u64 %rd7, %rd6;
 ld.global.u32 %r10, [%rd7];""",
+    ),
+    Case(
+        "the second thread's address may be the misaligned one",
+        """shl.b32 %r10, %r1, 2; add.u32 %r11, %r2, %r10;
+ld.shared.v2.u32 {%r12, %r13}, [%r11]; //! PTX205""",
+    ),
+    Case(
+        "a thread that does not execute the access may have any address",
+        """shl.b32 %r10, %r1, 2; add.u32 %r11, %r2, %r10; setp.eq.u32 %p3, %r1, 6;
+@%p3 ld.shared.v2.u32 {%r12, %r13}, [%r11];""",
+    ),
+    Case(
+        "a thread that executes it may not",
+        """shl.b32 %r10, %r1, 2; add.u32 %r11, %r2, %r10; setp.eq.u32 %p3, %r1, 5;
+@%p3 ld.shared.v2.u32 {%r12, %r13}, [%r11]; //! PTX205""",
+    ),
+    Case(
+        "lanes whose addresses `ldmatrix` does not use may have any",
+        """and.b32 %r10, %r1, 31; add.u32 %r11, %r2, %r10;
+ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r12, %r13, %r14, %r15}, [%r11];""",
+    ),
+    Case(
+        "a generic address is as aligned as the place it points to",
+        """cvt.u64.u32 %rd5, %r4; cvta.shared.u64 %rd6, %rd5; ld.v4.u32 {%r12, %r13, %r14, %r15}, [%rd6];
+ld.v4.u32 {%r12, %r13, %r14, %r15}, [%rd6+8]; //! PTX205""",
+    ),
+    Case(
+        "an mbarrier needs 8 bytes",
+        "@%p1 mbarrier.init.shared.b64 [%r5+4], 1; //! PTX205",
+    ),
+    Case(
+        "the distance of two accesses that depends on the caller is the caller's affair",
+        """mul.wide.u32 %rd5, %r6, 4; add.u64 %rd6, %rd1, %rd5; ld.global.v4.u32 {%r12, %r13, %r14, %r15}, [%rd1];
+ld.global.v4.u32 {%r12, %r13, %r14, %r15}, [%rd6];""",
+    ),
+    Case(
+        "of two accesses by what nobody knows, one may be executed where the other one is not",
+        """ld.global.u32 %r10, [%rd1]; setp.eq.u32 %p3, %r10, 0; @%p3 bra lower;
+ld.global.v4.u32 {%r12, %r13, %r14, %r15}, [%rd1]; bra end;
+lower: ld.global.v4.u32 {%r12, %r13, %r14, %r15}, [%rd1+4];
+end:""",
+    ),
+    Case(
+        "an array for words under vectors of them is worth a warning",
+        """mov.u32 %r10, words;
+ld.shared.v4.u32 {%r12, %r13, %r14, %r15}, [%r10]; //? PTX205""",
+        before=".shared .align 4 .b8 words[256];",
+    ),
+    Case(
+        "launch-sized memory for words under vectors of them is silent",
+        "mov.u32 %r10, words; ld.shared.v4.u32 {%r12, %r13, %r14, %r15}, [%r10];",
+        before=".extern .shared .align 4 .b8 words[];",
+    ),
+    Case(
+        "launch-sized memory for words under vectors of them is worth a strict warning",
+        """mov.u32 %r10, words;
+ld.shared.v4.u32 {%r12, %r13, %r14, %r15}, [%r10]; //? PTX205""",
+        before=".extern .shared .align 4 .b8 words[];",
+        policy="strict",
+    ),
+    Case(
+        "an address whose alignment is tested is aligned where the test says so",
+        """mov.u32 %r10, words; and.b32 %r11, %r10, 15; setp.ne.u32 %p3, %r11, 0; @%p3 bra slow;
+cp.async.cg.shared.global [%r10], [%rd1], 16; cp.async.wait_all;
+slow:""",
+        before=".shared .align 4 .b8 words[256];",
+    ),
+    Case(
+        "a size that is rounded down is a multiple",
+        """mul.lo.u32 %r10, %r6, 4; and.b32 %r10, %r10, -16;
+@%p1 cp.async.bulk.prefetch.L2.global [%rd1], %r10;""",
+    ),
+    Case(
+        "a size that follows a parameter is the caller's affair",
+        "mul.lo.u32 %r10, %r6, 4; @%p1 cp.async.bulk.prefetch.L2.global [%rd1], %r10;",
+    ),
+    Case(
+        "a size that nobody can have meant is none",
+        """mov.u32 %r10, 40;
+@%p1 cp.async.bulk.prefetch.L2.global [%rd1], %r10; //! PTX206""",
+    ),
+    Case(
+        "a count that follows a block of unknown size is the launch's affair",
+        """mov.u32 %r10, %ntid.x; add.u32 %r10, %r10, -128; @%p1 mbarrier.init.shared.b64 [%r5], %r10;""",
+        bounds="",
+    ),
+    Case(
+        "a count that follows a block of known size is not",
+        """mov.u32 %r10, %ntid.x; add.u32 %r10, %r10, -128;
+@%p1 mbarrier.init.shared.b64 [%r5], %r10; //! PTX206""",
     ),
 )

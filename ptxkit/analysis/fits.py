@@ -1,0 +1,242 @@
+"""Notices addresses and numbers in registers that their instruction cannot take.
+
+Of where a variable stands, its declared alignment is all that is promised.
+
+Source: PTX ISA, "Addresses as Operands", "Alignment", "Size and alignment of mbarrier object", "Bounding Box",
+"cp.async", "cp.async.bulk", "Contents of the mbarrier object".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+from ptxkit.analysis.operands import Operands, Reader
+from ptxkit.analysis.program import Step, Variable
+from ptxkit.analysis.terms import Lanes, Term, Value, of_lane
+from ptxkit.analysis.trace import Misfit
+from ptxkit.isa import effects as fx
+from ptxkit.isa.expressions import Const, Expression, Role
+from ptxkit.isa.folding import fold_constants
+from ptxkit.isa.forms import Immediates, Match, OperandForm
+from ptxkit.syntax.constants import evaluate
+from ptxkit.syntax.tree import Address, Name
+
+if TYPE_CHECKING:
+    from ptxkit.analysis.walker import Walker
+
+Check = Callable[["Walker"], None]
+
+#: Bytes to which an mbarrier object is aligned, and a box of a tensor in shared memory.
+_MBARRIER, _BOX = 8, 16
+#: The most bytes that a phase of an mbarrier can wait for.
+MOST_BYTES = (1 << 20) - 1
+#: The state spaces whose addresses are looked at.
+_SPACES = ("shared", "local", "global", "generic")
+_WARP = 32
+
+
+def fit_checks(operands: Operands) -> list[Check]:
+    """The checks of a step: one for each address that must be aligned, and each number that has limits."""
+    match = operands.step.match
+    if match is None:
+        return []
+    return [*_addresses(operands, match), *_numbers(operands, match), *_rules(operands, match)]
+
+
+# ---------------------------------------------------------------------------------------------- addresses
+
+
+def _addresses(operands: Operands, match: Match) -> Iterator[Check]:
+    collective = "aligned" in operands.step.instruction.opcode.split(".")
+    for form in match.operands:
+        operand = operands.role(form.role)
+        space = form.space.value if isinstance(form.space, Const) else None
+        if form.kind != "address" or not isinstance(operand, Address) or not isinstance(space, str):
+            continue
+        needed = _alignment(operands, match, form)
+        if needed > 1 and space.partition("::")[0] in _SPACES:
+            yield _aligned(operands, form.role, space, operands.reader(operand), needed, collective)
+
+
+def _alignment(operands: Operands, match: Match, form: OperandForm) -> int:
+    """Bytes to which the address in an operand must be aligned; 1 where it is free, or nobody knows."""
+    if form.object == "mbarrier":
+        return _MBARRIER
+    found = _constant(operands, form.alignment) or 1
+    boxes = any(isinstance(effect, fx.Access) and effect.via == "tensormap" for effect in match.effects)
+    return min(found, _BOX) if boxes else found
+
+
+def _constant(operands: Operands, expression: Expression | None) -> int | None:
+    """The number that an expression is in this instruction."""
+    if isinstance(expression, Const):
+        return expression.value if isinstance(expression.value, int) else None
+    operand = operands.role(expression.name) if isinstance(expression, Role) else None
+    return None if operand is None else evaluate(operand)
+
+
+def _aligned(operands: Operands, role: str, space: str, reader: Reader, needed: int, collective: bool) -> Check:
+    """collective: the lanes of a warp execute it together, and may not all give an address that is used."""
+    step = operands.step
+
+    def look(walker: Walker, value: Value) -> None:
+        if isinstance(value, Term):
+            _compare(walker, step, role, value, needed)
+        elif (step, role) not in walker.trace.misfits:
+            held = _variable(walker, space, value)
+            promised = min(needed, held[0].alignment) if held is not None else needed
+            if held is not None and (promised < needed or held[1] % promised):
+                surely = bool(held[1] % promised)
+                walker.trace.misfits[(step, role)] = Misfit(step, role, held[1], "alignment", needed, held[0], surely)
+
+    def check(walker: Walker) -> None:
+        first, second = walker.first, walker.second
+        if collective and walker.tids[first] % _WARP:
+            return
+        held = reader(walker)
+        look(walker, of_lane(held, first))
+        if second is not None and not walker.visit and not collective and isinstance(held, Lanes):
+            look(walker, of_lane(held, second))
+
+    return check
+
+
+def _compare(walker: Walker, step: Step, role: str, value: Term, needed: int) -> None:
+    """Compares an address by a pointer to others by the same one; guesses may contradict each other."""
+    if walker.visit or walker.trace.guessed is not None:
+        return
+    seen = walker.trace.pointers.setdefault(value.identity, {})
+    if (needed, value.offset % needed) in seen:
+        return
+    for (also, past), other in seen.items():
+        common = min(needed, also)
+        distance = (value.offset - past) % common
+        if distance:
+            misfit = Misfit(step, role, distance, "apart", common, other=other)
+            walker.trace.misfits.setdefault((step, role), misfit)
+    seen[(needed, value.offset % needed)] = step
+
+
+def _variable(walker: Walker, space: str, value: int) -> tuple[Variable, int] | None:
+    """The variable that an address lies in, with the offset from its start."""
+    window = walker.window
+    if space == "generic":
+        space = window.space_of_generic(value)
+        value = window.from_generic(space, value)
+    if space.startswith("shared"):
+        value = window.in_cta(value, window.rank)
+    variable = walker.code.program.variable_at(value)
+    if variable is None or not space.startswith(variable.space):
+        return None
+    return variable, value - variable.address
+
+
+# ------------------------------------------------------------------------------------------------ numbers
+
+
+def _numbers(operands: Operands, match: Match) -> Iterator[Check]:
+    forms = {form.role: form for form in match.operands}
+    seen: set[str] = set()
+    for effect in match.effects:
+        for expression, kind in _limited(effect):
+            role = expression.name if isinstance(expression, Role) else ""
+            form = forms.get(role)
+            if form is None or role in seen:
+                continue
+            limits = _limits(form, kind)
+            operand = operands.role(role)
+            if limits is not None and isinstance(operand, Name):
+                seen.add(role)
+                yield _within(operands, role, operands.reader(operand), limits)
+
+
+def _limited(effect: fx.Effect) -> Iterator[tuple[Expression | None, str]]:
+    """What an effect says of counts and bytes, with its kind."""
+    match effect:
+        case fx.Access(size=size) | fx.Prefetch(size=size):
+            yield size, "size"
+        case fx.MbarrierInit(count=count):
+            yield count, "count"
+        case fx.MbarrierArrive(count=count, expect=expect):
+            yield count, "count"
+            yield expect, "bytes"
+        case fx.MbarrierExpect(size=size):
+            yield size, "bytes"
+
+
+def _limits(form: OperandForm, kind: str) -> Immediates | None:
+    """What a number may be: a size a multiple of something, a count in a range, bytes what a phase can wait for."""
+    if kind == "bytes":
+        return Immediates(None, MOST_BYTES)
+    given = form.immediates
+    if given is None or given.members is not None:
+        return None
+    if kind == "size":
+        return Immediates(None, None, given.step) if given.step > 1 else None
+    return given
+
+
+def _within(operands: Operands, role: str, reader: Reader, limits: Immediates) -> Check:
+    step, multiple = operands.step, limits.step
+    low = limits.low or 0
+    high = limits.high
+
+    def check(walker: Walker) -> None:
+        value = of_lane(reader(walker), 0)
+        if not isinstance(value, int):
+            return
+        value &= 0xFFFF_FFFF
+        if value % multiple:
+            misfit = Misfit(step, role, value, "multiple", multiple)
+        elif value < low or (high is not None and value > high and value < 1 << 31):
+            misfit = Misfit(step, role, value, "range", low if value < low else high or 0)
+        else:
+            return
+        walker.trace.misfits.setdefault((step, role), misfit)
+
+    return check
+
+
+def _rules(operands: Operands, match: Match) -> Iterator[Check]:
+    """The rules between operands (`src-size <= cp-size`) where a register takes part."""
+    for number, need in enumerate(match.needs):
+        present = {role: operands.role(role) for role in match.roles}
+        readers = {role: operands.reader(operand) for role, operand in present.items() if isinstance(operand, Name)}
+        fixed = {role: evaluate(operand) for role, operand in present.items() if operand is not None}
+        if readers and any(role in readers for role in _named(need.condition)):
+            yield _kept(operands, f"rule {number}", need.condition, need.text, readers, fixed)
+
+
+def _named(expression: Expression) -> Iterator[str]:
+    if isinstance(expression, Role):
+        yield expression.name
+    elif not isinstance(expression, Const):
+        for argument in expression.arguments:
+            yield from _named(argument)
+
+
+def _kept(
+    operands: Operands,
+    place: str,
+    condition: Expression,
+    text: str,
+    readers: dict[str, Reader],
+    fixed: dict[str, int | None],
+) -> Check:
+    step = operands.step
+    involved = [role for role in readers if role in set(_named(condition))]
+
+    def check(walker: Walker) -> None:
+        values = dict(fixed)
+        for role in involved:
+            value = of_lane(readers[role](walker), 0)
+            if not isinstance(value, int):
+                return
+            values[role] = value
+        result = fold_constants(condition, values)
+        if isinstance(result, Const) and result.value is False:
+            first = values[involved[0]] or 0
+            walker.trace.misfits.setdefault((step, place), Misfit(step, involved[0], first, "rule", 0, rule=text))
+
+    return check

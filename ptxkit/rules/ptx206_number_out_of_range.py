@@ -1,0 +1,69 @@
+"""PTX206: a register holds a number that its instruction does not take.
+
+What it does
+    Finds sizes of bulk copies that are no multiple of 16, counts of an mbarrier that are 0 or above
+    2^20-1, more bytes than a phase can wait for, and a `src-size` above the `cp-size`, where they
+    come from a register. Constants in the instruction itself are PTX105.
+
+Why it matters
+    The behaviour is undefined: the copy may fault or stop short, the mbarrier may never complete
+    a phase, or do so at once.
+
+Example
+    mov.u32 %r1, 24;
+    cp.async.bulk.prefetch.L2.global [%rd1], %r1;
+
+Use instead
+    mov.u32 %r1, 32;
+    cp.async.bulk.prefetch.L2.global [%rd1], %r1;
+
+ISA section
+    "cp.async.bulk", "cp.async", "Contents of the mbarrier object". Catalogue: BK1, CA7, MB1, MB8.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptxkit.analysis.grounds import Grounds
+from ptxkit.analysis.kernel import Kernel
+from ptxkit.analysis.trace import Misfit
+from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
+from ptxkit.rules.misuse import misfits
+
+#: What may be wrong with a number.
+KINDS = ("multiple", "range", "rule")
+
+
+def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
+    """Looks at every size, count and number of bytes that is known by number."""
+    grounds = Grounds(kernel.program, kernel.explorer.launch)
+    yield from misfits(kernel, lambda misfit: misfit.kind in KINDS and grounds.hold(misfit), _finding)
+
+
+def _finding(misfit: Misfit) -> Finding:
+    match misfit.kind:
+        case "multiple":
+            said = f"{misfit.value} bytes are no multiple of {misfit.needed}"
+            mend = f"round the size to a multiple of {misfit.needed}, and do the rest with other instructions"
+        case "rule":
+            said = f"with {misfit.value} in `{misfit.role}` it breaks the rule `{misfit.rule}`"
+            mend = "keep to the rule for every value that the register can have"
+        case _:
+            beyond = "below" if misfit.value < misfit.needed else "above"
+            said = f"{misfit.value} is {beyond} {misfit.needed}, the limit of `{misfit.role}`"
+            mend = "keep within the limit, or split the work over several phases"
+    return Finding(
+        primary=misfit.step,
+        message=said,
+        help=mend,
+        properties={"operand": misfit.role, "value": misfit.value},
+    )
+
+
+RULE = Rule(
+    "PTX206",
+    "number-out-of-range",
+    ("cp.async.bulk", "cp.async", "Contents of the mbarrier object"),
+    check,
+)
