@@ -31,6 +31,13 @@ from ptxkit.rules import (
     ptx505_excess_arrivals,
     ptx601_barrier_never_opens,
     ptx602_uneven_counts,
+    ptx701_tensor_allocation,
+    ptx702_mixed_cta_groups,
+    ptx704_tensor_completion,
+    ptx705_tensor_fence,
+    ptx706_tensor_wait,
+    ptx707_tensor_lanes,
+    ptx708_tensor_given_back,
 )
 from ptxkit.rules.finding import Rule
 from ptxkit.rules.judge import Judge
@@ -58,6 +65,13 @@ RULES: tuple[Rule, ...] = (
     ptx505_excess_arrivals.RULE,
     ptx601_barrier_never_opens.RULE,
     ptx602_uneven_counts.RULE,
+    ptx701_tensor_allocation.RULE,
+    ptx702_mixed_cta_groups.RULE,
+    ptx704_tensor_completion.RULE,
+    ptx705_tensor_fence.RULE,
+    ptx706_tensor_wait.RULE,
+    ptx707_tensor_lanes.RULE,
+    ptx708_tensor_given_back.RULE,
 )
 
 #: The pseudo-rule under which code that no walk reached is counted as undecided.

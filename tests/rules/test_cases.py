@@ -9,7 +9,15 @@ import pytest
 
 from ptxkit.rules import RULES, Rule
 from tests.corpus.support import ptxas
-from tests.rules import cases_addresses, cases_groups, cases_mbarriers, cases_phases, cases_proxies
+from tests.rules import (
+    cases_addresses,
+    cases_groups,
+    cases_mbarriers,
+    cases_phases,
+    cases_proxies,
+    cases_tensor,
+    cases_wgmma,
+)
 from tests.rules.support import Case, each, expected, told
 
 CASES = (
@@ -18,6 +26,8 @@ CASES = (
     *cases_mbarriers.CASES,
     *cases_phases.CASES,
     *cases_proxies.CASES,
+    *cases_tensor.CASES,
+    *cases_wgmma.CASES,
 )
 
 

@@ -1,0 +1,228 @@
+"""Accesses to Tensor Memory in one scenario: where they overlap, and how one thread learns that another's are complete.
+
+Addresses are relative to the unknown that an allocation gave: two accesses are compared where they start from the same
+one. What a multiplication writes begins at its address; how many columns it takes is in its descriptor, so that only
+the first is counted on.
+
+Source: PTX ISA, "Memory Consistency Model for 5th generation of TensorCore operations", "Tensor Memory Addressing".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from ptxkit.analysis.kernel import Thread, World
+from ptxkit.analysis.order import Handover
+from ptxkit.analysis.program import Step
+from ptxkit.analysis.terms import Term
+from ptxkit.analysis.trace import Event
+from ptxkit.isa.effects import Access, MbarrierArrive, MbarrierWait, TensorFence, TensorMemory, WaitGroup
+from ptxkit.records import dataclass
+
+#: An address has its lane above its column.
+LANE_BITS = 16
+_COLUMN = (1 << LANE_BITS) - 1
+#: Bytes of one column of 32 lanes.
+_COLUMN_BYTES = 128
+#: Commits behind one operation that are looked at.
+MAX_COMMITS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """One access to Tensor Memory, or an allocation or deallocation: a thread, its position there, the event."""
+
+    thread: Thread
+    position: int
+    event: Event
+
+    @property
+    def access(self) -> Access | None:
+        """The access; None for an allocation or deallocation."""
+        return self.event.effect if isinstance(self.event.effect, Access) else None
+
+    @property
+    def completion(self) -> str | None:
+        """The mechanism that tells of its completion: `tcgen05` (a commit), `tcgen05.ld`, `tcgen05.st`."""
+        return self.access.completion if self.access is not None else None
+
+    @property
+    def is_committed_write(self) -> bool:
+        """Whether it writes, and a commit must show that it is complete."""
+        return self.completion == "tcgen05" and self.access is not None and self.access.kind != "read"
+
+    @property
+    def place(self) -> tuple[int, int, int] | None:
+        """(the unknown it starts from, lane, column), the latter two relative to it."""
+        address = self.event.address
+        if not isinstance(address, Term):
+            return None
+        return address.identity, address.offset >> LANE_BITS, address.offset & _COLUMN
+
+    @property
+    def columns(self) -> int:
+        """How many columns it surely touches."""
+        size = self.event.size
+        known = self.completion != "tcgen05" and isinstance(size, int)
+        return max(size // _COLUMN_BYTES, 1) if known and isinstance(size, int) else 1
+
+
+def uses_of(thread: Thread) -> Iterator[Use]:
+    """A thread's accesses to Tensor Memory, in order."""
+    for position, event in thread.positions(Access):
+        if isinstance(event.effect, Access) and event.effect.space == "tensor":
+            yield Use(thread, position, event)
+
+
+def deallocations_of(thread: Thread) -> Iterator[Use]:
+    """A thread's deallocations."""
+    for position, event in thread.positions(TensorMemory):
+        if isinstance(event.effect, TensorMemory) and event.effect.action == "deallocate":
+            yield Use(thread, position, event)
+
+
+def overlap(first: Use, second: Use) -> bool:
+    """Whether two accesses surely share a column."""
+    one, other = first.place, second.place
+    if one is None or other is None or one[0] != other[0]:
+        return False
+    return one[2] < other[2] + second.columns and other[2] < one[2] + first.columns
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """A commit that takes an operation in: its position, and the mbarrier it arrives at, None where unknown."""
+
+    position: int
+    barrier: int | None
+
+
+def commits_of(use: Use) -> list[Commit]:
+    """The commits of the thread behind an operation: each takes in all that comes before it."""
+    return [
+        Commit(position, event.address if isinstance(event.address, int) else None)
+        for position, event in use.thread.positions(MbarrierArrive)
+        if position > use.position and isinstance(event.effect, MbarrierArrive) and event.effect.asynchronous
+    ][:MAX_COMMITS]
+
+
+def wait_behind(thread: Thread, barrier: int, since: int, until: int) -> int | None:
+    """Where a thread first waits on an mbarrier, or on one that nobody knows, between two positions."""
+    for position, event in thread.positions(MbarrierWait):
+        if since < position < until and (event.address == barrier or not isinstance(event.address, int)):
+            return position
+    return None
+
+
+def fences_between(thread: Thread, side: str, since: int, until: int) -> bool:
+    """Whether a thread executes a fence for Tensor Memory between two positions. side: `before` or `after`."""
+    return any(
+        since < position < until and isinstance(event.effect, TensorFence) and event.effect.side == side
+        for position, event in thread.positions(TensorFence)
+    )
+
+
+def waited(thread: Thread, group: str, since: int, until: int) -> bool:
+    """Whether a thread waits for its loads (`tcgen05.ld`) or stores between two positions."""
+    return any(
+        since < position < until and isinstance(event.effect, WaitGroup) and event.effect.group == group
+        for position, event in thread.positions(WaitGroup)
+    )
+
+
+def learns(world: World, issued: Use, knower: Thread, until: int) -> list[int] | None:
+    """Where a thread learns, before a position, that a committed operation is complete: it waits itself, or is told by
+    one that waits (the position of that; -1 where its own warp waits). None where that cannot be said."""
+    found: list[int] = []
+    seen: set[int] = set()
+    for commit in commits_of(issued):
+        if commit.barrier is None:
+            return None
+        if commit.barrier not in seen:
+            seen.add(commit.barrier)
+            found.extend(_learns(world, issued.thread, commit.position, commit.barrier, (knower, until)))
+    return found
+
+
+def _learns(world: World, issuer: Thread, committed: int, barrier: int, knower: tuple[Thread, int]) -> Iterator[int]:
+    thread, until = knower
+    for other in world.threads.values():
+        since = committed if other is issuer else -1
+        if other is thread:
+            own = wait_behind(other, barrier, since, until)
+            if own is not None:
+                yield own
+            continue
+        at = wait_behind(other, barrier, since, len(other.trace.events))
+        if at is not None:
+            if other.tid // 32 == thread.tid // 32:
+                yield -1
+            yield from (way.acquired for way in world.order(other, at, thread, until))
+
+
+def is_waited_for(world: World, issued: Use) -> bool:
+    """Whether some thread waits on the mbarrier of a commit that takes an operation in, or may."""
+    barriers = {commit.barrier for commit in commits_of(issued)}
+    return None in barriers or any(
+        wait_behind(thread, barrier, -1, len(thread.trace.events)) is not None
+        for thread in world.threads.values()
+        for barrier in barriers
+        if barrier is not None
+    )
+
+
+def is_complete(world: World, write: Use, use: Use) -> bool | None:
+    """Whether what a commit must show to be complete is so before another thread, or the same, uses its columns; None
+    where the two may have nothing to do with each other."""
+    commits = commits_of(write)
+    own = write.thread is use.thread
+    ordered = own or any(world.order(write.thread, write.position, use.thread, use.position))
+    if not commits or (own and commits[0].position > use.position):
+        return False if ordered and write.thread.trace.ended == "exit" else None
+    told = learns(world, write, use.thread, use.position)
+    if told is None or told:
+        return None if told is None else True
+    if ordered:
+        return False
+    return False if world.is_clear_about(MbarrierWait) and not is_waited_for(world, write) else None
+
+
+def writes_before(use: Use, issued: Iterable[Use]) -> list[Use]:
+    """Of operations on the columns of a use the last ones of its own thread, and the first ones of the others; one for
+    each instruction."""
+    found: dict[tuple[int, Step], Use] = {}
+    for write in issued:
+        key = (write.thread.tid, write.event.step)
+        own = write.thread is use.thread
+        if (own and write.position >= use.position) or (not own and key in found):
+            continue
+        if overlap(write, use):
+            found[key] = write
+    return list(found.values())
+
+
+def told_of(world: World, use: Use, knower: Use) -> list[Handover] | None:
+    """The ways by which a thread's use comes before another's; None where a third thread may tell of it."""
+    ways = list(world.order(use.thread, use.position, knower.thread, knower.position))
+    if ways:
+        return ways
+    for other in world.threads.values():
+        if other is use.thread or other is knower.thread:
+            continue
+        if other.tid // 32 == knower.thread.tid // 32:
+            # Its lanes execute the later access together: what one of them knew by then will do.
+            if any(world.order(use.thread, use.position, other, _position_of(other, knower.event))):
+                return None
+            continue
+        for way in world.order(use.thread, use.position, other, len(other.trace.events)):
+            if any(world.order(other, way.acquired, knower.thread, knower.position)):
+                return None
+    return []
+
+
+def _position_of(thread: Thread, event: Event) -> int:
+    """Where a thread executes the same instruction for the same time; its end where it never does."""
+    for position, other in thread.positions(type(event.effect)):
+        if other.step is event.step and other.visit == event.visit:
+            return position
+    return len(thread.trace.events)

@@ -1,0 +1,93 @@
+"""PTX704: Tensor Memory is used while a multiplication may still be working on it.
+
+What it does
+    Finds loads and stores of Tensor Memory that a `tcgen05.mma`, `tcgen05.cp` or `tcgen05.shift` writes,
+    where nothing has shown that it is complete: no `tcgen05.commit` by the thread that issued it takes it in, or no
+    thread has waited on the mbarrier that the commit arrives at.
+
+Why it matters
+    These operations go on by themselves. A barrier of threads tells nothing of them, nor does the order of the
+    instructions. The load gives old values, or some of the new ones.
+
+Example
+    tcgen05.mma.cta_group::1.kind::f16 [%r1], %rd1, %rd2, %r2, %p1;
+    tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r3}, [%r1];
+
+Use instead
+    tcgen05.mma.cta_group::1.kind::f16 [%r1], %rd1, %rd2, %r2, %p1;
+    tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [bar];
+    wait:
+    mbarrier.try_wait.parity.shared::cta.b64 %p2, [bar], 0;
+    @!%p2 bra wait;
+    tcgen05.fence::after_thread_sync;
+    tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r3}, [%r1];
+
+ISA section
+    "Memory Consistency Model for 5th generation of TensorCore operations", "tcgen05.commit". Catalogue: TC9, TC10,
+    TC19.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptxkit.analysis.kernel import Kernel, Looks, World
+from ptxkit.analysis.program import Step
+from ptxkit.analysis.tensor_memory import Use, commits_of, is_complete, is_waited_for, uses_of, writes_before
+from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
+
+#: The mechanism of completion of what a commit takes in.
+_COMMITTED = "tcgen05"
+
+
+def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
+    """Looks at each use of what a multiplication writes."""
+    for number, world in enumerate(kernel.worlds):
+        if not world.is_opaque and world.scenario.launch.cluster_size == 1:
+            yield from _world(number, world)
+
+
+def _world(number: int, world: World) -> Iterator[Observation]:
+    uses = [use for thread in world.threads.values() for use in uses_of(thread)]
+    issued = [use for use in uses if use.is_committed_write]
+    looks = Looks(world.budget)
+    for use in uses if issued else ():
+        if use.completion == _COMMITTED:
+            continue  # multiplications among themselves are pipelined
+        for write in writes_before(use, issued):
+            if looks.allow((write.thread.tid, use.thread.tid, write.event.step, use.event.step)):
+                kept = is_complete(world, write, use)
+                if kept is not None:
+                    exact = write.thread.trace.is_sure(write.position) and use.thread.trace.is_sure(use.position)
+                    finding = None if kept else unfinished(world, write, use, "uses Tensor Memory")
+                    threads = 1 if write.thread is use.thread else 2
+                    yield Observation((use.event.step, write.event.step), number, exact, finding, threads)
+
+
+def unfinished(world: World, write: Use, use: Use, does: str) -> Finding:
+    """What is wrong with using, or giving back, columns that an operation may still be writing."""
+    commits = commits_of(write)
+    labels: list[tuple[Step, str]] = [(write.event.step, "works on these columns until it is complete")]
+    if not commits or (write.thread is use.thread and commits[0].position > use.position):
+        what = "no commit of its thread takes it in"
+        mend = "add `tcgen05.commit` to an mbarrier in the thread that issues it, and wait on that before line {0}"
+    else:
+        what = "the wait for it comes later" if is_waited_for(world, write) else "nothing waits for its commit"
+        labels.append((write.thread.trace.events[commits[0].position].step, "arrives when it is complete"))
+        mend = "wait on the mbarrier of line {2} (`mbarrier.try_wait.parity`, in a loop) before line {0}"
+    return Finding(
+        primary=use.event.step,
+        message=f"{does} that the operation at line {{1}} may still be writing: {what}",
+        labels=tuple(labels),
+        help=mend,
+        properties={"completion": _COMMITTED},
+        cause=(write.event.step, what),
+    )
+
+
+RULE = Rule(
+    "PTX704",
+    "tensor-completion",
+    ("Memory Consistency Model for 5th generation of TensorCore operations", "tcgen05.commit"),
+    check,
+)

@@ -1,0 +1,103 @@
+"""PTX706: Tensor Memory is used again before the thread's own load or store of it is waited for.
+
+What it does
+    Finds a load of columns that the same thread stores, a store to columns that it loads, and a load, store or
+    multiplication in another thread that is ordered after such an access, with no `tcgen05.wait::st` or
+    `tcgen05.wait::ld` behind the access and before the next one, or before the thread tells the other.
+
+Why it matters
+    `tcgen05.ld` and `tcgen05.st` are asynchronous, and may complete in another order than they were issued in. That a
+    register is used which a load fills says nothing of other accesses to the columns.
+
+Example
+    tcgen05.st.sync.aligned.32x32b.x1.b32 [%r1], {%r2};
+    tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r3}, [%r1];
+
+Use instead
+    tcgen05.st.sync.aligned.32x32b.x1.b32 [%r1], {%r2};
+    tcgen05.wait::st.sync.aligned;
+    tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r3}, [%r1];
+
+ISA section
+    "tcgen05.wait", "Memory Consistency Model for 5th generation of TensorCore operations". Catalogue: TC9, TC13, TC14.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptxkit.analysis.kernel import Kernel, Looks, World
+from ptxkit.analysis.tensor_memory import Use, told_of, uses_of, waited, writes_before
+from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
+
+_WAITS = {"tcgen05.ld": "tcgen05.wait::ld", "tcgen05.st": "tcgen05.wait::st"}
+
+
+def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
+    """Looks at each pair of accesses to the same columns of which the first is a load or store, and one writes."""
+    for number, world in enumerate(kernel.worlds):
+        if not world.is_opaque and world.scenario.launch.cluster_size == 1:
+            yield from _world(number, world)
+
+
+def _world(number: int, world: World) -> Iterator[Observation]:
+    uses = [use for thread in world.threads.values() for use in uses_of(thread)]
+    moves = [use for use in uses if use.completion in _WAITS]
+    looks = Looks(world.budget)
+    for use in uses if moves else ():
+        for earlier in writes_before(use, moves):
+            if not (_writes(use) or _writes(earlier)) or not _same_lanes(earlier, use):
+                continue
+            if looks.allow((earlier.thread.tid, use.thread.tid, earlier.event.step, use.event.step)):
+                kept = _is_kept(world, earlier, use)
+                if kept is not None:
+                    exact = earlier.thread.trace.is_sure(earlier.position) and use.thread.trace.is_sure(use.position)
+                    threads = 1 if earlier.thread is use.thread else 2
+                    finding = None if kept else _finding(earlier, use)
+                    yield Observation((use.event.step, earlier.event.step), number, exact, finding, threads)
+
+
+def _writes(use: Use) -> bool:
+    return use.access is not None and use.access.kind != "read"
+
+
+def _same_lanes(earlier: Use, use: Use) -> bool:
+    """Whether the two surely share a lane: loads and stores start at one, multiplications are about all of them."""
+    if use.completion not in _WAITS:
+        return True
+    one, other = earlier.place, use.place
+    return one is not None and other is not None and one[1] == other[1]
+
+
+def _is_kept(world: World, earlier: Use, use: Use) -> bool | None:
+    group = earlier.completion or ""
+    if earlier.thread is use.thread:
+        return waited(earlier.thread, group, earlier.position, use.position)
+    if use.completion in _WAITS and earlier.thread.tid // 32 == use.thread.tid // 32:
+        return None  # lanes of one warp do this together
+    ways = told_of(world, earlier, use)
+    if not ways:
+        return None
+    return any(waited(earlier.thread, group, earlier.position, way.released) for way in ways)
+
+
+def _finding(earlier: Use, use: Use) -> Finding:
+    wait = _WAITS[earlier.completion or ""]
+    does = "load" if earlier.completion == "tcgen05.ld" else "store"
+    where = "before line {0}" if earlier.thread is use.thread else "before its thread tells others that it is done"
+    return Finding(
+        primary=use.event.step,
+        message=f"uses Tensor Memory that the {does} at line {{1}} may still be working on: no `{wait}` comes between",
+        labels=((earlier.event.step, f"{does} of these columns"),),
+        help=f"add `{wait}.sync.aligned;` after line {{1}}, {where}",
+        properties={"completion": earlier.completion or ""},
+        cause=earlier.event.step,
+    )
+
+
+RULE = Rule(
+    "PTX706",
+    "tensor-wait",
+    ("tcgen05.wait", "Memory Consistency Model for 5th generation of TensorCore operations"),
+    check,
+)

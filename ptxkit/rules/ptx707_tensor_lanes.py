@@ -1,0 +1,89 @@
+"""PTX707: a warp loads or stores lanes of Tensor Memory that are not its own, or not as a whole warp.
+
+What it does
+    Finds `tcgen05.ld` and `tcgen05.st` of lanes outside the 32 that the warp may touch, where the address counts from
+    an address that is also given to `tcgen05.dealloc`; and `tcgen05.ld`, `st` and `wait` that only some lanes of a warp
+    execute.
+
+Why it matters
+    Warp w of a warpgroup reaches lanes 32*(w%4) to 32*(w%4)+31 and no others; each of these instructions is of the
+    whole warp. Anything else is undefined.
+
+Example
+    tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r3}, [%r1];    // by all four warps, %r1 from tcgen05.alloc
+
+Use instead
+    shl.b32 %r4, %warp, 21;
+    add.u32 %r5, %r1, %r4;
+    tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r3}, [%r5];
+
+ISA section
+    "Tensor Memory and Register Load/Store Instructions", "Access restrictions", "tcgen05.ld". Catalogue: TC15.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptxkit.analysis.collectives import WARP, Uneven, compared
+from ptxkit.analysis.kernel import Kernel, World
+from ptxkit.analysis.program import Step
+from ptxkit.analysis.tensor_memory import Use, deallocations_of, uses_of
+from ptxkit.isa.effects import AsyncRegisters, Effect, WaitGroup
+from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
+
+_GROUPS = ("tcgen05.ld", "tcgen05.st")
+
+
+def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
+    """Looks at the lanes of each load and store, and at which threads execute it."""
+    if not any(_is_move(step) for step in kernel.program.steps):
+        return
+    for number, world in enumerate(kernel.worlds):
+        for step, uneven in compared(world, _is_collective, WARP):
+            exact = uneven is None or (uneven.more.trace.is_sure() and uneven.less.trace.is_sure())
+            yield Observation((step, None), number, exact, _partial(uneven) if uneven is not None else None, 2)
+        yield from _lanes(number, world)
+
+
+def _is_move(step: Step) -> bool:
+    return any(_is_collective(effect) for effect in (step.match.effects if step.match is not None else ()))
+
+
+def _is_collective(effect: Effect) -> bool:
+    return isinstance(effect, AsyncRegisters | WaitGroup) and effect.group in _GROUPS
+
+
+def _lanes(number: int, world: World) -> Iterator[Observation]:
+    threads = world.threads.values()
+    bases = {place[0] for t in threads for use in deallocations_of(t) if (place := use.place) and place[1:] == (0, 0)}
+    for thread in threads if bases else ():
+        first = thread.tid // WARP % 4 * WARP
+        for use in uses_of(thread):
+            place = use.place
+            if use.completion in _GROUPS and place is not None and place[0] in bases:
+                finding = None if first <= place[1] < first + WARP else _outside(use, place[1], first)
+                exact = thread.trace.is_sure(use.position) and world.is_exact
+                yield Observation((use.event.step, None), number, exact, finding)
+
+
+def _partial(uneven: Uneven) -> Finding:
+    return Finding(
+        primary=uneven.step,
+        message=f"all lanes of a warp must execute this together: thread {uneven.more.tid} does, thread "
+        f"{uneven.less.tid} does not, or not as often",
+        help="branch on the number of the warp, not of the lane",
+    )
+
+
+def _outside(use: Use, lane: int, first: int) -> Finding:
+    return Finding(
+        primary=use.event.step,
+        message=f"warp {use.thread.tid // WARP} may touch lanes {first} to {first + WARP - 1} of Tensor Memory, not "
+        f"lane {lane}",
+        help="add 32 times the warp's number in its warpgroup, shifted left by 16, to the address",
+        properties={"lane": lane, "first": first},
+    )
+
+
+RULE = Rule("PTX707", "tensor-lanes", ("Tensor Memory and Register Load/Store Instructions", "tcgen05.ld"), check)

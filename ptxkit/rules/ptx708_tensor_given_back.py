@@ -1,0 +1,145 @@
+"""PTX708: Tensor Memory is given back while it may still be in use.
+
+What it does
+    Finds a `tcgen05.dealloc` of columns that a multiplication may still be writing, or that another warp loads or
+    stores with nothing to order that before the deallocation; and allocations of a pair of CTAs that only one of the
+    two gives back.
+
+Why it matters
+    The next CTA on the multiprocessor gets these columns. What comes late reads its data, or overwrites them.
+
+Example
+    tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r3}, [%r5];     // by four warps
+    tcgen05.wait::ld.sync.aligned;
+    @%p1 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r1, 32;    // by the first
+
+Use instead
+    tcgen05.wait::ld.sync.aligned;
+    tcgen05.fence::before_thread_sync;
+    bar.sync 0;
+    @%p1 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r1, 32;
+
+ISA section
+    "tcgen05.alloc, tcgen05.dealloc, tcgen05.relinquish_alloc_permit", "Issue Granularity". Catalogue: TC5, TC19.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptxkit.analysis.kernel import Kernel, Looks, World
+from ptxkit.analysis.tensor_memory import Use, deallocations_of, is_complete, overlap, told_of, uses_of
+from ptxkit.isa.effects import Barrier, MbarrierArrive, MbarrierWait, TensorMemory
+from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
+from ptxkit.rules.ptx704_tensor_completion import unfinished
+
+
+def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
+    """Looks at each deallocation and the accesses that count from the same address."""
+    for number, world in enumerate(kernel.worlds):
+        if not world.is_opaque and world.scenario.launch.cluster_size == 1:
+            yield from _world(number, world)
+    yield from _pairs(kernel)
+
+
+def _world(number: int, world: World) -> Iterator[Observation]:
+    threads = world.threads.values()
+    ends = [use for thread in threads for use in deallocations_of(thread)]
+    uses = [use for thread in threads for use in uses_of(thread)] if ends else []
+    looks = Looks(world.budget)
+    for end in ends:
+        for use in uses:
+            if not _is_of(use, end) or not looks.allow((use.thread.tid, end.thread.tid, use.event.step)):
+                continue
+            if use.completion == "tcgen05":
+                kept = _is_complete(world, use, end, uses)
+                finding = unfinished(world, use, end, "gives back Tensor Memory") if kept is False else None
+            else:
+                kept = _is_over(world, use, end)
+                finding = _in_use(use, end) if kept is False else None
+            if kept is not None:
+                exact = use.thread.trace.is_sure(use.position) and end.thread.trace.is_sure(end.position)
+                apart = 1 if use.thread is end.thread else 2
+                yield Observation((end.event.step, use.event.step), number, exact, finding, apart)
+
+
+def _is_of(use: Use, end: Use) -> bool:
+    """Whether an access counts from the address that is given back, and is not behind it in the same thread."""
+    one, other = use.place, end.place
+    if use.thread is end.thread and use.position > end.position:
+        return False
+    return one is not None and other is not None and one[0] == other[0]
+
+
+def _is_complete(world: World, write: Use, end: Use, uses: list[Use]) -> bool | None:
+    """Whether an operation that a commit tells of is complete before the deallocation."""
+    if not write.is_committed_write:
+        return None
+    if is_complete(world, write, end) is not False:
+        return is_complete(world, write, end)
+    moves = [use for use in uses if use.completion != "tcgen05" and overlap(write, use)]
+    if any(is_complete(world, write, use) is False for use in moves):
+        return None  # PTX704 speaks of it
+    return False
+
+
+def _is_over(world: World, use: Use, end: Use) -> bool | None:
+    """Whether a load or store of another warp comes before a deallocation; None where nobody knows."""
+    if use.thread.tid // 32 == end.thread.tid // 32:
+        return None
+    ways = told_of(world, use, end)
+    if ways is None or ways:
+        return True
+    return False if world.is_clear_about(Barrier, MbarrierArrive, MbarrierWait) else None
+
+
+def _pairs(kernel: Kernel) -> Iterator[Observation]:
+    """Pairs of CTAs of which one gives back what both must."""
+    by_rank: dict[tuple[int, int], dict[int, World]] = {}
+    for world in kernel.worlds:
+        if world.scenario.launch.cluster_size > 1 and not world.is_opaque:
+            by_rank.setdefault((world.scenario.sample, world.scenario.rank // 2), {})[world.scenario.rank % 2] = world
+    for number, pair in enumerate(by_rank.values()):
+        ends = {rank: _ends(world) for rank, world in pair.items()}
+        if len(pair) < 2 or not all(_is_known(world) for world in pair.values()) or bool(ends[0]) == bool(ends[1]):
+            continue
+        rank = 0 if ends[0] else 1
+        event = ends[rank][0].event
+        if any(getattr(effect, "ctas", 1) == 2 for effect in (event.step.match.effects if event.step.match else ())):
+            finding = Finding(
+                primary=event.step,
+                message=f"only the CTA of rank {rank} in its pair gives this Tensor Memory back: its peer never does",
+                help="execute the deallocation by one warp in each CTA of the pair",
+            )
+            yield Observation((event.step, None), number, True, finding)
+
+
+def _ends(world: World) -> list[Use]:
+    return [use for thread in world.threads.values() for use in deallocations_of(thread)]
+
+
+def _is_known(world: World) -> bool:
+    """Whether everything about allocations in a CTA is known."""
+    return world.is_whole and world.is_clear_about(TensorMemory) and _all_end(world)
+
+
+def _all_end(world: World) -> bool:
+    return all(thread.trace.ended == "exit" for thread in world.threads.values())
+
+
+def _in_use(use: Use, end: Use) -> Finding:
+    return Finding(
+        primary=end.event.step,
+        message="gives back Tensor Memory that another warp uses at line {1}: nothing orders the two",
+        labels=((use.event.step, "access by another warp"),),
+        help="let the warps meet (`bar.sync 0;`) after their last access and before the deallocation",
+        cause=use.event.step,
+    )
+
+
+RULE = Rule(
+    "PTX708",
+    "tensor-given-back-in-use",
+    ("tcgen05.alloc, tcgen05.dealloc, tcgen05.relinquish_alloc_permit", "Issue Granularity"),
+    check,
+)

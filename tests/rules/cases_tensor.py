@@ -1,0 +1,136 @@
+"""PTX701 to PTX708: Tensor Memory allocated, used, waited for and given back."""
+
+from __future__ import annotations
+
+from tests.rules.support import Case
+
+_ALLOCATE = "tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [base], 32;"
+_GIVE_BACK = "tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r10, 32;"
+_BEFORE = "tcgen05.fence::before_thread_sync;"
+_AFTER = "tcgen05.fence::after_thread_sync;"
+_MULTIPLY = "tcgen05.mma.cta_group::1.kind::f16 [%r10], %rd6, %rd7, %r13, %p4;"
+_COMMIT = "tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [bars];"
+_LOAD = "tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r20}, [%r12];"
+_STORE = "tcgen05.st.sync.aligned.32x32b.x1.b32 [%r12], {%r1};"
+_LOADED = "tcgen05.wait::ld.sync.aligned;"
+_STORED = "tcgen05.wait::st.sync.aligned;"
+_WAIT = "again: mbarrier.try_wait.parity.shared::cta.b64 %p5, [bars], 0; @!%p5 bra again;"
+_OUT = "st.global.b32 [%rd2], %r20;"
+_LEAVE = f"{_BEFORE} bar.sync 0; @!%p3 bra end;\n{_GIVE_BACK}\nend:"
+
+#: The first warp allocates, everybody learns the address; %r12 has the lanes of the own warp.
+_BEGIN = f""".shared .align 16 .b8 base[16];
+setp.lt.u32 %p3, %r1, 32; @%p1 mbarrier.init.shared::cta.b64 [bars], 1;
+fence.proxy.async.shared::cta;
+@!%p3 bra allocated;
+{_ALLOCATE} //= allocate
+allocated: {_BEFORE} bar.sync 0; //= barrier
+ld.shared.u32 %r10, [base]; shr.u32 %r11, %r1, 5; shl.b32 %r11, %r11, 21; add.u32 %r12, %r10, %r11;
+shr.u32 %r14, %r2, 4; cvt.u64.u32 %rd5, %r14; or.b64 %rd6, %rd5, 70437464178688; add.u64 %rd7, %rd6, 256;
+mov.u32 %r13, 134742032; setp.ne.u32 %p4, %r1, %r1;
+"""
+
+
+def _case(name: str, body: str, begin: str = f"{_BEGIN}{_AFTER}\n") -> Case:
+    return Case(name, f"{begin}{body}", target="sm_100a")
+
+
+_ISSUE = f"@!%p1 bra issued;\n{_MULTIPLY} //= issue\n{_COMMIT} //= commit\nissued:\n"
+
+ALLOCATION = (
+    _case("what is given back is what was taken", _LEAVE),
+    _case("what is never given back is lost", "", _BEGIN.replace("//= allocate", "//! PTX701")),
+    _case(
+        "fewer columns than were taken are no deallocation",
+        f"bar.sync 0; @!%p3 bra end;\n{_GIVE_BACK.replace('32;', '64;')} //! PTX701 allocate\nend:",
+    ),
+    _case("one lane is no warp", f"bar.sync 0;\n@%p1 {_GIVE_BACK} //! PTX701"),
+    _case(
+        "a CTA that gave up the permit may not allocate",
+        f"{_LEAVE}\n",
+        _BEGIN.replace(
+            _ALLOCATE, f"tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned; //= permit\n{_ALLOCATE}"
+        ).replace("//= allocate", "//! PTX701 permit"),
+    ),
+    _case(
+        "a deallocation of a pair does not fit an allocation of one CTA",
+        f"bar.sync 0; @!%p3 bra end;\n{_GIVE_BACK.replace('::1', '::2')} //! PTX702 allocate\nend:",
+    ),
+    _case(
+        "a permit of a pair does not fit an allocation of one CTA",
+        f"tcgen05.relinquish_alloc_permit.cta_group::2.sync.aligned; //! PTX702 allocate\n{_LEAVE}",
+    ),
+)
+
+COMPLETION = (
+    _case("a commit that was waited for", f"{_ISSUE}{_WAIT} {_AFTER} {_LOAD} {_LOADED} {_OUT} {_LEAVE}"),
+    _case(
+        "a barrier tells nothing of a multiplication",
+        f"{_ISSUE}bar.sync 0; {_AFTER}\n{_LOAD} //! PTX704 issue commit\n{_LOADED} {_OUT} {_LEAVE}",
+    ),
+    _case(
+        "a wait behind the load comes too late",
+        f"{_ISSUE}bar.sync 0; {_AFTER}\n{_LOAD} //! PTX704 issue commit\n{_LOADED} {_OUT} {_WAIT} {_LEAVE}",
+    ),
+    _case(
+        "the commit of one multiplication takes in those before it",
+        f"@!%p1 bra issued;\n{_MULTIPLY} {_MULTIPLY} {_COMMIT}\nissued:\n"
+        f"{_WAIT} {_AFTER} {_LOAD} {_LOADED} {_OUT} {_LEAVE}",
+    ),
+    _case(
+        "a load right behind a wait is not ordered after it",
+        f"{_ISSUE}{_WAIT} //= wait\n{_LOAD} //! PTX705 issue wait\n{_LOADED} {_OUT} {_LEAVE}",
+    ),
+    _case(
+        "a fence before the wait orders nothing after it",
+        f"{_ISSUE}{_AFTER} {_WAIT} //= wait\n{_LOAD} //! PTX705 issue wait\n{_LOADED} {_OUT} {_LEAVE}",
+    ),
+    Case(
+        "a kernel without any such fence is worth a warning only where the policy is strict",
+        f"{_BEGIN.replace(_BEFORE, '')}{_ISSUE}{_WAIT} //= wait\n{_LOAD} //? PTX705 issue wait\n{_LOADED} {_OUT}\n"
+        f"{_LEAVE.replace(_BEFORE, '')}",
+        policy="strict",
+        target="sm_100a",
+    ),
+    Case(
+        "a kernel without any such fence is left alone",
+        f"{_BEGIN.replace(_BEFORE, '')}{_ISSUE}{_WAIT} {_LOAD} {_LOADED} {_OUT} {_LEAVE.replace(_BEFORE, '')}",
+        target="sm_100a",
+    ),
+)
+
+MOVES = (
+    _case("a load behind a store that was waited for", f"{_STORE} {_STORED} {_LOAD} {_LOADED} {_OUT} {_LEAVE}"),
+    _case(
+        "a load behind a store in flight",
+        f"{_STORE} //= store\n{_LOAD} //! PTX706 store\n{_LOADED} {_STORED} {_OUT} {_LEAVE}",
+    ),
+    _case(
+        "a store behind a load in flight",
+        f"{_LOAD} //= load\n{_STORE} //! PTX706 load\n{_LOADED} {_STORED} {_OUT} {_LEAVE}",
+    ),
+    _case("a load behind a load in flight", f"{_STORE} {_STORED} {_LOAD} {_LOAD} {_LOADED} {_OUT} {_LEAVE}"),
+    _case(
+        "other columns than those in flight",
+        f"{_STORE} add.u32 %r15, %r12, 1; {_LOAD.replace('%r12', '%r15')} {_LOADED} {_STORED} {_OUT} {_LEAVE}",
+    ),
+    _case(
+        "the lanes of the first warp belong to it alone",
+        f"{_LOAD.replace('%r12', '%r10')} //! PTX707\n{_LOADED} {_OUT} {_LEAVE}",
+    ),
+    _case(
+        "lanes beyond a warp's own belong to the next",
+        f"add.u32 %r15, %r12, 2097152;\n{_LOAD.replace('%r12', '%r15')} //! PTX707\n{_LOADED} {_OUT} {_LEAVE}",
+    ),
+    _case(
+        "columns given back while other warps load them",
+        f"{_LOAD} //= load\n{_LOADED} {_OUT} @!%p3 bra end;\n{_GIVE_BACK} //! PTX708 load\nend:",
+    ),
+    _case(
+        "columns given back while a multiplication writes them",
+        f"{_ISSUE}bar.sync 0; @!%p3 bra end;\n{_GIVE_BACK} //! PTX708 issue commit\nend:",
+    ),
+    _case("columns given back behind the multiplication", f"{_ISSUE}{_WAIT} {_LEAVE}"),
+)
+
+CASES = (*ALLOCATION, *COMPLETION, *MOVES)

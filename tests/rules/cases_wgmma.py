@@ -1,0 +1,95 @@
+"""PTX311, PTX312, PTX315: registers of asynchronous multiplications, and the threads that execute them together."""
+
+from __future__ import annotations
+
+from tests.rules.support import Case
+
+_FENCE = "wgmma.fence.sync.aligned;"
+_MULTIPLY = "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2, %f3, %f4}, %rd6, %rd7, 1, 1, 1, 0, 0;"
+_WIDE = (
+    "wgmma.mma_async.sync.aligned.m64n16k16.f32.f16.f16 "
+    "{%f1, %f2, %f3, %f4, %f5, %f6, %f7, %f8}, %rd6, %rd7, 1, 1, 1, 0, 0;"
+)
+_OTHER = "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f5, %f6, %f7, %f8}, %rd6, %rd7, 1, 1, 1, 0, 0;"
+_FRAGMENT = (
+    "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 "
+    "{%f1, %f2, %f3, %f4}, {%r10, %r11, %r12, %r13}, %rd7, 1, 1, 1, 0;"
+)
+_COMMIT = "wgmma.commit_group.sync.aligned;"
+_WAIT = "wgmma.wait_group.sync.aligned 0;"
+_ONE_LEFT = "wgmma.wait_group.sync.aligned 1;"
+_STORE = "st.global.f32 [%rd2], %f1;"
+_SETUP = """.reg .f32 %f<24>;
+shr.u32 %r20, %r2, 4; cvt.u64.u32 %rd5, %r20; or.b64 %rd6, %rd5, 68719542272; add.u64 %rd7, %rd6, 128;
+mov.f32 %f1, 0f00000000; mov.f32 %f2, %f1; mov.f32 %f3, %f1; mov.f32 %f4, %f1;
+mov.f32 %f5, %f1; mov.f32 %f6, %f1; mov.f32 %f7, %f1; mov.f32 %f8, %f1;
+mov.u32 %r10, %r1; mov.u32 %r11, %r1; mov.u32 %r12, %r1; mov.u32 %r13, %r1;
+"""
+
+
+def _case(name: str, body: str, bounds: str = ".reqntid 128, 1, 1") -> Case:
+    return Case(name, f"{_SETUP}{body}", bounds=bounds)
+
+
+CASES = (
+    _case(
+        "an accumulator stored with no wait is in flight",
+        f"{_FENCE} {_MULTIPLY} //= issue\n{_COMMIT}\n{_STORE} //! PTX311 issue\n{_WAIT}",
+    ),
+    _case("an accumulator stored behind the wait is not in flight", f"{_FENCE} {_MULTIPLY} {_COMMIT} {_WAIT} {_STORE}"),
+    _case(
+        "a wait that leaves the newest group pending leaves its accumulators in flight",
+        f"{_FENCE} {_MULTIPLY} //= issue\n{_COMMIT} {_ONE_LEFT} //= wait\n{_STORE} //! PTX311 issue wait\n{_WAIT}",
+    ),
+    _case(
+        "a wait that leaves the newest group pending frees the older one's accumulators",
+        f"{_FENCE} {_MULTIPLY} {_COMMIT} {_OTHER} {_COMMIT} {_ONE_LEFT} {_STORE} {_WAIT}",
+    ),
+    _case(
+        "accumulators of another shape are no chain",
+        f"{_FENCE} {_MULTIPLY} //= issue\n{_COMMIT}\n{_WIDE} //! PTX311 issue\n{_COMMIT} {_WAIT} {_STORE}",
+    ),
+    _case(
+        "two multiplications may read one fragment of A",
+        f"{_FENCE} {_FRAGMENT} {_FRAGMENT} {_COMMIT} {_WAIT} {_STORE}",
+    ),
+    _case(
+        "a plain move gives an accumulator another name",
+        f"{_FENCE} {_MULTIPLY} {_COMMIT}\nmov.f32 %f9, %f1;\n{_WAIT}\nst.global.f32 [%rd2], %f9;",
+    ),
+    _case(
+        "the other name of an accumulator in flight is in flight, too",
+        f"{_FENCE} {_MULTIPLY} //= issue\n{_COMMIT}\nmov.f32 %f9, %f1;\n"
+        f"st.global.f32 [%rd2], %f9; //! PTX311 issue\n{_WAIT}",
+    ),
+    _case(
+        "a wait on one side of a branch proves nothing",
+        f"{_FENCE} {_MULTIPLY} {_COMMIT} setp.eq.u32 %p3, %r6, 0;\n@%p3 bra skip;\n{_WAIT}\nskip:\n{_STORE}\n{_WAIT}",
+    ),
+    _case("the first multiplication needs a fence", f"{_MULTIPLY} //! PTX312\n{_COMMIT} {_WAIT} {_STORE}"),
+    _case(
+        "accumulators that were changed need another fence",
+        f"{_FENCE} {_MULTIPLY} {_COMMIT} {_WAIT}\nadd.f32 %f2, %f2, %f5; //= touch\n"
+        f"{_MULTIPLY} //! PTX312 touch\n{_COMMIT} {_WAIT} {_STORE}",
+    ),
+    _case(
+        "accumulators that were changed and fenced are in order",
+        f"{_FENCE} {_MULTIPLY} {_COMMIT} {_WAIT}\nadd.f32 %f2, %f2, %f5;\n"
+        f"{_FENCE} {_MULTIPLY} {_COMMIT} {_WAIT} {_STORE}",
+    ),
+    _case("a chain of one shape needs one fence", f"{_FENCE} {_MULTIPLY} {_MULTIPLY} {_COMMIT} {_WAIT} {_STORE}"),
+    _case(
+        "a fence by one thread is none of a warpgroup",
+        f"@%p1 {_FENCE} //! PTX315\n{_FENCE} {_MULTIPLY} {_COMMIT} {_WAIT} {_STORE}",
+    ),
+    _case(
+        "a wait by one warp is none of a warpgroup",
+        f"{_FENCE} {_MULTIPLY} {_COMMIT} {_WAIT} {_STORE} setp.lt.u32 %p3, %r1, 32;\n@!%p3 bra end;\n"
+        f"{_WAIT} //! PTX315\nend:",
+    ),
+    _case(
+        "the second of two warpgroups may multiply alone",
+        f"setp.lt.u32 %p3, %r1, 128;\n@%p3 bra end;\n{_FENCE} {_MULTIPLY} {_COMMIT} {_WAIT} {_STORE}\nend:",
+        bounds=".reqntid 256, 1, 1",
+    ),
+)
