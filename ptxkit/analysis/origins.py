@@ -38,7 +38,7 @@ def space_checks(operands: Operands) -> list[Callable[[Walker], None]]:
             named = operands.scope.register(operand.base.text) == operand.base.text
             is_variable = named and operands.scope.variable(operand.base.text) is not None
             if isinstance(space, str) and not is_variable:
-                checks.append(_check(operands, form, space, operands.reader(operand.base)))
+                checks.append(_check(operands, form, space, operands.reader(operand)))
     return checks
 
 
@@ -65,6 +65,8 @@ def _in_generic(form: OperandForm) -> Callable[[Walker, Value], str | None]:
             return None if value.space is None or value.space in elsewhere else value.space
         if walker.window.space_of_generic(value) != "global":
             return None
+        if _is_remote(walker, value):
+            return REMOTE
         held = walker.code.program.variable_at(value)
         return held.space if held is not None else None
 

@@ -55,15 +55,22 @@ def _is_sure(kernel: Kernel, found: Misuse | Misfit, by_world: Mapping[int, set[
 
     A number that follows the sample of a parameter may be one that the caller passes as an integer; so it must be the
     same in two samples. What comes from a conversion never comes from a parameter: a generic address, and a term, whose
-    space only a conversion tells. Of an address in another CTA one scenario tells enough: the other ones may be those
-    of that CTA.
+    space only a conversion tells. An address in another CTA is what it is in the scenarios of one CTA: the others may
+    be those of that CTA.
     """
     if isinstance(found, Misuse) and found.origin == REMOTE:
-        return True
+        ranks: dict[int, list[int]] = defaultdict(list)
+        for number in by_world:
+            ranks[kernel.worlds[number].scenario.rank].append(number)
+        return any(_agree(kernel, {number: by_world[number] for number in numbers}) for numbers in ranks.values())
     if len(by_world) < sum(_reaches(kernel, number, found.step) for number in range(len(kernel.worlds))):
         return False
-    if isinstance(found, Misuse) and (found.origin == "generic" or not isinstance(found.value, int)):
-        return True
+    converted = isinstance(found, Misuse) and (found.origin == "generic" or not isinstance(found.value, int))
+    return converted or _agree(kernel, by_world)
+
+
+def _agree(kernel: Kernel, by_world: Mapping[int, set[tuple[int, Value]]]) -> bool:
+    """Whether some thread has the same in all of these scenarios, which are more than one sample."""
     scenarios = [kernel.worlds[number].scenario for number in by_world]
     samples = len({scenario.sample for scenario in scenarios}) > 1 or scenarios[0].samples > 1
     return samples and bool(set.intersection(*by_world.values()))
