@@ -128,6 +128,7 @@ def _bind_operand(operand: OperandForm, form: Form, modifiers: Assignment, roles
         special=operand.special and "special" not in refused,
         minus=operand.minus and "minus" not in refused,
         typed=operand.typed and "typed" not in refused,
+        single=operand.single and "single" not in refused,
         nameless=operand.nameless and "nameless" not in refused,
         upto64=operand.upto64 and "upto64" not in refused,
         loose=operand.loose and "loose" not in refused,

@@ -165,7 +165,7 @@ def _fits_address(operand: OperandForm, shape: Shape) -> bool:
 
 def _fits_register(operand: OperandForm, shape: Shape) -> bool:
     if operand.count is not None and shape[0] == "vector":  # `{%r1}`, a vector of one
-        return len(shape) == 2 and shape[1] in ("name", "constant")
+        return len(shape) == 2 and _without_selector(shape[1]) in ("name", "constant")
     match shape:
         case "name":
             return operand.whole
@@ -194,7 +194,7 @@ def _fits_vector(operand: OperandForm, shape: Shape) -> bool:
         return operand.vector or not (operand.elements or operand.braced)
     if shape[0] != "vector" or operand.bare:
         return False
-    parts = shape[1:]
+    parts = tuple(map(_without_selector, shape[1:]))
     if operand.elements:
         return fit_all(operand.elements, parts)
     assert isinstance(operand.count, Const)
@@ -206,6 +206,11 @@ def _fits_vector(operand: OperandForm, shape: Shape) -> bool:
     if operand.loose:  # constants may stand for registers
         parts = tuple("name" if part == "constant" else part for part in parts)
     return all(isinstance(part, str) and _fits_register(element, part) for part in parts)
+
+
+def _without_selector(part: object) -> object:
+    """The shape of an element: of `%r.b0` that of `%r`, as assemblers do not see selectors here."""
+    return "name" if isinstance(part, tuple) and part[0] == "part" else part
 
 
 def _fits_loosely(operand: OperandForm, shape: Shape) -> bool:

@@ -43,8 +43,9 @@ _LABELS = {
 """What stands where a form has a label, by the kind of control; a call looks at its list itself."""
 
 
-def misplaced(match: Match, typed: tuple[TypedShape, ...]) -> tuple[int, str] | None:
-    """The first operand whose symbol cannot stand there: its index, and what would be right. None: there is none.
+def misplaced(match: Match, typed: tuple[TypedShape, ...]) -> tuple[int, str, bool] | None:
+    """The first operand whose symbol cannot stand there: its index, what would be right, and whether an assembler
+    takes it (`overlooked`). None: there is none.
 
     typed: the shapes of the operands; they are known to fit the form.
     """
@@ -53,11 +54,19 @@ def misplaced(match: Match, typed: tuple[TypedShape, ...]) -> tuple[int, str] | 
     for index, (operand, shape) in enumerate(zip(match.operands, typed, strict=True)):
         for form, part in _parts(operand, shape):
             if form.kind == "address" and isinstance(part, tuple) and _is_foreign(part[1], match):
-                return index, "must be a parameter of the kind that the state space names"
+                return index, "must be a parameter of the kind that the state space names", part[0] == "e"
             wrong = _misplaced(form, part, uses.get(form.role))
             if wrong is not None:
-                return index, wrong
+                return index, wrong, _is_overlooked(form, part)
     return None
+
+
+def _is_overlooked(form: OperandForm, shape: TypedShape) -> bool:
+    """Whether an assembler does not look what this is part of: `array[3]`, or `parameter+4` for a value."""
+    base = shape[1] if isinstance(shape, tuple) else None
+    if shape[0] == "e" and isinstance(base, tuple):
+        return base[1] in PARAMETERS or base[1] in _OPAQUE
+    return form.kind == "register" and shape[:2] == ("+", ARGUMENT)
 
 
 def outgoing_parameter(match: Match, typed: tuple[TypedShape, ...]) -> int | None:

@@ -154,8 +154,11 @@ class InstructionChecker:
                 continue
             misplacement = misplaced(match, typed)
             if misplacement is not None:
-                elsewhere = elsewhere or _Answer(match, (), misplaced=misplacement)
-                continue
+                index, words, overlooked = misplacement
+                if not overlooked:
+                    elsewhere = elsewhere or _Answer(match, (), misplaced=(index, words))
+                    continue
+                found = found or _overlooked(match, index, words)
             closed = unmet(match.gates, self._version, self._target)
             if not closed:
                 odd = (_tolerated(instruction, match),) if match.tolerated else () if found is None else (found,)
@@ -179,12 +182,16 @@ class InstructionChecker:
         """The other forms that the operands fit: open ones first, each with its warning or its gate's problem."""
         locked = []
         for match in candidates:
-            if fit_all(match.operands, shapes) and _type_problem(match, typed) is None and not misplaced(match, typed):
-                closed = unmet(match.gates, self._version, self._target)
-                if closed:
-                    locked.append((match, (_gate_problem(match, closed, self._version, self._target),)))
-                else:
-                    yield match, (_tolerated(instruction, match),) if match.tolerated else ()
+            if not fit_all(match.operands, shapes) or misplaced(match, typed):
+                continue
+            found = _type_problem(match, typed)
+            if found is not None and found.certain:
+                continue
+            closed = unmet(match.gates, self._version, self._target)
+            if closed:
+                locked.append((match, (_gate_problem(match, closed, self._version, self._target),)))
+            else:
+                yield match, (_tolerated(instruction, match),) if match.tolerated else () if found is None else (found,)
         yield from locked
 
     def _mismatch(self, instruction: Instruction, shapes: tuple[Shape, ...]) -> Problem:
@@ -243,6 +250,12 @@ def _type_problem(match: Match, typed: tuple[TypedShape, ...]) -> Problem | None
         reason = f"{message}; tolerated: {table().tolerance(lenient)}"
         tolerated = tolerated or Problem("PTX104", reason, index, match.form, help_, certain=False, typed=True)
     return tolerated
+
+
+def _overlooked(match: Match, index: int, words: str) -> Problem:
+    """A warning where assemblers do not look what an element is part of."""
+    reason = f"operand {index + 1} of `{match.canonical}` {words}; tolerated: {table().tolerance('overlooked_array')}"
+    return Problem("PTX203", reason, index, match.form, certain=False, typed=True)
 
 
 def _given_types(match: Match, role: str) -> frozenset[str | None]:

@@ -35,6 +35,8 @@ def wrong_single(operand: OperandForm, shape: TypedShape, *, inside: bool = Fals
     match shape[0]:
         case "r" if len(shape) > 2 and operand.scalar and str(shape[2]) in _COMPONENTS:
             return "is an element of a vector register, which must be moved to another one first"
+        case "r" if len(shape) > 2 and is_symbol(str(shape[1])):
+            return "is an element of a vector in memory, which must be loaded first"
         case "r" | "n":
             return wrong_name(operand, str(shape[1]), inside)
         case "s":

@@ -216,8 +216,11 @@ class Scope:
     def _part(self, name: str) -> str | None:
         base, _, component = name.rpartition(".")
         whole = self._declared(base)
-        if whole is None or whole.kind == "pred" or is_symbol(whole.kind):
+        if whole is None or whole.kind == "pred":
             return None
+        if is_symbol(whole.kind):
+            is_vector = isinstance(whole.node, Declaration) and whole.node.vector is not None
+            return whole.kind if is_vector and component in _COMPONENTS else None
         if whole.kind.startswith("v") and component in _COMPONENTS:
             return whole.kind.partition(".")[2]
         return whole.kind if _PARTS.fullmatch(component) else None

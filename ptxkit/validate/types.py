@@ -6,7 +6,7 @@ test. Where ptxas is laxer than the text, ptxas decides: a type is wrong only wh
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from ptxkit.isa.expressions import Const
 from ptxkit.isa.forms import OperandForm
@@ -16,7 +16,7 @@ from ptxkit.validate.constants import INTEGER
 from ptxkit.validate.registers import VECTORS, agrees, wanted_type, wrong_single
 from ptxkit.validate.scopes import ENTRY, FUNCTION, LABEL, SPECIAL, UNKNOWN, is_code, is_symbol
 from ptxkit.validate.typed_shapes import TypedShape
-from ptxkit.validate.vectors import is_mixed, wrong_elements, wrong_vector
+from ptxkit.validate.vectors import is_mixed, is_selection, wrong_elements, wrong_vector
 
 # The memories whose places are numbers of their own, no addresses of variables: Tensor Memory, and what a fabric
 # endpoint names.
@@ -52,6 +52,8 @@ def tolerance(operand: OperandForm, shape: TypedShape, words: Collection[str | N
     where an operand has its own.
     """
     if operand.kind == "address" and operand.elements and shape[0] == "a":
+        if isinstance(operand.space, Const) and operand.space.value in _NUMBERED:
+            return None
         return "indexed_base" if _is_odd_base(shape[1]) and not _first_misfit(operand, shape[2:]) else None
     wanted = wanted_type(operand)
     if shape == ("+", "pred") and wanted == "pred" and not is_result:
@@ -114,7 +116,8 @@ def _first_misfit(operand: OperandForm, parts: Sequence[object], *, inside: bool
         wrong = misfit(first, parts[0], inside=True)  # type: ignore[arg-type]
         if others[0].exact:
             return wrong or next(filter(None, (misfit(others[0], part, inside=True) for part in parts[1:])), None)  # type: ignore[arg-type]
-        return wrong or wrong_elements(others[0], (("r", "b32"), *parts[1:]))
+        index = (parts[0],) if isinstance(parts[0], tuple) and parts[0][0] == "c" else ()  # makes all others fit
+        return wrong or wrong_elements(others[0], (*index, ("r", "b32"), *parts[1:]))
     for element, part in zip(operand.elements, parts, strict=False):  # an operand of any kind has none
         found = misfit(element, part, inside=inside)  # type: ignore[arg-type]
         if found is not None:
@@ -130,16 +133,24 @@ def oddity(operand: OperandForm, shape: TypedShape, *, is_result: bool) -> str |
             return "sink_for_address"
         if isinstance(shape, tuple) and (shape[0] not in ("a", "e") or (shape[0] == "e" and not operand.symbol)):
             return "bare_address"
-    if is_result and _has_special(shape):
+    if is_result and _has(shape, _is_special):
         return "special_in_result"
+    if _has(shape, is_selection):
+        return "selector_in_vector"
     return "mixed_vector" if is_mixed(operand, shape) else None
 
 
-def _has_special(shape: TypedShape) -> bool:
-    """Whether a special register is among the elements of a vector, alone or in a pair."""
-    if not isinstance(shape, tuple) or shape[0] not in ("v", "p"):
+def _has(shape: object, asked: Callable[[tuple[object, ...]], bool]) -> bool:
+    """Whether something of a kind is among the elements of a vector, be it alone, in a pair or behind an address."""
+    if not isinstance(shape, tuple) or shape[0] not in ("v", "p", "a"):
         return False
-    return any(isinstance(part, tuple) and (part[0] == "s" or _has_special(part)) for part in shape[1:])
+    return any(
+        isinstance(part, tuple) and ((shape[0] == "v" and asked(part)) or _has(part, asked)) for part in shape[1:]
+    )
+
+
+def _is_special(shape: tuple[object, ...]) -> bool:
+    return shape[0] == "s"
 
 
 def _wrong_whole(operand: OperandForm, shape: TypedShape) -> str | None:

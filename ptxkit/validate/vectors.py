@@ -47,15 +47,20 @@ def _incoherent(tagged: Sequence[tuple[object, ...]]) -> str | None:
         return "has an address for an element"
     if any(name.startswith(VECTORS) for name in names):
         return "has a vector for an element"
+    if any(is_selection(part) and not (is_type(str(part[1])) and _element_bits(str(part[1])) == 32) for part in tagged):
+        return "has a part of what is no register of 32 bits"
     types = _types_of(tagged)
     constants = any(part[0] == "c" for part in tagged)
-    if constants and any(part[0] == "s" and is_type(str(part[1])) and bits(str(part[1])) == 32 for part in tagged):
-        return "has a special register beside a constant"
     if _has_strange_neighbours([_element_class(part) for part in tagged]):
         return f"has elements of different types, {_listed(types)}{' and constants' if constants else ''}"
     if len({_element_bits(each) for each in types}) > 1 and tagged[0][0] != "c":
         return f"has elements of different widths, {_listed(types)}"
     return None
+
+
+def is_selection(part: tuple[object, ...]) -> bool:
+    """Whether an element names a part of a register, as video instructions have it: `%r.b0`, `%r.h1`."""
+    return part[0] == "r" and len(part) > 2 and str(part[2])[1:].isdigit()
 
 
 def _wrong_start(wanted: str | None, tagged: Sequence[tuple[object, ...]]) -> str | None:
