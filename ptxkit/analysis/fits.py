@@ -41,7 +41,8 @@ def fit_checks(operands: Operands) -> list[Check]:
     match = operands.step.match
     if match is None:
         return []
-    return [*_addresses(operands, match), *_numbers(operands, match), *_rules(operands, match)]
+    checks = (_addresses, _numbers, _masks, _rules)
+    return [check for each in checks for check in each(operands, match)]
 
 
 # ---------------------------------------------------------------------------------------------- addresses
@@ -86,9 +87,12 @@ def _aligned(operands: Operands, role: str, space: str, reader: Reader, needed: 
         elif (step, role) not in walker.trace.misfits:
             held = _variable(walker, space, value)
             promised = min(needed, held[0].alignment) if held is not None else needed
+            rank, ctas = walker.window.rank_of(value), walker.scenario.launch.cluster_size
             if held is not None and (promised < needed or held[1] % promised):
                 surely = bool(held[1] % promised)
                 walker.trace.misfits[(step, role)] = Misfit(step, role, held[1], "alignment", needed, held[0], surely)
+            elif held is not None and rank >= ctas > 1:
+                walker.trace.misfits[(step, role)] = Misfit(step, role, rank, "rank", ctas)
 
     def check(walker: Walker) -> None:
         first, second = walker.first, walker.second
@@ -194,6 +198,26 @@ def _within(operands: Operands, role: str, reader: Reader, limits: Immediates) -
         else:
             return
         walker.trace.misfits.setdefault((step, role), misfit)
+
+    return check
+
+
+def _masks(operands: Operands, match: Match) -> Iterator[Check]:
+    """The masks of CTAs, which must be some of the cluster, where directives say how large that is."""
+    found = [getattr(effect, "multicast", None) for effect in match.effects]
+    for role in dict.fromkeys(role for role in found if isinstance(role, str)):
+        operand = operands.role(role)
+        if operand is not None:
+            yield _in_cluster(operands, role, operands.reader(operand))
+
+
+def _in_cluster(operands: Operands, role: str, reader: Reader) -> Check:
+    step = operands.step
+
+    def check(walker: Walker) -> None:
+        value, ctas = of_lane(reader(walker), walker.first), walker.scenario.launch.cluster_size
+        if isinstance(value, int) and ctas > 1 and (value & 0xFFFF_FFFF) >> ctas:
+            walker.trace.misfits.setdefault((step, role), Misfit(step, role, value, "mask", ctas))
 
     return check
 

@@ -3,11 +3,12 @@
 What it does
     Finds sizes of bulk copies that are no multiple of 16, counts of an mbarrier that are 0 or above
     2^20-1, more bytes than a phase can wait for, and a `src-size` above the `cp-size`, where they
-    come from a register. Constants in the instruction itself are PTX105.
+    come from a register. Constants in the instruction itself are PTX105. Of clusters whose size
+    is declared, it finds masks and addresses that go to a CTA which the cluster does not have.
 
 Why it matters
     The behaviour is undefined: the copy may fault or stop short, the mbarrier may never complete
-    a phase, or do so at once.
+    a phase, or do so at once; a CTA that is not there takes no bytes.
 
 Example
     mov.u32 %r1, 24;
@@ -18,7 +19,8 @@ Use instead
     cp.async.bulk.prefetch.L2.global [%rd1], %r1;
 
 ISA section
-    "cp.async.bulk", "cp.async", "Contents of the mbarrier object". Catalogue: BK1, CA7, MB1, MB8.
+    "cp.async.bulk", "cp.async", "Contents of the mbarrier object", "mapa". Catalogue: AS13, BK1,
+    BK14, CA7, MB1, MB8.
 """
 
 from __future__ import annotations
@@ -32,7 +34,7 @@ from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
 from ptxkit.rules.misuse import misfits
 
 #: What may be wrong with a number.
-KINDS = ("multiple", "range", "rule")
+KINDS = ("multiple", "range", "rule", "rank", "mask")
 
 
 def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
@@ -49,6 +51,12 @@ def _finding(misfit: Misfit) -> Finding:
         case "rule":
             said = f"with {misfit.value} in `{misfit.role}` it breaks the rule `{misfit.rule}`"
             mend = "keep to the rule for every value that the register can have"
+        case "rank":
+            said = f"goes to the shared memory of CTA {misfit.value} in a cluster of {misfit.needed}"
+            mend = "keep the rank that `mapa` is given below the size of the cluster"
+        case "mask":
+            said = f"the mask {misfit.value:#x} names CTAs that a cluster of {misfit.needed} does not have"
+            mend = f"keep the mask below 1 << {misfit.needed}"
         case _:
             beyond = "below" if misfit.value < misfit.needed else "above"
             said = f"{misfit.value} is {beyond} {misfit.needed}, the limit of `{misfit.role}`"

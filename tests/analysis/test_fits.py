@@ -98,3 +98,11 @@ def test_a_declared_alignment_counts_where_the_kernel_does_not_look_at_the_addre
     assert not held("add.u32 %r9, %r2, 7; and.b32 %r9, %r9, -8; ld.shared.u64 %rd9, [%r9];")
     assert not held("and.b32 %r9, %r2, 7; setp.ne.u32 %p1, %r9, 0; @%p1 bra on; ld.shared.u64 %rd9, [%r2]; on:")
     assert held("shr.u32 %r8, %r2, 4; and.b32 %r9, %r8, 16383; ld.shared.u64 %rd9, [%r2];")
+
+
+@pytest.mark.parametrize(("rank", "found"), [(1, []), (2, [("rank", 2)])])
+def test_an_address_in_a_cta_that_the_cluster_lacks_is_noticed(rank: int, found: list[tuple[str, int]]) -> None:
+    line = f"mapa.shared::cluster.u32 %r9, %r1, {rank}; ld.shared::cluster.u32 %r8, [%r9];"
+    module = module_of(HEAD + line, parameters=PARAMETERS, bounds=".reqnctapercluster 2")
+    assert [(each.kind, each.value) for each in walk(module).trace.misfits.values()] == found
+    assert numbers(line) == []
