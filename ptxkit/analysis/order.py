@@ -60,12 +60,15 @@ class Marks:
 def marks_of(trace: Trace, phases: Mapping[int, int] | None = None, *, relaxed: bool = False) -> Marks:
     """The marks of a trace. phases: by position, the phase of an arrival, or of which a wait tells.
 
-    relaxed: takes relaxed arrivals and waits for such as order, for who asks what may be ordered in any way.
+    relaxed: takes relaxed arrivals and waits for such as order, for who asks what may be ordered in any way. A fence that
+    publishes the initialisation of mbarriers only is taken for one that publishes all.
     """
     marks = Marks()
     known = phases or {}
     plain = "" if relaxed else "relaxed"
-    fences = [at for at, e in enumerate(trace.events) if not isinstance(e, Opaque) and _is_fence(e.effect)]
+    fences = [
+        at for at, e in enumerate(trace.events) if not isinstance(e, Opaque) and isinstance(e.effect, MemoryFence)
+    ]
     for position, event in enumerate(trace.events):
         if isinstance(event, Opaque):
             continue
@@ -73,13 +76,13 @@ def marks_of(trace: Trace, phases: Mapping[int, int] | None = None, *, relaxed: 
         if isinstance(effect, Barrier) and (effect.level, effect.order) != ("warp", "relaxed"):
             key = _barrier_key(effect, event, trace.tid)
             if effect.action in ("sync", "arrive"):
-                marks.releases[key].append(_given(effect.order == plain, position, fences))
+                marks.releases[key].append(_given(effect.order == plain, position, fences, marks.releases[key]))
             if effect.action in ("sync", "wait"):
                 marks.acquires[key].append(_taken(effect.order == plain, position, fences))
         elif isinstance(effect, MbarrierArrive | MbarrierTrack):
             key = ("mbarrier", event.address)
             order = effect.order if isinstance(effect, MbarrierArrive) else "release"
-            marks.releases[key].append(_given(order == plain, position, fences))
+            marks.releases[key].append(_given(order == plain, position, fences, marks.releases[key]))
             marks.rounds[key].append(known.get(position, len(marks.releases[key])))
         elif isinstance(effect, MbarrierWait):
             key = ("mbarrier", event.address)
@@ -91,16 +94,12 @@ def marks_of(trace: Trace, phases: Mapping[int, int] | None = None, *, relaxed: 
     return marks
 
 
-def _is_fence(effect: Effect) -> bool:
-    return isinstance(effect, MemoryFence) and effect.only is None
-
-
-def _given(relaxed: bool, position: int, fences: list[int]) -> int:
-    """Up to where a release orders: a relaxed one, up to the fence before it."""
+def _given(relaxed: bool, position: int, fences: list[int], earlier: list[int]) -> int:
+    """Up to where a release orders: a relaxed one, up to the fence before it, or as far as an earlier release did."""
     if not relaxed:
         return position
     before = bisect_left(fences, position)
-    return fences[before - 1] if before else -1
+    return max(fences[before - 1] if before else -1, earlier[-1] if earlier else -1)
 
 
 def _taken(relaxed: bool, position: int, fences: list[int]) -> int:
