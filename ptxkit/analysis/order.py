@@ -14,9 +14,8 @@ from collections import defaultdict
 from collections.abc import Hashable, Iterator, Mapping
 
 from ptxkit.analysis.trace import Event, Opaque, Trace
-from ptxkit.isa.effects import Barrier, Effect, MbarrierArrive, MbarrierTrack, MbarrierWait, MemoryFence
+from ptxkit.isa.effects import Barrier, MbarrierArrive, MbarrierTrack, MbarrierWait, MemoryFence
 from ptxkit.records import dataclass, field
-
 
 #: Behind the end of every trace: what a relaxed wait orders that no fence follows.
 NEVER = 1 << 40
@@ -60,8 +59,8 @@ class Marks:
 def marks_of(trace: Trace, phases: Mapping[int, int] | None = None, *, relaxed: bool = False) -> Marks:
     """The marks of a trace. phases: by position, the phase of an arrival, or of which a wait tells.
 
-    relaxed: takes relaxed arrivals and waits for such as order, for who asks what may be ordered in any way. A fence that
-    publishes the initialisation of mbarriers only is taken for one that publishes all.
+    relaxed: takes relaxed arrivals and waits for such as order, for who asks what may be ordered in any way. A fence
+    that publishes the initialisation of mbarriers only is taken for one that publishes all.
     """
     marks = Marks()
     known = phases or {}

@@ -38,6 +38,7 @@ from ptxkit.analysis.kernel import (
     extent,
     is_generic_write,
 )
+from ptxkit.analysis.order import NEVER
 from ptxkit.analysis.program import Step
 from ptxkit.analysis.trace import Event
 from ptxkit.isa.effects import MbarrierWait, WaitGroup
@@ -135,12 +136,14 @@ def _barrier_kept(world: World, issuer: Thread, copy: Copy, reader: Thread, posi
         return None
     if reader is issuer and copy.done is not None and copy.done < position:
         return True
-    if copy.phase is not None and reader is not issuer and reader.phases:
+    if copy.phase is not None and reader.phases:
         if reader.knows(copy.event.barrier, copy.phase, position):
             return True
         if reader.knows(copy.event.barrier, 1, position):
             return None  # what it reads came in an earlier phase; whether this copy comes too soon is another question
-        if any(world.order(reader, position, issuer, copy.position)):
+        if reader is issuer and position < copy.position:
+            return True
+        if reader is not issuer and any(world.order(reader, position, issuer, copy.position)):
             return True
     elif _waits(reader, copy.event.barrier, position):
         return True if reader is not issuer else None
@@ -162,7 +165,7 @@ def _others_waited(world: World, barrier: int, reader: Thread, position: int) ->
     Threads that take the reader's path have not waited earlier than it did.
     """
     for thread in world.threads.values():
-        waits = [at for key in (barrier, None) if (at := thread.waits.get(key)) is not None]
+        waits = [at for key in (barrier, None) if (at := thread.waits.get(key, NEVER)) != NEVER]
         if waits and (thread.trace.leader is None or thread.trace.leader != reader.trace.leader):
             same_warp = thread.tid // 32 == reader.tid // 32
             if same_warp or any(world.order(thread, min(waits), reader, position)):
