@@ -149,7 +149,7 @@ def _barrier_kept(world: World, issuer: Thread, copy: Copy, reader: Thread, posi
         return True if reader is not issuer else None
     if reader is not issuer and not _only_copies_fill(world, copy):
         return None
-    if _others_waited(world, copy.event.barrier, reader, position):
+    if _others_waited(world, copy, reader, position):
         return True
     # A wait that no walk executes, or at an address nobody knows, may be the one that is missed here.
     return False if world.is_clear_about(MbarrierWait) else None
@@ -159,13 +159,22 @@ def _waits(thread: Thread, barrier: int, until: int) -> bool:
     return any(thread.waits.get(key, until) < until for key in (barrier, None))
 
 
-def _others_waited(world: World, barrier: int, reader: Thread, position: int) -> bool:
+def _waits_for(thread: Thread, copy: Copy) -> list[int]:
+    """From where on a thread knows that a copy is complete, by its own waits."""
+    if copy.phase is not None and thread.phases:
+        known = thread.marks.acquire_of(("mbarrier", copy.event.barrier), copy.phase)
+        return [] if known is None or known == NEVER else [known]
+    keys = (copy.event.barrier if isinstance(copy.event.barrier, int) else None, None)
+    return [at for key in keys if (at := thread.waits.get(key, NEVER)) != NEVER]
+
+
+def _others_waited(world: World, copy: Copy, reader: Thread, position: int) -> bool:
     """Whether another thread waits on the mbarrier and the reader learnt of it by another barrier, or by its warp.
 
     Threads that take the reader's path have not waited earlier than it did.
     """
     for thread in world.threads.values():
-        waits = [at for key in (barrier, None) if (at := thread.waits.get(key, NEVER)) != NEVER]
+        waits = _waits_for(thread, copy)
         if waits and (thread.trace.leader is None or thread.trace.leader != reader.trace.leader):
             same_warp = thread.tid // 32 == reader.tid // 32
             if same_warp or any(world.order(thread, min(waits), reader, position)):
