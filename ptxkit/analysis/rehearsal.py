@@ -133,6 +133,7 @@ class _Stage:
         self.tokens: list[Counter[int]] = [Counter() for _ in actors]
         self.later: deque[tuple[int, int, Event]] = deque()
         self.played = 0
+        self.changes = 0
 
     # ------------------------------------------------------------------------------------ one step
 
@@ -166,6 +167,7 @@ class _Stage:
         if isinstance(effect, MbarrierInit):
             count = event.amount if isinstance(event.amount, int) else 0
             self.result.vague |= not count
+            self.changes += 1
             self.objects[event.address] = Object(count, count)
             return True
         known = self.objects.get(event.address)
@@ -241,6 +243,7 @@ class _Stage:
     def _settle(self, known: Object) -> None:
         """Ends the phase when all of it is there."""
         if known.is_complete:
+            self.changes += 1
             known.phase += 1
             known.pending = known.count
             known.last, known.arrivals = tuple(known.arrivals), []
@@ -314,6 +317,7 @@ class _Stage:
         """Opens a barrier that all have come to; whether it did."""
         if not meeting.arrived or meeting.arrived < self.wanted(meeting):
             return False
+        self.changes += 1
         meeting.opened += 1
         meeting.arrived = 0
         return True
@@ -378,12 +382,18 @@ def rehearse(actors: Sequence[Actor], first: int = 0) -> Rehearsal:
     """Plays the actors of a CTA, one of them first."""
     stage = _Stage(actors)
     order = [first, *(n for n in range(len(actors)) if n != first)]
+    waiting = [-1] * len(actors)  # by actor: how much had changed when it last had to wait
     while stage.played < MAX_REHEARSED:
-        if any(stage.step(actor) for actor in order):
-            continue
-        opened = [stage.open(meeting) for meeting in stage.meetings.values()]
-        if not any(opened) and not stage.deliver():
-            break
+        for actor in order:
+            if waiting[actor] != stage.changes:
+                if stage.step(actor):
+                    break
+                waiting[actor] = stage.changes
+        else:
+            opened = [stage.open(meeting) for meeting in stage.meetings.values()]
+            if not any(opened) and not stage.deliver():
+                break
+            stage.changes += 1
     result = stage.result
     result.finished = stage.played < MAX_REHEARSED
     result.stuck = stage.stuck() if result.finished else []
