@@ -65,7 +65,10 @@ def _is_overlooked(form: OperandForm, shape: TypedShape) -> bool:
     """Whether an assembler does not look what this is part of: `array[3]`, or `parameter+4` for a value."""
     base = shape[1] if isinstance(shape, tuple) else None
     if shape[0] == "e" and isinstance(base, tuple):
-        return base[1] in PARAMETERS or base[1] in _OPAQUE
+        space = _space_of(form) if form.kind == "address" or form.space is not None else None
+        if base[1] in PARAMETERS:
+            return space in ("param", None)
+        return base[1] in _OPAQUE and (space is None or _outside(space, str(base[1])) is None)
     return form.kind == "register" and shape[:2] == ("+", ARGUMENT)
 
 

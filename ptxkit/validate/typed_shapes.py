@@ -41,6 +41,10 @@ ELEMENT = "element"
 """The class of a component of a vector where only a whole name can stand."""
 
 
+COMPONENT = "component"
+"""Behind the types of a special register: it is one of the components of a larger one, such as `%tid.x`."""
+
+
 def remember(operand: Operand, scope: Scope) -> TypedShape:
     """The operand's shape, kept with the scope: the parser shares equal operands."""
     shape = scope.shapes[id(operand)] = typed(operand, scope)
@@ -81,7 +85,7 @@ def _name(name: str, scope: Scope) -> TypedShape:
     if register is None:
         return "_" if name == "_" else ("c", INTEGER)
     whole = "v4." if register.vector and "." not in name else ""
-    return ("s", *[f"{whole}{each}" for each in register.types])
+    return ("s", *[f"{whole}{each}" for each in register.types], *((COMPONENT,) if "." in name else ()))
 
 
 def _sum(operand: Binary, scope: Scope) -> TypedShape:
@@ -92,7 +96,7 @@ def _sum(operand: Binary, scope: Scope) -> TypedShape:
     if not isinstance(first, Name):
         return ("c", INVALID)
     found = _name(first.text, scope)
-    return ("+", SPECIAL, *found[1:]) if found[0] == "s" else ("+", found[1])
+    return ("+", SPECIAL, *[each for each in found[1:] if each != COMPONENT]) if found[0] == "s" else ("+", found[1])
 
 
 def _base(address: Address, scope: Scope) -> TypedShape:

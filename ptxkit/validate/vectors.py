@@ -15,7 +15,7 @@ from ptxkit.records import replace
 from ptxkit.validate.constants import INTEGER
 from ptxkit.validate.registers import EXAMPLES, VECTORS, wanted_type, wrong_name, wrong_single
 from ptxkit.validate.scopes import SPECIAL, UNKNOWN, is_symbol
-from ptxkit.validate.typed_shapes import TypedShape
+from ptxkit.validate.typed_shapes import COMPONENT, TypedShape
 
 
 def wrong_elements(element: OperandForm, parts: Sequence[object]) -> str | None:
@@ -51,6 +51,8 @@ def _incoherent(tagged: Sequence[tuple[object, ...]]) -> str | None:
         return "has a part of what is no register of 32 bits"
     types = _types_of(tagged)
     constants = any(part[0] == "c" for part in tagged)
+    if constants and any(part[-1] == COMPONENT for part in tagged):
+        return "has a component of a special register beside a constant"
     if _has_strange_neighbours([_element_class(part) for part in tagged]):
         return f"has elements of different types, {_listed(types)}{' and constants' if constants else ''}"
     if len({_element_bits(each) for each in types}) > 1 and tagged[0][0] != "c":

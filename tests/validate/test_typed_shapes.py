@@ -86,9 +86,12 @@ def test_what_assemblers_alone_add_to_is_a_warning(line: str) -> None:
     assert "with a constant behind it an assembler looks at the kind" in found.message
 
 
-def test_a_kernel_parameter_is_not_written_by_its_elements_either() -> None:
-    (found,) = errors(whole(f"{HEAD}st.param.b32 q[1], 0;\nret;\n}}"))
+def test_a_kernel_parameter_is_not_written_and_by_its_elements_with_a_warning() -> None:
+    (found,) = errors(whole(f"{HEAD}st.param.b32 [q+4], 0;\nret;\n}}"))
     assert found.code == "PTX203"
+    tolerated = diagnostics(whole(f"{HEAD}st.param.b32 q[1], 0;\nret;\n}}"))
+    assert [each.code for each in tolerated if "tolerated" in each.message] == ["PTX203"]
+    assert errors(whole(f"{HEAD}st.param.b32 q[1], 0;\nret;\n}}")) == []
     assert errors(whole(f"{HEAD}ld.param.b32 %r1, q[1];\nret;\n}}")) == []
 
 
