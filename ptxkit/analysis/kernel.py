@@ -29,7 +29,7 @@ from ptxkit.analysis.rehearsal import Rehearsal, rehearse
 from ptxkit.analysis.rewrites import Rewrites
 from ptxkit.analysis.scenario import Scenario, representatives
 from ptxkit.analysis.trace import Event, GroupTrace, Opaque, Trace
-from ptxkit.isa.effects import Access, Barrier, Effect, MbarrierInit, MbarrierWait, ProxyFence
+from ptxkit.isa.effects import Access, Barrier, Effect, MbarrierInit, ProxyFence
 from ptxkit.records import dataclass, field
 
 #: Characters of a variable's name that a message repeats; mangled names can be longer than any line.
@@ -240,17 +240,6 @@ class World:
             return None
         return [Thread(group.of(tid)) for group in groups for tid in group.tids]
 
-    def phases_of(self, trace: Trace) -> Mapping[int, int]:
-        """What a rehearsal with its threads first says of the phases in a thread's trace, by position."""
-        number = next((n for n, actor in enumerate(self.actors) if trace.tid in actor.tids), len(self.actors))
-        if number >= len(self.rehearsals):
-            return {}
-        told = self.actors[number].events
-        warp = any(isinstance(e.effect, Barrier) and e.effect.level == "warp" for e in told)
-        own = [at for at, e in enumerate(trace.events) if isinstance(e, Event) and synchronises(e.effect, warp=warp)]
-        phases = self.rehearsals[number].phases
-        return {position: phases[(number, index)] for index, position in enumerate(own) if (number, index) in phases}
-
     @cached_property
     def setup(self) -> list[Thread] | None:
         """All threads of the CTA with their initialisations of mbarriers.
@@ -273,21 +262,45 @@ class World:
 
     @cached_property
     def rehearsals(self) -> list[Rehearsal]:
-        """How the threads of the CTA synchronise, played with each of the first actors first.
+        """How the threads of the CTA synchronise, played with each kind of actor first.
 
         Empty where not all of it is known: threads that nobody walked, code that is not here, other CTAs of a cluster,
         addresses or parities that are not numbers.
         """
+        return list(self._rehearsals.values())
+
+    @cached_property
+    def _rehearsals(self) -> dict[int, Rehearsal]:
+        """By the actor that comes first."""
         if not self.is_whole or self.is_opaque or self.scenario.launch.cluster_size > 1:
-            return []
+            return {}
         if not 0 < len(self.actors) <= MAX_ACTORS:
-            return []
-        found: list[Rehearsal] = []
-        for first in range(min(len(self.actors), MAX_REHEARSALS)):
-            found.append(rehearse(self.actors, first))
-            if found[-1].vague or not found[-1].finished:
-                return []
+            return {}
+        found: dict[int, Rehearsal] = {}
+        for first in dict.fromkeys(self._alike[:MAX_REHEARSALS]):
+            found[first] = rehearse(self.actors, first)
+            if found[first].vague or not found[first].finished:
+                return {}
         return found
+
+    @cached_property
+    def _alike(self) -> list[int]:
+        """By actor: the first one that does the same, but for meetings of its warp."""
+        seen: dict[tuple[int, ...], int] = {}
+        told = [tuple(id(e) for e in actor.events if synchronises(e.effect, warp=False)) for actor in self.actors]
+        return [seen.setdefault(events, number) for number, events in enumerate(told)]
+
+    def phases_of(self, trace: Trace) -> Mapping[int, int]:
+        """What a rehearsal with its threads first says of the phases in a thread's trace, by position."""
+        number = next((n for n, actor in enumerate(self.actors) if trace.tid in actor.tids), None)
+        first = None if number is None else self._alike[number]
+        if first is None or first not in self._rehearsals:
+            return {}
+        phases = self._rehearsals[first].phases
+        events = enumerate(self.actors[first].events)
+        told = [phases.get((first, index)) for index, e in events if synchronises(e.effect, warp=False)]
+        own = [at for at, e in enumerate(trace.events) if isinstance(e, Event) and synchronises(e.effect, warp=False)]
+        return {position: phase for position, phase in zip(own, told, strict=True) if phase is not None}
 
     def is_clear_about(self, *kinds: type) -> bool:
         """Whether what is missing among the effects of these classes is missing indeed: no guess was made either."""
