@@ -137,6 +137,50 @@ TAKEN = [
         "sust.b.1d.v2.b32.trap [surface_, {%s32_1}], 1;",
         "sust.b.1d.v2.b32.trap [surface_, {%s32_1}], {1};",
     ),
+    (
+        "cannot be written",
+        "ld.global.v2.b32 {%b32_1, %tid.x}, [%b64_1];",
+        "ld.global.v2.b64 {%b64_1, %tid.x}, [%b64_1];",
+    ),
+    (
+        "an mbarrier tells when",
+        "st.async.mbarrier::complete_tx::bytes.u32 [%b64_1], %u32_1;",
+        "st.async.mbarrier::complete_tx::bytes.v2.u32 [%b64_1], {%u32_1, %u32_2};",
+    ),
+    (
+        "an mbarrier tells when",
+        "red.async.relaxed.cluster.mbarrier::complete_tx::bytes.inc.u32 [%b64_1], %u32_1;",
+        "red.async.relaxed.cluster.mbarrier::complete_tx::bytes.inc.u32 [%b64_1], {%u32_1};",
+    ),
+    (
+        "one value is in one register",
+        "st.async.mbarrier::complete_tx::bytes.b32 [%b64_1], {1, 2}, [%b64_2];",
+        "st.async.mbarrier::complete_tx::bytes.b32 [%b64_1], {%b32_1, 2}, [%b64_2];",
+    ),
+    (
+        "stands in brackets",
+        "fabric.try_get.async.shared::cta.mbarrier::complete_tx::bytes.mbarrier::report::fabric.relaxed.sys.b128 "
+        "%f64_3, [%b32_57, %b64_148], %b32_175, [%b64_117];",
+        "fabric.try_get.async.shared::cta.mbarrier::complete_tx::bytes.mbarrier::report::fabric.relaxed.sys.b128 "
+        "%f32_3, [%b32_57, %b64_148], %b32_175, [%b64_117];",
+    ),
+    (
+        "stands in brackets",
+        "cp.async.bulk.tensor.1d.global.shared::cta.bulk_group [%b64_1, {%s32_1}], 1.0;",
+        "cp.async.bulk.tensor.1d.global.shared::cta.bulk_group [%b64_1, {%s32_1}], 16;",
+    ),
+    (
+        "stands in brackets",
+        "cp.async.bulk.tensor.1d.global.shared::cta.bulk_group [%b64_1, {%s32_1}], !%pred_1;",
+        "cp.async.bulk.tensor.1d.global.shared::cta.bulk_group [%b64_1, {%s32_1}], !%b32_1;",
+    ),
+    ("does not see selectors", "mov.b64 %b64_1, {%b32_1.b0, %b32_2};", "mov.b32 %b32_1, {%b16_1.b0, %b16_2};"),
+    ("is part of", "mov.b64 %b64_1, outgoing+4;", "mov.b64 %b64_1, outgoing;"),
+    (
+        "do not look closely",
+        "ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%pred_1, %pred_2}, [shared_];",
+        "ldmatrix.sync.aligned.m8n8.x2.shared.b16 {1, %b32_1}, [shared_];",
+    ),
     ("a handle is in a register", "istypep.texref %pred_1, 0;", "istypep.texref %pred_1, 1.5;"),
     (
         "a cube has no offset",
@@ -177,6 +221,20 @@ REFUSED = [
         "createpolicy.fractional.L2::evict_unchanged.L2::evict_last.b64 %b64_1;",
     ),
     ("ld.global.u32 %u32_1, [%b64_1];", "ld.global.u32 %u32_1, [%v2b64_1];"),
+    ("@%pred_1 ld.param.b32 %b32_1, [parameter];", "@%pred_1 st.param.b32 [outgoing], %b32_1;"),
+    ("@%pred_1 st.param.b32 [returned], %b32_1;", "@%pred_1 ld.param.b32 %b32_1, [outgoing];"),
+    (
+        "red.global.add.noftz.v2.bf16 [%b64_1], {%b16_1, 2.0};",
+        "red.global.add.noftz.v2.bf16 [%b64_1], {2.0, %b16_1};",
+    ),
+    (
+        "ld.global.L2::cache_hint.b32 %b32_1, [%b64_1], %b64_2+4;",
+        "ld.global.L2::cache_hint.b32 %b32_1, [%b64_1], global_+4;",
+    ),
+    ("stackrestore.u32 %u32_1;", "stackrestore.u32 callee;"),
+    ("cvt.rn.f16.f32 %f16_1, callee;", "cvt.rn.f16x2.e5m2x2 %f16x2_1, callee;"),
+    ("st.v2.b32 [%b64_1], {%laneid, 1};", "st.v2.b32 [%b64_1], {%tid.x, 1};"),
+    ("tex.2d.v4.u32.s32 %v4u32_1, [texture_, %f16x2_1];", "sust.b.2d.b32.trap [surface_, %f16x2_1], %b32_1;"),
     ("st.global.v2.b64 [%b64_1], {%clock64, 1};", "st.global.v2.b32 [%b64_1], {%tid.x, 1};"),
     (
         "tex.grad.a1d.v4.f32.f32 %v4f32_1, [texture_, {%u32_1, %f32_1}], {%f32_2}, {%f32_3}, %f32_4;",
