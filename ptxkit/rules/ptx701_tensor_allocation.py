@@ -2,8 +2,8 @@
 
 What it does
     Finds allocations that no `tcgen05.dealloc` gives back before the CTA ends, or that are given back with another
-    number of columns; allocations that are larger than an earlier one, or that follow `relinquish_alloc_permit`; and
-    allocations or deallocations that only some lanes of a warp execute.
+    number of columns; deallocations in a kernel without any allocation; allocations that are larger than an earlier
+    one, or that follow `relinquish_alloc_permit`; and those that only some lanes of a warp execute.
 
 Why it matters
     Columns that are not given back are lost to all later CTAs on the multiprocessor: their allocations wait for ever.
@@ -90,6 +90,11 @@ def _given_back(number: int, kernel: Kernel, world: World) -> Iterator[Observati
     leaders = [thread for thread in world.everyone(TensorMemory) or () if thread.tid % WARP == 0]
     taken = [(thread, at, event) for thread in leaders for at, event in _actions(thread, "allocate")]
     given = [(thread, at, event) for thread in leaders for at, event in _actions(thread, "deallocate")]
+    if not any(_manages(step, "allocate") for step in kernel.program.steps):
+        for thread in world.threads.values():
+            for at, event in _actions(thread, "deallocate"):
+                yield Observation((event.step, None), number, thread.trace.is_sure(at), _not_taken(event.step))
+        return
     if not any(_manages(step, "deallocate") for step in kernel.program.steps):
         for thread in world.threads.values():
             for at, event in _actions(thread, "allocate"):
@@ -145,6 +150,14 @@ def _lost(step: Step) -> Finding:
         primary=step,
         message="this Tensor Memory is never given back: later CTAs wait for it for ever",
         help="execute `tcgen05.dealloc` with the address and the number of columns, by one warp, before the CTA ends",
+    )
+
+
+def _not_taken(step: Step) -> Finding:
+    return Finding(
+        primary=step,
+        message="gives back Tensor Memory, and nothing in this kernel allocates any",
+        help="allocate it first (`tcgen05.alloc`, by one warp), and give back the address that this writes",
     )
 
 

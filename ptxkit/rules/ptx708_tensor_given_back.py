@@ -28,7 +28,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptxkit.analysis.kernel import Kernel, Looks, World
-from ptxkit.analysis.tensor_memory import Use, deallocations_of, is_complete, overlap, told_of, uses_of
+from ptxkit.analysis.tensor_memory import Use, deallocations_of, is_complete, overlap, told_of, uses_of, waited
 from ptxkit.isa.effects import Barrier, MbarrierArrive, MbarrierWait, TensorMemory
 from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
 from ptxkit.rules.ptx704_tensor_completion import unfinished
@@ -56,7 +56,7 @@ def _world(number: int, world: World) -> Iterator[Observation]:
                 finding = unfinished(world, use, end, "gives back Tensor Memory") if kept is False else None
             else:
                 kept = _is_over(world, use, end)
-                finding = _in_use(use, end) if kept is False else None
+                finding = _in_use(world, use, end) if kept is False else None
             if kept is not None:
                 exact = use.thread.trace.is_sure(use.position) and end.thread.trace.is_sure(end.position)
                 apart = 1 if use.thread is end.thread else 2
@@ -88,7 +88,11 @@ def _is_over(world: World, use: Use, end: Use) -> bool | None:
     if use.thread.tid // 32 == end.thread.tid // 32:
         return None
     ways = told_of(world, use, end)
-    if ways is None or ways:
+    if ways:
+        # Its registers may have been used by then. Where the thread waits for it later, it was not over for sure.
+        late = waited(use.thread, use.completion or "", max(way.released for way in ways), len(use.thread.trace.events))
+        return not late or any(waited(use.thread, use.completion or "", use.position, way.released) for way in ways)
+    if ways is None:
         return True
     return False if world.is_clear_about(Barrier, MbarrierArrive, MbarrierWait) else None
 
@@ -127,12 +131,14 @@ def _all_end(world: World) -> bool:
     return all(thread.trace.ended == "exit" for thread in world.threads.values())
 
 
-def _in_use(use: Use, end: Use) -> Finding:
+def _in_use(world: World, use: Use, end: Use) -> Finding:
+    ordered = any(world.order(use.thread, use.position, end.thread, end.position))
+    what = "it has not waited for it where it tells others that it is done" if ordered else "nothing orders the two"
     return Finding(
         primary=end.event.step,
-        message="gives back Tensor Memory that another warp uses at line {1}: nothing orders the two",
+        message=f"gives back Tensor Memory that another warp uses at line {{1}}: {what}",
         labels=((use.event.step, "access by another warp"),),
-        help="let the warps meet (`bar.sync 0;`) after their last access and before the deallocation",
+        help="let the warps meet (`bar.sync 0;`) after their last access is waited for, and before the deallocation",
         cause=use.event.step,
     )
 

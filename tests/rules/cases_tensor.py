@@ -44,6 +44,11 @@ ALLOCATION = (
         "fewer columns than were taken are no deallocation",
         f"bar.sync 0; @!%p3 bra end;\n{_GIVE_BACK.replace('32;', '64;')} //! PTX701 allocate\nend:",
     ),
+    _case(
+        "where nothing was taken nothing can be given back",
+        f"bar.sync 0; @!%p3 bra end;\n{_GIVE_BACK} //! PTX701\nend:",
+        _BEGIN.replace(_ALLOCATE, "@%p1 st.shared.u32 [base], 0;"),
+    ),
     _case("one lane is no warp", f"bar.sync 0;\n@%p1 {_GIVE_BACK} //! PTX701"),
     _case(
         "a CTA that gave up the permit may not allocate",
@@ -125,6 +130,10 @@ MOVES = (
     _case(
         "columns given back while other warps load them",
         f"{_LOAD} //= load\n{_LOADED} {_OUT} @!%p3 bra end;\n{_GIVE_BACK} //! PTX708 load\nend:",
+    ),
+    _case(
+        "columns given back while a load of them is waited for too late",
+        f"{_LOAD} //= load\nbar.sync 0; {_LOADED} {_OUT} @!%p3 bra end;\n{_GIVE_BACK} //! PTX708 load\nend:",
     ),
     _case(
         "columns given back while a multiplication writes them",

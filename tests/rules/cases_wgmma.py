@@ -31,7 +31,42 @@ def _case(name: str, body: str, bounds: str = ".reqntid 128, 1, 1") -> Case:
     return Case(name, f"{_SETUP}{body}", bounds=bounds)
 
 
+def _ring(name: str, hand_back: str) -> Case:
+    """A thread of a fifth warp fills the tile, the first four multiply; hand_back: how these give it back."""
+    return Case(
+        name,
+        f""".reg .f32 %f<9>;
+add.u32 %r20, %r5, 8; mov.u32 %r10, 0; mov.u32 %r11, 0;
+@%p1 mbarrier.init.shared::cta.b64 [%r5], 1; @%p1 mbarrier.init.shared::cta.b64 [%r20], 128; bar.sync 0;
+setp.lt.u32 %p3, %r1, 128; @%p3 bra consume;
+setp.ne.u32 %p4, %r1, 128; @%p4 bra end;
+mov.u32 %r11, 1;
+fill: mbarrier.try_wait.parity.shared::cta.b64 %p5, [%r20], %r11; @!%p5 bra fill;
+mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r5], 2048;
+{_FILL} {"//! PTX314 issue wait" if "PTX314" in hand_back else ""}
+xor.b32 %r11, %r11, 1; add.u32 %r10, %r10, 1; setp.lt.u32 %p6, %r10, 4; @%p6 bra fill;
+bra end;
+consume: shr.u32 %r12, %r2, 4; cvt.u64.u32 %rd5, %r12; or.b64 %rd6, %rd5, 68719542272; add.u64 %rd7, %rd6, 64;
+mov.f32 %f1, 0f00000000; mov.f32 %f2, %f1; mov.f32 %f3, %f1; mov.f32 %f4, %f1;
+round: mbarrier.try_wait.parity.shared::cta.b64 %p5, [%r5], %r11; @!%p5 bra round;
+{_FENCE} {_MULTIPLY} //= issue
+{_COMMIT}
+{hand_back.replace("PTX314", "")}
+xor.b32 %r11, %r11, 1; add.u32 %r10, %r10, 1; setp.lt.u32 %p6, %r10, 4; @%p6 bra round;
+{_WAIT} {_STORE}
+end:""",
+        bounds=".reqntid 160, 1, 1",
+    )
+
+
+_FILL = "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r2], [%rd1], 2048, [%r5];"
+_ARRIVE = "mbarrier.arrive.shared::cta.b64 _, [%r20];"
+
 CASES = (
+    _ring("a slot handed back behind the wait may be filled", f"{_WAIT} {_ARRIVE}"),
+    _ring("a slot handed back before the wait is still read", f"{_ARRIVE} PTX314\n{_WAIT} //= wait"),
+    _ring("a slot handed back with its group pending is still read", f"{_ONE_LEFT} //= wait\n{_ARRIVE} PTX314"),
+    _ring("an older group than the last one may be left pending", f"{_COMMIT} {_ONE_LEFT} {_ARRIVE}"),
     _case(
         "an accumulator stored with no wait is in flight",
         f"{_FENCE} {_MULTIPLY} //= issue\n{_COMMIT}\n{_STORE} //! PTX311 issue\n{_WAIT}",

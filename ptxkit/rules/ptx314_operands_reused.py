@@ -1,0 +1,77 @@
+"""PTX314: shared memory that a multiplication reads is given up before the multiplication is complete.
+
+What it does
+    Finds copies into the operands of a `wgmma.mma_async` or `tcgen05.mma` by a thread that was told that they are free
+    before the multiplication was known to be complete: an arrival on the mbarrier of the empty slot, or a barrier, that
+    comes before the `wgmma.wait_group` which covers it.
+
+Why it matters
+    The tensor core reads its operands on its own time. A slot that is filled again too early gives products of the
+    wrong tile, now and then.
+
+Example
+    wgmma.commit_group.sync.aligned;
+    mbarrier.arrive.shared::cta.b64 _, [empty];
+    wgmma.wait_group.sync.aligned 0;
+
+Use instead
+    wgmma.commit_group.sync.aligned;
+    wgmma.wait_group.sync.aligned 0;
+    mbarrier.arrive.shared::cta.b64 _, [empty];
+
+ISA section
+    "wgmma.wait_group", "Async Proxy", "tcgen05.commit". Catalogue: WG6, TC9.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptxkit.analysis.kernel import Kernel, Looks, World
+from ptxkit.analysis.operand_reuse import Turn, is_over, turns_of
+from ptxkit.analysis.program import Step
+from ptxkit.isa.effects import WaitGroup
+from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
+
+
+def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
+    """Looks at each filling of a place that a multiplication read in the round before."""
+    for number, world in enumerate(kernel.worlds):
+        if not world.is_opaque and world.scenario.launch.cluster_size == 1:
+            yield from _world(number, world)
+
+
+def _world(number: int, world: World) -> Iterator[Observation]:
+    looks = Looks(world.budget)
+    for turn in turns_of(world):
+        if looks.allow((turn.reader.tid, turn.reading.event.step, turn.filling.step)):
+            kept = is_over(world, turn)
+            if kept is not None:
+                sure = turn.reader.trace.is_sure(turn.reading.position) and turn.filler.trace.is_sure(turn.position)
+                finding = None if kept else _finding(world.name_of(turn.filling), turn)
+                yield Observation((turn.filling.step, turn.reading.event.step), number, sure, finding, 2)
+
+
+def _finding(name: str, turn: Turn) -> Finding:
+    labels: list[tuple[Step, str]] = [(turn.reading.event.step, "reads these bytes until it is complete")]
+    if turn.reading.group == "wgmma":
+        waits = [
+            event.step
+            for at, event in turn.reader.positions(WaitGroup)
+            if at > turn.reading.position and isinstance(event.effect, WaitGroup) and event.effect.group == "wgmma"
+        ]
+        labels += [(step, "the next wait") for step in waits[:1]]
+        mend = "wait for its group (`wgmma.wait_group.sync.aligned`) before telling the copying thread"
+    else:
+        mend = "let `tcgen05.commit` arrive on the mbarrier that the copying thread waits on"
+    return Finding(
+        primary=turn.filling.step,
+        message=f"fills {name}, which the multiplication at line {{1}} may still be reading",
+        labels=tuple(labels),
+        help=mend,
+        properties={"completion": turn.reading.group},
+        cause=turn.reading.event.step,
+    )
+
+
+RULE = Rule("PTX314", "operands-reused", ("wgmma.wait_group", "Async Proxy", "tcgen05.commit"), check)
