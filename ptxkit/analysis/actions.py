@@ -338,6 +338,7 @@ def _shared_access(operands: Operands, effect: fx.Access) -> Action | None:
     size = operands.evaluator(effect.size)
     barrier = operands.shared(effect.barrier) if effect.barrier else None
     unless = operands.evaluator(Role(effect.unless)) if effect.unless else None
+    ctas = operands.evaluator(Role(effect.multicast)) if effect.multicast else None
     if address is None:
         return None
 
@@ -347,7 +348,8 @@ def _shared_access(operands: Operands, effect: fx.Access) -> Action | None:
             return
         length = size(walker) if size else None
         tracked = barrier(walker) if barrier else None
-        walker.record(effect, place, length, None, tracked, unless=unless(walker) if unless else None)
+        mask = ctas(walker) if ctas else None
+        walker.record(effect, place, length, mask, tracked, unless=unless(walker) if unless else None)
 
     return record
 

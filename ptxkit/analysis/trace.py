@@ -20,8 +20,9 @@ class Event:
 
     step: the instruction. visit: how often the thread had executed that step before. address: of the access or the
     mbarrier, a shared-memory offset where it is known to be shared, else a term or None. size: bytes, None where
-    unknown; of a barrier, the threads it waits for. amount: arrivals, pending groups, the barrier's number. barrier:
-    the mbarrier of an access's completion. expect: bytes added by an arrive.expect_tx.
+    unknown; of a barrier, the threads it waits for. amount: arrivals, pending groups, the barrier's number, the mask of
+    the CTAs that a copy goes to. barrier: the mbarrier of an access's completion. expect: bytes added by an
+    arrive.expect_tx.
     """
 
     step: Step

@@ -11,6 +11,7 @@ from ptxkit.rules import RULES, Rule
 from tests.corpus.support import ptxas
 from tests.rules import (
     cases_addresses,
+    cases_clusters,
     cases_groups,
     cases_mbarriers,
     cases_phases,
@@ -22,6 +23,7 @@ from tests.rules.support import Case, each, expected, told
 
 CASES = (
     *cases_addresses.CASES,
+    *cases_clusters.CASES,
     *cases_groups.CASES,
     *cases_mbarriers.CASES,
     *cases_phases.CASES,

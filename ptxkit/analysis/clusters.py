@@ -1,0 +1,149 @@
+"""What the CTAs of a cluster do to each other: reaches into another CTA's shared memory, and what orders them.
+
+Each rank that a kernel's clusters have is walked in worlds of its own; two of them are of one launch where sizes and
+samples agree. Across CTAs only the cluster's barrier is followed; a CTA that may be told otherwise (an mbarrier that
+another CTA signals, a flag in memory) counts as told.
+Source: PTX ISA, "Distributed Shared Memory", "barrier.cluster", "membar / fence" (`fence.mbarrier_init`).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+
+from ptxkit.analysis.kernel import Thread, World
+from ptxkit.analysis.program import Program
+from ptxkit.analysis.space import CTA_BITS
+from ptxkit.analysis.trace import Event
+from ptxkit.isa.effects import Access, Barrier, MbarrierArrive, MbarrierComplete, MbarrierExpect, MemoryFence
+from ptxkit.records import dataclass
+
+#: The cluster's barrier among a thread's marks.
+CLUSTER = ("cluster", 0)
+#: What signals an mbarrier, maybe of another CTA.
+SIGNALS = (MbarrierArrive, MbarrierComplete, MbarrierExpect)
+#: The bits of an address that say which other CTA it is in.
+_RANK = 0xFF << CTA_BITS
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """An access to another CTA's shared memory, or an operation on an mbarrier there.
+
+    rank: of that CTA. mbarrier: the one that is operated on, as that CTA sees it; None where none is.
+    """
+
+    thread: Thread
+    position: int
+    event: Event
+    rank: int
+    mbarrier: int | None
+
+
+def reaches(world: World) -> Iterator[Reach]:
+    """The reaches of a CTA's walked threads into CTAs of its cluster that there are."""
+    ranks = world.scenario.launch.cluster_size
+    for thread in world.threads.values():
+        for position, event in thread.positions(Access, *SIGNALS):
+            signals = event.address if isinstance(event.effect, SIGNALS) else event.barrier
+            mbarrier = signals & ~_RANK if isinstance(signals, int) else None
+            for rank in _targets(event):
+                if rank != world.scenario.rank and rank < ranks:
+                    yield Reach(thread, position, event, rank, mbarrier)
+
+
+def _targets(event: Event) -> Iterator[int]:
+    """The ranks of the CTAs that an event reaches, as far as they are known; without the own one."""
+    if isinstance(event.effect, Access) and event.effect.multicast is not None and isinstance(event.amount, int):
+        yield from (rank for rank in range(event.amount.bit_length()) if event.amount >> rank & 1)
+    elif isinstance(event.address, int) and event.address & _RANK:
+        yield (event.address >> CTA_BITS & 0xFF) - 1
+
+
+def world_at(worlds: Sequence[World], world: World, rank: int) -> World | None:
+    """The walked CTA of a rank in the cluster of another; None where none was walked."""
+    own = world.scenario
+    for other in worlds:
+        scenario = other.scenario
+        if (scenario.rank, scenario.sample, scenario.launch) == (rank, own.sample, own.launch):
+            return other
+    return None
+
+
+def signalled(worlds: Sequence[World]) -> frozenset[int]:
+    """The mbarriers, as their own CTA sees them, that some walked CTA signals in another, or in several."""
+    found = {reach.mbarrier for world in worlds for reach in reaches(world) if reach.mbarrier is not None}
+    for world in worlds:
+        for thread in world.threads.values():
+            for _, event in thread.positions(*SIGNALS):
+                if getattr(event.effect, "multicast", None) is not None and isinstance(event.address, int):
+                    found.add(event.address & ~_RANK)
+    return frozenset(found)
+
+
+def polls(program: Program) -> bool:
+    """Whether a kernel reads anything that another thread may signal with: strong loads and atomics."""
+    effects = (effect for step in program.steps if step.match is not None for effect in step.match.effects)
+    return any(
+        isinstance(e, Access) and e.kind != "write" and e.order != "weak" and e.completion is None for e in effects
+    )
+
+
+def knows_the_cluster(world: World, thread: Thread, position: int) -> bool:
+    """Whether a thread has learnt before a position, of the cluster's barrier, that all CTAs have begun."""
+    return _after_round(world, 1, thread, position)
+
+
+def is_told(thread: Thread, position: int, mbarriers: frozenset[int]) -> bool:
+    """Whether a thread has learnt before a position that a phase is over of an mbarrier that another CTA may signal."""
+    for key, positions in thread.marks.acquires.items():
+        match key:
+            case ("mbarrier", address) if not isinstance(address, int) or address in mbarriers:
+                phases = thread.marks.phases[key]
+                if any(at < position and phase for at, phase in zip(positions, phases, strict=True)):
+                    return True
+    return False
+
+
+def is_published(giver: Thread, since: int, world: World, taker: Thread, until: int) -> bool:
+    """Whether the cluster's barrier orders an initialisation of an mbarrier in one CTA before a position in another.
+
+    world: the taker's. A `fence.mbarrier_init` does before a relaxed arrival.
+    """
+    strict = giver.marks.releases.get(CLUSTER, [])
+    fences = [at for at, e in giver.positions(MemoryFence) if _publishes_inits(e) and at > since]
+    for index, (arrival, ordered) in enumerate(zip(arrivals(giver), strict, strict=True)):
+        if arrival > since and (ordered >= since or bisect_left(fences, arrival)):
+            return _after_round(world, index + 1, taker, until)
+    return False
+
+
+def arrivals(thread: Thread) -> list[int]:
+    """Where a thread arrives at the cluster's barrier, relaxed or not."""
+    return [at for at, e in thread.positions(Barrier) if _is_of_cluster(e, "arrive")]
+
+
+def waits(thread: Thread) -> list[int]:
+    """Where a thread waits at the cluster's barrier."""
+    return [at for at, e in thread.positions(Barrier) if _is_of_cluster(e, "wait")]
+
+
+def _after_round(world: World, ordinal: int, thread: Thread, position: int) -> bool:
+    """Whether round `ordinal` (from 1) of the cluster's barrier is over before a position of a thread."""
+    for other in world.threads.values():
+        acquired = other.marks.acquire_of(CLUSTER, ordinal)
+        if acquired is None:
+            continue
+        if acquired < position if other is thread else any(world.order(other, acquired, thread, position)):
+            return True
+    return False
+
+
+def _publishes_inits(event: Event) -> bool:
+    effect = event.effect
+    return isinstance(effect, MemoryFence) and effect.only == "mbarrier.init"
+
+
+def _is_of_cluster(event: Event, action: str) -> bool:
+    effect = event.effect
+    return isinstance(effect, Barrier) and effect.level == "cluster" and effect.action in (action, "sync")

@@ -1,0 +1,112 @@
+"""PTX611: another CTA's shared memory is reached before that CTA is known to be ready.
+
+What it does
+    Finds accesses to shared memory of another CTA of the cluster, and operations on its mbarriers, which no barrier of
+    the cluster precedes; and those on an mbarrier whose initialisation is not published to the cluster: its barrier's
+    arrival is relaxed, and no `fence.mbarrier_init` stands between.
+
+Why it matters
+    The shared memory of a CTA exists from when that CTA begins. A store or an arrival that comes sooner is lost or
+    faults; one that overtakes the initialisation is lost, and the kernel hangs.
+
+Example
+    mapa.shared::cluster.u32 %r8, %r9, %r10;
+    st.shared::cluster.u32 [%r8], %r11;
+
+Use instead
+    barrier.cluster.arrive.release.aligned;
+    barrier.cluster.wait.acquire.aligned;
+    mapa.shared::cluster.u32 %r8, %r9, %r10;
+    st.shared::cluster.u32 [%r8], %r11;
+
+ISA section
+    "Distributed Shared Memory", "barrier.cluster", "membar / fence". Catalogue: CL1, CL4, MB5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptxkit.analysis.clusters import (
+    Reach,
+    arrivals,
+    is_published,
+    is_told,
+    knows_the_cluster,
+    polls,
+    reaches,
+    signalled,
+    world_at,
+)
+from ptxkit.analysis.kernel import Kernel, Thread, World
+from ptxkit.analysis.program import Step
+from ptxkit.analysis.trace import Event
+from ptxkit.isa.effects import Barrier
+from ptxkit.rules.finding import Finding, Observation, Rule
+from ptxkit.rules.mbarriers import initialisations, is_murky
+
+
+def check(kernel: Kernel) -> Iterator[Observation]:
+    """Looks at each thread's first reach by each instruction."""
+    if not kernel.worlds or kernel.worlds[0].scenario.launch.cluster_size == 1 or polls(kernel.program):
+        return
+    told = signalled(kernel.worlds)
+    for number, world in enumerate(kernel.worlds):
+        if world.is_opaque:
+            continue
+        seen: set[tuple[int, Step]] = set()
+        for reach in reaches(world):
+            key = (reach.thread.tid, reach.event.step)
+            if key not in seen and not is_told(reach.thread, reach.position, told):
+                seen.add(key)
+                yield from _look(kernel, number, world, reach)
+
+
+def _look(kernel: Kernel, number: int, world: World, reach: Reach) -> Iterator[Observation]:
+    step, thread = reach.event.step, reach.thread
+    exact = thread.trace.is_sure(reach.position)
+    known = knows_the_cluster(world, thread, reach.position)
+    yield Observation((step, None), number, exact, None if known else _too_early(reach))
+    other = world_at(kernel.worlds, world, reach.rank)
+    if not known or reach.mbarrier is None or other is None or is_murky(other):
+        return
+    makers = initialisations(other.threads.values()).get(reach.mbarrier, [])
+    for maker, made, init in makers:
+        exact = exact and maker.trace.is_sure(made)
+        if is_published(maker, made, world, thread, reach.position):
+            yield Observation((step, init.step), number, exact)
+            return
+    for maker, made, init in makers[:1]:
+        yield Observation((step, init.step), number, exact, _unpublished(reach, maker, made, init), 2)
+
+
+def _too_early(reach: Reach) -> Finding:
+    return Finding(
+        primary=reach.event.step,
+        message=f"reaches into the shared memory of CTA {reach.rank} of the cluster, which may not have begun yet",
+        help="let all threads of the cluster meet before: `barrier.cluster.arrive.release.aligned;` and then"
+        " `barrier.cluster.wait.acquire.aligned;`",
+        properties={"rank": reach.rank},
+        cause="no barrier before",
+    )
+
+
+def _unpublished(reach: Reach, maker: Thread, made: int, init: Event) -> Finding:
+    after = [at for at in arrivals(maker) if at > made]
+    arrival = maker.trace.events[after[0]] if after else None
+    relaxed = isinstance(arrival, Event) and isinstance(arrival.effect, Barrier) and arrival.effect.order == "relaxed"
+    between = ((arrival.step, "a relaxed arrival publishes nothing"),) if arrival is not None and relaxed else ()
+    mend = "add `fence.mbarrier_init.release.cluster;` after line {1}"
+    return Finding(
+        primary=reach.event.step,
+        message="signals an mbarrier of another CTA, whose initialisation at line {1} is not published to the cluster",
+        labels=((init.step, "initialised here"), *between),
+        help=mend if between else mend + ", and let the cluster meet at a `barrier.cluster` then",
+        properties={"rank": reach.rank},
+        cause=init.step,
+    )
+
+
+RULE = Rule(
+    "PTX611", "remote-access-too-early", ("Distributed Shared Memory", "barrier.cluster", "membar / fence"), check
+)

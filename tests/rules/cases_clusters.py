@@ -1,0 +1,107 @@
+"""Kernels of clusters of two CTAs: what reaches into the other one, and the barrier of both (PTX611, 613)."""
+
+from __future__ import annotations
+
+from tests.rules.support import Case
+
+BOUNDS = ".reqntid 128, 1, 1\n.reqnctapercluster 2, 1, 1"
+#: The other CTA's tile in %r10, its mbarrier in %r11.
+PEER = """mov.u32 %r12, %cluster_ctarank; xor.b32 %r12, %r12, 1;
+mapa.shared::cluster.u32 %r10, %r4, %r12; mapa.shared::cluster.u32 %r11, %r5, %r12;"""
+MEET = "barrier.cluster.arrive.release; barrier.cluster.wait.acquire;"
+INIT = "@%p1 mbarrier.init.shared::cta.b64 [%r5], 128;"
+ARRIVE = "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r11];"
+#: A copy into both CTAs, half of what each expects.
+TO_BOTH = """.reg .b16 %rs<2>; mov.u16 %rs1, 3;
+@%p1 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%r2],[%rd1],16,[%r5],%rs1;"""
+WAIT = "wait: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p3, [%r5], 0; @!%p3 bra wait;"
+
+
+def case(name: str, body: str, bounds: str = BOUNDS, target: str = "sm_90a") -> Case:
+    return Case(name, f"{PEER}\n{body}", bounds=bounds, target=target)
+
+
+TOO_EARLY = (
+    case("a remote load before the cluster has met comes too early", "ld.shared::cluster.u32 %r20, [%r10]; //! PTX611"),
+    case("a barrier of the CTA is none of the cluster", "bar.sync 0; st.shared::cluster.u32 [%r10], 1; //! PTX611"),
+    case("where the cluster has met its memory is there", f"{MEET} st.shared::cluster.u32 [%r10], 1; {MEET}"),
+    case(
+        "of one missing barrier there is one report",
+        "st.shared::cluster.u32 [%r10], 1; //! PTX611\nst.shared::cluster.u32 [%r10+4], 1;",
+    ),
+    case(
+        "the own memory under its name in the cluster is there",
+        "mov.u32 %r13, %cluster_ctarank; mapa.shared::cluster.u32 %r10, %r4, %r13; st.shared::cluster.u32 [%r10], 1;",
+    ),
+    case(
+        "nothing is said where a flag in memory may have told of the other CTA",
+        "poll: ld.acquire.gpu.global.u32 %r20, [%rd1]; setp.eq.u32 %p3, %r20, 0; @%p3 bra poll;\n"
+        "st.shared::cluster.u32 [%r10], 1;",
+    ),
+    case(
+        "nothing is said where the kernel does not fix the size of its clusters",
+        "st.shared::cluster.u32 [%r10], 1;",
+        bounds=".reqntid 128, 1, 1",
+    ),
+    case(
+        "a copy to both CTAs reaches into the other one",
+        f"""@%p1 mbarrier.init.shared::cta.b64 [%r5], 1; @%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r5], 32;
+bar.sync 0; {TO_BOTH} //! PTX611
+{WAIT} {MEET}""",
+    ),
+    case(
+        "a copy to both CTAs when these have met",
+        f"""@%p1 mbarrier.init.shared::cta.b64 [%r5], 1; @%p1 fence.mbarrier_init.release.cluster;
+@%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r5], 32;
+{MEET} {TO_BOTH}
+{WAIT} {MEET}""",
+    ),
+)
+
+PUBLISHED = (
+    case(
+        "what a relaxed arrival follows is not published",
+        f"""{INIT} //= init
+bar.sync 0; barrier.cluster.arrive.relaxed; //= arrive
+barrier.cluster.wait.acquire; {ARRIVE} //! PTX611 init arrive
+{WAIT} {MEET}""",
+    ),
+    case(
+        "a fence of the cluster before a relaxed arrival publishes all",
+        f"{INIT} bar.sync 0; fence.acq_rel.cluster; barrier.cluster.arrive.relaxed; barrier.cluster.wait.acquire;\n"
+        f"{ARRIVE} {WAIT} {MEET}",
+    ),
+    case(
+        "the fence for initialisations stands with the thread that makes them",
+        f"""{INIT} //= init
+@%p2 fence.mbarrier_init.release.cluster; bar.sync 0; barrier.cluster.arrive.relaxed; //= arrive
+barrier.cluster.wait.acquire; {ARRIVE} //! PTX611 init arrive
+{WAIT} {MEET}""",
+    ),
+    case(
+        "an initialisation that follows the barrier of the cluster is not published by it",
+        f"{MEET} {INIT} //= init\nbar.sync 0; {ARRIVE} //! PTX611 init\n{WAIT} {MEET}",
+    ),
+    case("an arrival that releases publishes them", f"{INIT} {MEET} {ARRIVE} {WAIT} {MEET}"),
+)
+
+HALVES = (
+    case(
+        "a thread that arrives twice in a phase",
+        "barrier.cluster.arrive.release; //= first\nbarrier.cluster.arrive.release; //! PTX613 first\n"
+        "barrier.cluster.wait.acquire;",
+    ),
+    case(
+        "a thread that arrives each round and waits once",
+        "mov.u32 %r20, 0; next: barrier.cluster.arrive.release; //! PTX613\n"
+        "add.u32 %r20, %r20, 1; setp.lt.u32 %p3, %r20, 3; @%p3 bra next; barrier.cluster.wait.acquire;",
+    ),
+    case("a thread that waits for itself", "barrier.cluster.wait.acquire; //! PTX613\nbarrier.cluster.arrive.release;"),
+    case(
+        "halves that alternate in a loop",
+        f"mov.u32 %r20, 0; next: {MEET} add.u32 %r20, %r20, 1; setp.lt.u32 %p3, %r20, 3; @%p3 bra next;",
+    ),
+    case("an arrival that nobody waits for before the end", f"{MEET} barrier.cluster.arrive.relaxed;"),
+)
+
+CASES = (*TOO_EARLY, *PUBLISHED, *HALVES)
