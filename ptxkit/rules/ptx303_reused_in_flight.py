@@ -2,9 +2,8 @@
 
 What it does
     Finds shared memory that a bulk store or reduction reads and that is written again, or that the CTA gives up by
-    ending, where the issuing thread has not waited for the copy (`cp.async.bulk.wait_group`, `.read` suffices); stores
-    into the destination of a copy that is waited for only later; and copies into bytes that other threads may not have
-    read yet.
+    ending, where the issuing thread has not waited for the copy (`cp.async.bulk.wait_group`, `.read` suffices); and
+    stores into the destination of a copy that is waited for only later.
 
 Why it matters
     The bulk copy engine reads shared memory when it gets to it. What was written meanwhile is what it stores.
@@ -21,7 +20,7 @@ Use instead
 
 ISA section
     "Completion Mechanisms for Asynchronous Copy Operations", "cp.async.bulk.wait_group". Catalogue: BK7, BK8, BK12,
-    CA12, PX2, PX5.
+    PX5.
 """
 
 from __future__ import annotations
@@ -53,9 +52,6 @@ def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
             continue
         for issuer in world.threads.values():
             yield from _destinations(number, issuer)
-            for reader in world.threads.values():
-                if issuer.fills and reader.tid // 32 != issuer.tid // 32:
-                    yield from _refills(number, world, issuer, reader)
             sources = [copy for copy in issuer.copies if _reads_source(copy)]
             if sources:
                 yield from _end(number, issuer, sources, kernel.policy == "strict")
@@ -124,33 +120,6 @@ def _destinations(number: int, issuer: Thread) -> Iterator[Observation]:
                 yield Observation((event.step, copy.event.step), number, issuer.trace.is_sure(position), finding)
 
 
-def _refills(number: int, world: World, issuer: Thread, reader: Thread) -> Iterator[Observation]:
-    """Copies into bytes that another thread reads, where the issuer itself met no barrier since its own such read."""
-    own = issuer.generic_reads_at
-    settled: set[tuple[Step, Step]] = set()
-    looks = Looks(world.budget)
-    for position, event, fills in reader.reads_of(issuer, world.budget):
-        if world.budget.is_over:
-            return
-        since = own.get((event.step, event.visit))
-        if since is None:
-            continue
-        for step, copies in fills:
-            if (event.step, step) in settled:
-                continue
-            for copy in copies:
-                if copy.position <= since:
-                    continue
-                if not looks.allow((event.step, step)):
-                    settled.add((event.step, step))
-                    break
-                met = issuer.marks.takes_between(since, copy.position)
-                ordered = met or any(world.order(reader, position, issuer, copy.position))
-                finding = None if ordered else _refilled(world.name_of(event), copy, event)
-                exact = issuer.trace.is_sure(copy.position) and reader.trace.is_sure(position)
-                yield Observation((copy.event.step, event.step), number, exact, finding, 2)
-
-
 def _is_safe(world: World, issuer: Thread, copy: Copy, writer: Thread, position: int) -> bool | None:
     if copy.committed is None:
         return None
@@ -196,16 +165,6 @@ def _overwritten(copy: Copy, event: Event) -> Finding:
         message="writes shared memory that the asynchronous copy at line {1} may still be writing",
         labels=((copy.event.step, "asynchronous copy into these bytes"),),
         help="wait for the copy before the store, or store before the copy starts",
-        properties={"completion": copy.group},
-    )
-
-
-def _refilled(name: str, copy: Copy, event: Event) -> Finding:
-    return Finding(
-        primary=copy.event.step,
-        message=f"copies into {name}, which other threads may still be reading at line {{1}}: nothing orders the two",
-        labels=((event.step, "read of the old contents, by every thread"),),
-        help="add `bar.sync 0;` between the read and the next copy into these bytes",
         properties={"completion": copy.group},
     )
 

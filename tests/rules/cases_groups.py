@@ -249,22 +249,6 @@ cp.async.bulk.commit_group;
 end:""",
     ),
     Case(
-        "a refill with no barrier after the read takes the tile from under other threads",
-        """mov.u32 %r7, 0;
-next: cp.async.cg.shared.global [%r4], [%rd1], 16; //! PTX303 read
-cp.async.commit_group; cp.async.wait_group 0; bar.sync 0;
-xor.b32 %r10, %r3, 512; add.u32 %r10, %r10, %r2;
-ld.shared.u32 %r11, [%r10]; //= read
-add.u32 %r7, %r7, 1; setp.lt.u32 %p3, %r7, 4; @%p3 bra next;""",
-    ),
-    Case(
-        "a refill after a barrier waits for the other threads' reads",
-        """mov.u32 %r7, 0;
-next: cp.async.cg.shared.global [%r4], [%rd1], 16; cp.async.commit_group; cp.async.wait_group 0; bar.sync 0;
-xor.b32 %r10, %r3, 512; add.u32 %r10, %r10, %r2; ld.shared.u32 %r11, [%r10]; bar.sync 0;
-add.u32 %r7, %r7, 1; setp.lt.u32 %p3, %r7, 4; @%p3 bra next;""",
-    ),
-    Case(
         "a store into the destination of a copy in flight races with it",
         """cp.async.cg.shared.global [%r4], [%rd1], 16; //= copy
 cp.async.commit_group;

@@ -16,6 +16,7 @@ from tests.rules import (
     cases_mbarriers,
     cases_phases,
     cases_proxies,
+    cases_races,
     cases_tensor,
     cases_wgmma,
 )
@@ -28,6 +29,7 @@ CASES = (
     *cases_mbarriers.CASES,
     *cases_phases.CASES,
     *cases_proxies.CASES,
+    *cases_races.CASES,
     *cases_tensor.CASES,
     *cases_wgmma.CASES,
 )

@@ -1,0 +1,320 @@
+"""Whether anything at all may order two threads of a CTA: barriers, mbarriers, memory, what lanes of a warp share.
+
+`order` tells of the ways that order two threads directly. Here the question is the opposite one, whether two places are
+surely *not* ordered, so every doubt counts as order: chains over third threads, barriers whose rounds cannot be told
+apart, flags in memory, and lanes of one warp, which mostly run together.
+
+Threads of one warp that take one path and synchronise alike are one `Path`; positions are those in the events of their
+group. Source: PTX ISA, "Causality Order", "Program Order", "bar", "mbarrier".
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Hashable, Iterator, Mapping
+from functools import cached_property
+
+from ptxkit.analysis.actors import synchronises
+from ptxkit.analysis.budget import LOOK, Budget
+from ptxkit.analysis.kernel import World
+from ptxkit.analysis.order import Marks, marks_of
+from ptxkit.analysis.program import Step
+from ptxkit.analysis.terms import Held, Term
+from ptxkit.analysis.trace import Event, GroupEvent, GroupTrace, Opaque, Trace
+from ptxkit.isa.effects import Access, Barrier, MbarrierArrive, MbarrierComplete, MbarrierExpect, MbarrierTrack, Value
+from ptxkit.records import dataclass
+
+#: What threads say to each other through flags in memory, and through mbarriers of other CTAs: no walk counts these.
+_MEMORY, _ELSEWHERE = ("memory", 0), ("elsewhere", 0)
+#: The barrier that all threads of the CTA meet at.
+_ALL = ("cta", 0)
+#: Events that are looked at to find one that two groups have in common.
+MAX_BACK = 500
+#: A position behind all others.
+NEVER = 1 << 62
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Path:
+    """Threads `tids` of one warp that take the path of a group and synchronise alike.
+
+    marks: where they give and take order, by positions in the group's events. syncs: what they do to that end.
+    is_counted: a rehearsal says which phases their arrivals and waits are about. completions: the round of the mbarrier
+    in which what they start completes, by mbarrier and execution; where that is known.
+    """
+
+    group: GroupTrace
+    warp: int
+    tids: tuple[int, ...]
+    marks: Marks
+    syncs: tuple[Event, ...]
+    is_counted: bool
+    completions: Mapping[tuple[Hashable, Step, int], int]
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the threads go on where their walk ends."""
+        return self.group.ended != "exit"
+
+
+def paths_of(group: GroupTrace, world: World) -> list[Path]:
+    """The paths of a group."""
+    told = [
+        (at, e) for at, e in enumerate(group.events) if not isinstance(e, Opaque) and synchronises(e.effect, warp=True)
+    ]
+    differ = [event for _, event in told if isinstance(event, GroupEvent)]
+    alike: dict[Hashable, list[int]] = defaultdict(list)
+    for index, tid in enumerate(group.tids):
+        alike[(tid // 32, *(event.of(index) for event in differ))].append(index)
+    found: list[Path] = []
+    for indices in alike.values():
+        first = indices[0]
+        own = [(at, event.of(first) if isinstance(event, GroupEvent) else event) for at, event in told]
+        kept = [(at, event) for at, event in own if event is not None]
+        tids = tuple(group.tids[index] for index in indices)
+        trace = Trace(tids[0], [event for _, event in kept])
+        phases = world.phases_of(trace)
+        marks = marks_of(trace, phases, relaxed=True)
+        for positions in (*marks.releases.values(), *marks.acquires.values()):
+            positions[:] = [kept[position][0] for position in positions]
+        syncs = tuple(event for _, event in kept)
+        found.append(Path(group, tids[0] // 32, tids, marks, syncs, bool(phases), _completions(kept, marks)))
+    return found
+
+
+def _completions(events: list[tuple[int, Event]], marks: Marks) -> dict[tuple[Hashable, Step, int], int]:
+    """In which round of its mbarrier each operation completes that these threads start.
+
+    A phase begins with the announcement of its bytes, or with its operations: the first of both tells which. Behind an
+    arrival, an announcement begins the next phase; an operation does so only where operations come first.
+    """
+    found: dict[tuple[Hashable, Step, int], int] = {}
+    waiting: dict[Hashable, list[Event]] = defaultdict(list)
+    announced: dict[Hashable, bool] = {}
+    arrived: dict[Hashable, int] = {}
+    for at, event in events:
+        effect, key = event.effect, ("mbarrier", event.address)
+        if isinstance(effect, MbarrierExpect | MbarrierArrive | MbarrierTrack):
+            announced.setdefault(key, True)
+            if key in arrived:
+                del arrived[key]
+                waiting[key].clear()
+            if not isinstance(effect, MbarrierExpect):
+                arrived[key] = marks.rounds[key][bisect_left(marks.releases[key], at)]
+                found.update(((key, e.step, e.visit), arrived[key]) for e in waiting.pop(key, ()))
+        elif isinstance(effect, MbarrierComplete):
+            if not announced.setdefault(key, False):
+                arrived.pop(key, None)
+            if key in arrived:
+                found[(key, event.step, event.visit)] = arrived[key]
+            else:
+                waiting[key].append(event)
+    return found
+
+
+class Causality:
+    """What may order the threads of some groups."""
+
+    def __init__(self, world: World, budget: Budget) -> None:
+        self._budget = budget
+        self.paths = [path for group in world.groups for path in paths_of(group, world)]
+        self._warps: dict[int, list[Path]] = defaultdict(list)
+        for path in self.paths:
+            self._warps[path.warp].append(path)
+        self._after: dict[frozenset[tuple[Hashable, int]], dict[Path, int]] = {}
+        self._asked: dict[tuple[Path, int, Held | None], dict[Path, int]] = {}
+        self._places: dict[int, dict[tuple[Step, int], int]] = {}
+        self._side: dict[tuple[int, int, int], int] = {}
+
+    def may_precede(self, giver: Path, since: int, taker: Path, until: int) -> bool:
+        """Whether the giver's position `since` may be ordered before the taker's position `until`."""
+        return self.horizon(giver, since, taker) <= until
+
+    def horizon(self, giver: Path, since: int, taker: Path, barrier: Held | None = None) -> int:
+        """The taker's first position that may be ordered after the giver's position `since`; NEVER where none is.
+
+        barrier: the mbarrier that tells of the end of what the giver starts there.
+        """
+        key = (giver, since, barrier)
+        found = self._asked.get(key)
+        if found is None:
+            found = self._asked[key] = self._learn(giver, since, barrier)
+        return found.get(taker, NEVER)
+
+    def _learn(self, giver: Path, since: int, barrier: Held | None) -> dict[Path, int]:
+        """By path, the first position that may be ordered after one of the giver's."""
+        rounds: dict[Hashable, int] = {}
+        for mate in self._warps[giver.warp]:
+            self._release(mate, self._beside(giver, since, mate), rounds)
+        if isinstance(barrier, int):
+            key = ("mbarrier", barrier)
+            event = giver.group.events[since]
+            told = 0 if key in self._uncounted else giver.completions.get((key, event.step, event.visit), 0)
+            rounds[key] = min(rounds.get(key, NEVER), told)
+        elif barrier is not None:
+            rounds[_ELSEWHERE] = 0
+        known = frozenset(rounds.items())
+        found = self._after.get(known)
+        if found is None:
+            self._budget.lookups -= len(self.paths) * LOOK
+            found = self._after[known] = self._spread(rounds)
+        return found
+
+    def _spread(self, rounds: dict[Hashable, int]) -> dict[Path, int]:
+        """Where each path learns of rounds, or of what others release who learnt of them before."""
+        found: dict[Path, int] = {}
+        pending = list(rounds)
+        while pending:
+            key = pending.pop()
+            for taker, at in self._takers(key, rounds[key]):
+                for mate in self._warps[taker.warp]:
+                    there = self._beside(taker, at, mate)
+                    if there < found.get(mate, NEVER):
+                        found[mate] = there
+                        pending.extend(self._release(mate, there, rounds))
+        return found
+
+    def _release(self, path: Path, since: int, rounds: dict[Hashable, int]) -> list[Hashable]:
+        """Notes the rounds that a path releases from a position on; the keys for which that is news.
+
+        Threads whose walk ends may go on, and for those that exit nobody waits: the round behind the last one counts as
+        released.
+        """
+        told: list[tuple[Hashable, int]] = []
+        for key, positions in path.marks.releases.items():
+            if key not in self._uncounted:
+                index = bisect_left(positions, since)
+                rounds_of = path.marks.rounds.get(key)
+                if rounds_of is None:
+                    told.append((key, index + 1))
+                else:
+                    told.append((key, rounds_of[index] if index < len(rounds_of) else rounds_of[-1] + 1))
+            elif since <= positions[-1] or path.is_open:
+                told.append((key, 0))
+        if _ALL not in path.marks.releases and not path.is_open:
+            told.append((_ALL, 1))  # nobody waits for threads that have left
+        if path in self._tellers:
+            told.append((_MEMORY, 0))
+        if path in self._senders:
+            told.append((_ELSEWHERE, 0))
+        news = [key for key, ordinal in told if ordinal < rounds.get(key, NEVER)]
+        rounds.update((key, ordinal) for key, ordinal in told if ordinal < rounds.get(key, NEVER))
+        return news
+
+    def _takers(self, key: Hashable, ordinal: int) -> Iterator[tuple[Path, int]]:
+        """The paths that learn of a round of a barrier, and where; of round 0, where they may learn of any."""
+        if key == _MEMORY:
+            yield from ((path, 0) for path in self.paths if path in self._listeners)
+            return
+        for path in self.paths:
+            at: int | None = None
+            if key == _ELSEWHERE:
+                waits = [positions[0] for barrier, positions in path.marks.acquires.items() if _is_mbarrier(barrier)]
+                at = min(waits, default=None)
+            else:
+                positions = path.marks.acquires.get(key, [])
+                at = (path.marks.acquire_of(key, ordinal) if ordinal else positions[0]) if positions else None
+            if at is not None:
+                yield path, at
+
+    def _beside(self, path: Path, position: int, mate: Path) -> int:
+        """The first position at which threads of the same warp may be while others are at one of theirs: behind the
+        last thing that both did."""
+        if mate.group is path.group:
+            return position
+        key = (path.group.tids[0], position, mate.group.tids[0])
+        found = self._side.get(key)
+        if found is None:
+            found = self._side[key] = self._behind(path.group, position, self.places(mate.group))
+        return found
+
+    def _behind(self, group: GroupTrace, position: int, places: dict[tuple[Step, int], int]) -> int:
+        """Where another group is behind the last thing that this one did, too, up to a position."""
+        for at in range(position, max(position - MAX_BACK, -1), -1):
+            there = places.get((group.events[at].step, group.events[at].visit))
+            if there is not None:
+                return there if at == position else there + 1
+        return 0
+
+    def places(self, group: GroupTrace) -> dict[tuple[Step, int], int]:
+        """The position at which a group executes a step for the n-th time."""
+        found = self._places.get(group.tids[0])
+        if found is None:
+            events = group.events
+            found = {(events[at].step, events[at].visit): at for at in range(len(events) - 1, -1, -1)}
+            self._places[group.tids[0]] = found
+        return found
+
+    # ------------------------------------------------------------------------------------ what nobody counts
+
+    @cached_property
+    def _uncounted(self) -> frozenset[Hashable]:
+        """Barriers of which the n-th use by one thread need not meet the n-th use by another."""
+        found: set[Hashable] = set()
+        uses: dict[Hashable, set[int]] = defaultdict(set)
+        seen: dict[Hashable, int] = defaultdict(int)
+        for path in self.paths:
+            for event in path.syncs:
+                if isinstance(event.effect, Barrier) and event.effect.threads is not None:
+                    named = (event.effect.level, event.amount if event.amount is not None else 0)
+                    uses[named].add(len(path.marks.releases.get(named, ())))
+                    if isinstance(event.amount, Term):
+                        found.add(named)
+            for key, phases in path.marks.phases.items():
+                seen[key] = max(seen[key], *phases)
+                if not path.is_counted and not _alternates(path, key):
+                    found.add(key)
+        for path in self.paths:
+            for key, positions in path.marks.releases.items() if not path.is_counted else ():
+                if _is_mbarrier(key) and len(positions) > seen[key] + 1:
+                    found.add(key)  # arrives twice in a phase, maybe
+        found.update(key for key, counts in uses.items() if len(counts) > 1)
+        return frozenset(found)
+
+    @cached_property
+    def _senders(self) -> frozenset[Path]:
+        """Paths that arrive at objects which nobody knows, or which other CTAs hold."""
+        return frozenset(path for path in self.paths if any(_is_sent(event) for event in path.syncs))
+
+    @cached_property
+    def _tellers(self) -> frozenset[Path]:
+        """Paths that may tell others something by a strong write to memory."""
+        return frozenset(p for p in self.paths if any(_is_strong(step, "write") for step in p.group.covered))
+
+    @cached_property
+    def _listeners(self) -> frozenset[Path]:
+        """Paths that may learn something by a strong read of memory."""
+        return frozenset(p for p in self.paths if any(_is_strong(step, "read") for step in p.group.covered))
+
+
+def _is_mbarrier(key: Hashable) -> bool:
+    return isinstance(key, tuple) and key[0] == "mbarrier"
+
+
+def _is_sent(event: Event) -> bool:
+    effect = event.effect
+    if not isinstance(effect, MbarrierArrive | MbarrierTrack):
+        return False
+    return not isinstance(event.address, int) or getattr(effect, "space", "") == "shared::cluster"
+
+
+def _alternates(path: Path, key: Hashable) -> bool:
+    """Whether the parities that threads wait for at an mbarrier are those of the phases counted for it."""
+    waits = [e for e in path.syncs if ("mbarrier", e.address) == key and type(e.effect).__name__ == "MbarrierWait"]
+    return all(
+        isinstance(event.amount, int) and (phase - 1) & 1 == event.amount & 1
+        for event, phase in zip(waits, path.marks.phases[key], strict=True)
+    )
+
+
+def _is_strong(step: Step, kind: str) -> bool:
+    """Whether a step reads, or writes, memory in a way by which threads may talk; a reduction reads nothing back."""
+    effects = step.match.effects if step.match is not None else ()
+    for effect in effects:
+        if isinstance(effect, Access) and effect.proxy == "generic" and effect.completion is None:
+            if effect.kind == "update" and (kind == "write" or any(isinstance(e, Value) for e in effects)):
+                return True
+            if effect.kind == kind and effect.order != "weak":
+                return True
+    return False

@@ -1,0 +1,175 @@
+"""Accesses of two threads to the same bytes of shared memory, one of them a write, that nothing orders.
+
+Source: PTX ISA, "Conflict and Data-Races", "Causality Order".
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterator
+
+from ptxkit.analysis.budget import Budget
+from ptxkit.analysis.causality import Causality, Path
+from ptxkit.analysis.kernel import World, extent
+from ptxkit.analysis.program import Step
+from ptxkit.analysis.ranges import RangeIndex
+from ptxkit.analysis.trace import Event, GroupEvent, Opaque
+from ptxkit.isa.effects import Access
+from ptxkit.records import dataclass, field
+
+#: Executions of one instruction that are looked at, the first and the last: a ring of so many slots comes round.
+FIRST_ROUNDS, LAST_ROUNDS = 6, 2
+#: Accesses by threads that are looked at, at most, of each kind; and lookups among them.
+MAX_TOUCHES, MAX_CONFLICT_LOOKUPS = 8_000, 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class Touch:
+    """An access of a thread to bytes of shared memory. position: in the events of its path's group."""
+
+    path: Path
+    tid: int
+    position: int
+    event: Event
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether some input surely leads there."""
+        guessed = self.path.group.guessed
+        return guessed is None or self.position < guessed
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """A write, and a read of the same bytes by a thread of another warp, with nothing that may order them.
+
+    returns: the read is of what was there before, and the write belongs to a later round.
+    """
+
+    write: Touch
+    read: Touch
+    returns: bool
+
+
+@dataclass(slots=True)
+class _Place:
+    """All that threads do to one range of bytes: by path and position, each of one thread of the path."""
+
+    writes: dict[Path, dict[int, Touch]] = field(default_factory=lambda: defaultdict(dict))
+    reads: dict[Path, dict[int, Touch]] = field(default_factory=lambda: defaultdict(dict))
+
+
+class Conflicts:
+    """The conflicts of one world, between threads of different warps."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._budget = Budget(lookups=min(MAX_CONFLICT_LOOKUPS, world.budget.lookups))
+        self._causality = Causality(world, self._budget)
+        self._paths = {tid: path for path in self._causality.paths for tid in path.tids}
+        self._seen: set[tuple[Path, tuple[int, ...], Path, tuple[int, ...]]] = set()
+        self._found: set[tuple[Step, Step, bool, bool]] = set()
+
+    def __iter__(self) -> Iterator[Conflict]:
+        places: dict[tuple[int, int], _Place] = defaultdict(_Place)
+        for touched, touch in self._touches("write"):
+            places[touched].writes[touch.path].setdefault(touch.position, touch)
+        if not places:
+            return
+        for touched, touch in self._touches("read"):
+            places[touched].reads[touch.path].setdefault(touch.position, touch)
+        index: RangeIndex[_Place] = RangeIndex()
+        for touched, place in places.items():
+            if place.reads:
+                index.add(*touched, place)
+        for touched, place in places.items():
+            for near in index.overlapping(*touched) if place.writes else ():
+                yield from self._among(place, near)
+                if self._budget.is_over:
+                    return
+
+    def _touches(self, kind: str) -> Iterator[tuple[tuple[int, int], Touch]]:
+        """The accesses of all threads that write, or of some that read, and the bytes of each."""
+        left = MAX_TOUCHES
+        for group in self._world.groups:
+            everyone, some = range(len(group.tids)), _edges(group.tids)
+            last = {event.step: event.visit for event in group.events}
+            for position, event in enumerate(group.events):
+                if isinstance(event, Opaque) or not _is_touch(event, kind):
+                    continue
+                if FIRST_ROUNDS <= event.visit <= last[event.step] - LAST_ROUNDS:
+                    continue
+                for index in everyone if kind == "write" or isinstance(event, Event) else some:
+                    tid = group.tids[index]
+                    own = event.of(index) if isinstance(event, GroupEvent) else event
+                    touched = extent(own) if own is not None else None
+                    if own is not None and touched is not None:
+                        yield touched, Touch(self._paths[tid], tid, position, own)
+                        left -= 1
+                if left <= 0:
+                    return
+
+    def _among(self, written: _Place, read: _Place) -> Iterator[Conflict]:
+        """The conflicts between the writes of one place and the reads of one that shares bytes with it."""
+        for writer, writes in written.writes.items():
+            for reader, reads in read.reads.items():
+                self._budget.lookups -= 1
+                if writer.warp == reader.warp:
+                    continue
+                key = (writer, tuple(writes), reader, tuple(reads))
+                if key not in self._seen:
+                    self._seen.add(key)
+                    yield from self._between(list(writes.values()), list(reads.values()))
+
+    def _between(self, writes: list[Touch], reads: list[Touch]) -> Iterator[Conflict]:
+        """The conflicts between the writes of one thread and the reads of another."""
+        writer, reader = writes[0].path, reads[0].path
+        positions = [read.position for read in reads]
+        horizons = [self._causality.horizon(writer, w.position, reader, w.event.barrier) for w in writes]
+        for number, write in enumerate(writes):
+            until = bisect_left(positions, horizons[number])
+            for read in reversed(reads[:until]):
+                if _is_joint(write, read):
+                    continue
+                self._budget.lookups -= 1
+                if self._causality.may_precede(reader, read.position, writer, write.position):
+                    break
+                refills = any(horizon <= read.position for horizon in horizons[:number])
+                conflict = Conflict(write, read, self._returns(write, read, refills))
+                key = (write.event.step, read.event.step, conflict.returns, write.is_sure and read.is_sure)
+                if key not in self._found:
+                    self._found.add(key)
+                    yield conflict
+
+    def _returns(self, write: Touch, read: Touch, refills: bool) -> bool:
+        """Whether the write belongs to a later round than the read.
+
+        A thread that does both tells by its own order; else there was an earlier write, which the read is of.
+        """
+        own = self._causality.places(write.path.group).get((read.event.step, read.event.visit))
+        if own is not None:
+            return own < write.position
+        own = self._causality.places(read.path.group).get((write.event.step, write.event.visit))
+        return refills if own is None else own > read.position
+
+
+def _edges(tids: tuple[int, ...]) -> list[int]:
+    """The first two and the last two threads of each warp, as indices."""
+    by_warp: dict[int, list[int]] = defaultdict(list)
+    for index, tid in enumerate(tids):
+        by_warp[tid // 32].append(index)
+    return sorted({index for found in by_warp.values() for index in (*found[:2], *found[-2:])})
+
+
+def _is_joint(write: Touch, read: Touch) -> bool:
+    """Whether the read is one operation of a whole warpgroup, which the writer takes part in: it knows of its end."""
+    effect = read.event.effect
+    return isinstance(effect, Access) and effect.completion == "wgmma" and write.path.warp // 4 == read.path.warp // 4
+
+
+def _is_touch(event: Event | GroupEvent, kind: str) -> bool:
+    effect = event.effect
+    if not isinstance(effect, Access) or (effect.kind == "read") != (kind == "read"):
+        return False
+    return effect.order == "weak" or effect.kind == "update"

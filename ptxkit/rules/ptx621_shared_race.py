@@ -1,0 +1,83 @@
+"""PTX621: two threads use the same bytes of shared memory, one of them writes, and nothing orders the two.
+
+What it does
+    Finds a write of shared memory by one thread, and an access of the same bytes by a thread of another warp, between
+    which there is no barrier, no hand-over by an mbarrier and nothing else that may order them: a read of what others
+    write before they are known to have written it, a tile that is filled again, by a store or a copy, while other
+    threads may still read its old contents.
+
+Why it matters
+    Warps run at different speeds. The read gives what was there before, what is there now, or some of each, and which
+    of these depends on the load of the machine.
+
+Example
+    st.shared.b32 [%r1], %r2;
+    ld.shared.b32 %r3, [%r4];
+
+Use instead
+    st.shared.b32 [%r1], %r2;
+    bar.sync 0;
+    ld.shared.b32 %r3, [%r4];
+
+ISA section
+    "Conflict and Data-Races", "Causality Order", "bar / barrier". Catalogue: CA12, PX2, BR4, BK12.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptxkit.analysis.conflicts import Conflict, Conflicts
+from ptxkit.analysis.kernel import Kernel, World
+from ptxkit.isa.effects import Access
+from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
+
+
+def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
+    """Looks at what threads of different warps do to the same bytes."""
+    for number, world in enumerate(kernel.worlds):
+        if world.is_opaque or not world.is_whole:
+            continue
+        launch = world.scenario.launch
+        for conflict in filter(_is_told_here, Conflicts(world)):
+            write, read = conflict.write, conflict.read
+            if not (launch.is_exact or launch.is_limit):
+                yield Doubt(write.event.step, "how many threads a block has is not said: it may be one warp")
+                continue
+            exact = write.is_sure and read.is_sure
+            yield Observation((write.event.step, read.event.step), number, exact, _finding(world, conflict), 2)
+
+
+def _is_told_here(conflict: Conflict) -> bool:
+    """Whether no other rule speaks of it: PTX302 of reads before a copy is done, PTX401 of reads by the async proxy."""
+    write, read = conflict.write.event.effect, conflict.read.event.effect
+    if not isinstance(write, Access) or not isinstance(read, Access):
+        return False
+    return conflict.returns or (write.completion is None and read.completion is None)
+
+
+def _finding(world: World, conflict: Conflict) -> Finding:
+    name = world.name_of(conflict.write.event)
+    write = conflict.write.event.effect
+    copies = isinstance(write, Access) and write.completion is not None
+    if conflict.returns:
+        verb = "copies into" if copies else "writes"
+        return Finding(
+            primary=conflict.write.event.step,
+            message=f"{verb} {name}, which other threads may still be reading at line {{1}}: nothing orders the two",
+            labels=((conflict.read.event.step, "read of the old contents, by another warp"),),
+            help="add `bar.sync 0;` between the read and the next write of these bytes",
+            properties={"space": "shared::cta", "hazard": "write after read"},
+            cause=conflict.read.event.step,
+        )
+    return Finding(
+        primary=conflict.read.event.step,
+        message=f"reads {name}, which other threads write at line {{1}}: nothing orders the two",
+        labels=((conflict.write.event.step, "write by another warp"),),
+        help="add `bar.sync 0;` between the write and the read",
+        properties={"space": "shared::cta", "hazard": "read after write"},
+        cause=conflict.write.event.step,
+    )
+
+
+RULE = Rule("PTX621", "shared-memory-race", ("Conflict and Data-Races", "Causality Order", "bar / barrier"), check)

@@ -1,0 +1,96 @@
+"""PTX621: accesses of two warps to the same bytes that nothing orders; each wrong kernel beside its correct twin."""
+
+from __future__ import annotations
+
+from tests.rules.support import Case
+
+CASES = (
+    Case(
+        "a refill with no barrier after the read takes the tile from under other threads",
+        """mov.u32 %r7, 0;
+next: cp.async.cg.shared.global [%r4], [%rd1], 16; //! PTX621 read
+cp.async.commit_group; cp.async.wait_group 0; bar.sync 0;
+xor.b32 %r10, %r3, 512; add.u32 %r10, %r10, %r2;
+ld.shared.u32 %r11, [%r10]; //= read
+add.u32 %r7, %r7, 1; setp.lt.u32 %p3, %r7, 4; @%p3 bra next;""",
+    ),
+    Case(
+        "a refill after a barrier waits for the other threads' reads",
+        """mov.u32 %r7, 0;
+next: cp.async.cg.shared.global [%r4], [%rd1], 16; cp.async.commit_group; cp.async.wait_group 0; bar.sync 0;
+xor.b32 %r10, %r3, 512; add.u32 %r10, %r10, %r2; ld.shared.u32 %r11, [%r10]; bar.sync 0;
+add.u32 %r7, %r7, 1; setp.lt.u32 %p3, %r7, 4; @%p3 bra next;""",
+    ),
+    Case(
+        "a store of the next round overwrites what the other warps read",
+        """xor.b32 %r10, %r3, 512; add.u32 %r10, %r10, %r2; mov.u32 %r7, 0;
+next: st.shared.u32 [%r4], %r7; //! PTX621 read
+bar.sync 0;
+ld.shared.u32 %r11, [%r10]; //= read
+add.u32 %r7, %r7, 1; setp.lt.u32 %p3, %r7, 4; @%p3 bra next;""",
+    ),
+    Case(
+        "a store of the next round may overwrite what the thread itself has read",
+        """mov.u32 %r7, 0;
+next: st.shared.u32 [%r4], %r7; bar.sync 0; ld.shared.u32 %r11, [%r4];
+add.u32 %r7, %r7, 1; setp.lt.u32 %p3, %r7, 4; @%p3 bra next;""",
+    ),
+    Case(
+        "two tiles in turn need one barrier in each round",
+        """xor.b32 %r10, %r3, 512; mov.u32 %r7, 0;
+next: and.b32 %r11, %r7, 1; shl.b32 %r11, %r11, 11; add.u32 %r12, %r4, %r11; st.shared.u32 [%r12], %r7;
+bar.sync 0; add.u32 %r13, %r11, %r2; add.u32 %r13, %r13, %r10; ld.shared.u32 %r14, [%r13];
+add.u32 %r7, %r7, 1; setp.lt.u32 %p3, %r7, 8; @%p3 bra next;""",
+    ),
+    Case(
+        "what one thread writes is read by the other warps before the barrier",
+        """@%p1 st.shared.u32 [%r2], %r6; //= write
+ld.shared.u32 %r10, [%r2]; //! PTX621 write""",
+    ),
+    Case(
+        "what one thread writes is read by the other warps behind the barrier",
+        "@%p1 st.shared.u32 [%r2], %r6; bar.sync 0; ld.shared.u32 %r10, [%r2];",
+    ),
+    Case(
+        "a thread reads a counter that others still add to",
+        """red.shared.add.u32 [%r2], 1; //= write
+ld.shared.u32 %r11, [%r2]; //! PTX621 write""",
+    ),
+    Case(
+        "threads add to a counter, which is no race",
+        "red.shared.add.u32 [%r2], 1; red.shared.add.u32 [%r2], 2;",
+    ),
+    Case(
+        "a flag that is read as volatile is no race",
+        "@%p1 st.volatile.shared.u32 [%r2], %r6; ld.volatile.shared.u32 %r10, [%r2];",
+    ),
+    Case(
+        "order may go over a third warp",
+        """@%p1 st.shared.u32 [%r2], %r6; setp.lt.u32 %p4, %r1, 64; setp.ge.u32 %p5, %r1, 32; setp.lt.u32 %p6, %r1, 96;
+@!%p4 bra more; bar.sync 1, 64;
+more: @!%p5 bra end; @!%p6 bra end; bar.sync 2, 64; setp.ge.u32 %p7, %r1, 64; @%p7 ld.shared.u32 %r10, [%r2];
+end:""",
+    ),
+    Case(
+        "a thread that leaves has read before the barrier of those that stay opens",
+        """setp.lt.u32 %p4, %r1, 32; @!%p4 bra stay; ld.shared.u32 %r10, [%r2]; ret;
+stay: bar.sync 0; st.shared.u32 [%r2], %r1;""",
+    ),
+    Case(
+        "code that is not here may order anything",
+        "@%p1 st.shared.u32 [%r2], %r6; call.uni elsewhere; ld.shared.u32 %r10, [%r2];",
+        before=".extern .func elsewhere;",
+    ),
+    Case(
+        "a block of unknown size may be one warp",
+        "@%p1 st.shared.u32 [%r2], %r6; bar.warp.sync -1; ld.shared.u32 %r10, [%r2];",
+        bounds="",
+        undecided=("PTX621",),
+    ),
+    Case(
+        "a branch on data is not followed to a race",
+        """ld.global.u32 %r10, [%rd1]; setp.eq.u32 %p3, %r10, 0; @%p3 bra there; bar.sync 0;
+there: @%p1 st.shared.u32 [%r2], %r6; ld.shared.u32 %r11, [%r2];""",
+        undecided=("PTX621",),
+    ),
+)
