@@ -28,6 +28,7 @@ from collections.abc import Iterator
 from ptxkit.analysis.kernel import Kernel, World
 from ptxkit.analysis.rehearsal import Excess
 from ptxkit.isa.effects import MbarrierArrive, MbarrierInit, MbarrierTrack
+from ptxkit.records import replace
 from ptxkit.rules.finding import Finding, Observation, Rule
 from ptxkit.rules.rehearsed import proof
 
@@ -38,16 +39,21 @@ def check(kernel: Kernel) -> Iterator[Observation]:
         exact, threads = proof(world)
         by_object: dict[object, Excess] = {}
         for excess in (rehearsal.excess[0] for rehearsal in world.rehearsals if rehearsal.excess):
-            # Which of two arrivals is the one too many depends on who comes first: the later in the text is named.
-            known = by_object.setdefault(excess.event.address, excess)
-            if excess.event.step.start > known.event.step.start:
-                by_object[excess.event.address] = excess
+            by_object.setdefault(excess.event.address, _latest(excess))
         broken = {excess.event.step: _finding(world, excess) for excess in by_object.values()}
         arrivals = {
             e.step for a in world.actors for e in a.events if isinstance(e.effect, MbarrierArrive | MbarrierTrack)
         }
         for step in arrivals:
             yield Observation((step, None), number, exact, broken.get(step), threads)
+
+
+def _latest(excess: Excess) -> Excess:
+    """Which arrival of a phase is the one too many depends on who comes first: the last in the text is named."""
+    last = max((excess.event, *excess.others), key=lambda event: event.step.start)
+    if excess.unobserved or last is excess.event:
+        return excess
+    return replace(excess, event=last, others=(excess.event, *(event for event in excess.others if event is not last)))
 
 
 def _finding(world: World, excess: Excess) -> Finding:

@@ -1,4 +1,4 @@
-"""Kernels about the phases of mbarriers and about barriers that all threads play through (PTX504, 505, 601, 602)."""
+"""Kernels about the phases of mbarriers and about barriers that all threads play through (PTX504, 505, 601 to 603)."""
 
 from __future__ import annotations
 
@@ -173,4 +173,28 @@ even: barrier.sync 3, 128;""",
     ),
 )
 
-CASES = (*MISSING, *EXCESS, *BARRIERS)
+ALIGNED = (
+    Case(
+        "an aligned barrier for thread 0 alone",
+        "@%p1 bar.sync 0; //! PTX603",
+    ),
+    Case(
+        "lanes of a warp that come to two aligned barriers",
+        """and.b32 %r10, %r1, 1; setp.eq.u32 %p4, %r10, 0; @%p4 bra even;
+bar.sync 0; //! PTX603
+bra.uni end;
+even: bar.sync 0; //! PTX603
+end:""",
+    ),
+    Case(
+        "lanes that leave early for some sizes only break nothing for others",
+        "setp.ge.u32 %p4, %r1, %r6; @%p4 bra end; bar.sync 0;\nend:",
+        undecided=("PTX603",),
+    ),
+    Case(
+        "a barrier that need not be aligned, for the lanes of a warp that are left",
+        "setp.lt.u32 %p4, %r1, 40; @!%p4 bra end; barrier.sync 0;\nend:",
+    ),
+)
+
+CASES = (*MISSING, *EXCESS, *BARRIERS, *ALIGNED)

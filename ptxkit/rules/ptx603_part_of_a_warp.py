@@ -1,0 +1,73 @@
+"""PTX603: an aligned barrier is executed by a part of a warp.
+
+What it does
+    Finds a `bar`, `barrier.aligned` or aligned cluster barrier that some lanes of a warp execute more often than
+    others.
+
+Why it matters
+    All threads of a warp must execute the same aligned barrier; otherwise the behaviour is undefined. Where lanes of
+    the warp have left, GPUs go on; where they wait elsewhere, the kernel hangs.
+
+Example
+    @%p1 bar.sync 0;                // by thread 0 only
+
+Use instead
+    bar.sync 0;
+
+ISA section
+    "bar, barrier", "barrier.cluster". Catalogue: BR2.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+
+from ptxkit.analysis.kernel import Kernel, World
+from ptxkit.analysis.program import Step
+from ptxkit.isa.effects import Barrier
+from ptxkit.rules.finding import Finding, Observation, Rule
+
+
+def check(kernel: Kernel) -> Iterator[Observation]:
+    """Looks at each aligned barrier; in every scenario, as lanes may leave early for some sizes only."""
+    for number, world in enumerate(kernel.worlds):
+        if world.is_whole and not world.is_opaque:
+            guessed = any(actor.guessed is not None for actor in world.actors)
+            for step, lanes in _executed(world).items():
+                finding = _finding(step, lanes) if lanes is not None else None
+                yield Observation((step, None), number, False, finding, 2 if guessed else 1)
+
+
+def _executed(world: World) -> dict[Step, int | None]:
+    """By aligned barrier: how many lanes of the first warp that parts execute it; None where none does."""
+    counts: dict[Step, dict[int, Counter[int]]] = defaultdict(lambda: defaultdict(Counter))
+    lanes = Counter(tid // 32 for actor in world.actors for tid in actor.tids)
+    cut = {warp for actor in world.actors if actor.ended != "exit" for warp in actor.warps}
+    for actor in world.actors:
+        met = Counter(e.step for e in actor.events if isinstance(e.effect, Barrier) and _is_aligned(e.effect))
+        for step, times in met.items():
+            for tid in actor.tids:
+                counts[step][tid // 32][times] += 1
+    found: dict[Step, int | None] = {}
+    for step, by_warp in counts.items():
+        parted = [(warp, times) for warp, times in by_warp.items() if warp not in cut]
+        odd = [sum(times.values()) for warp, times in parted if len(times) > 1 or sum(times.values()) < lanes[warp]]
+        found[step] = odd[0] if odd else None
+    return found
+
+
+def _is_aligned(effect: Barrier) -> bool:
+    return effect.aligned and effect.level != "warp"
+
+
+def _finding(step: Step, lanes: int) -> Finding:
+    return Finding(
+        primary=step,
+        message=f"an aligned barrier that {lanes} lanes of a warp execute, and the others do not, or not as often",
+        help="let all lanes of the warp execute it, or use `barrier.sync`, which need not be aligned",
+        properties={"lanes": lanes},
+    )
+
+
+RULE = Rule("PTX603", "barrier-part-of-a-warp", ("bar, barrier", "barrier.cluster"), check)
