@@ -144,7 +144,7 @@ class Table:
                 alike = [form] if each.on else [other for other in self.forms(form.name) if _stem(other) == _stem(form)]
                 if not any(set(slot.values).intersection(each.words) for other in alike for slot in other.modifiers):
                     ignored |= there
-        if not ignored or min(ignored) < len(_stem(form)):
+        if not ignored or min(ignored) < len([word for word in _stem(form) if not is_type(word)]):
             return None
         return [word for place, word in enumerate(words) if place not in ignored]
 
