@@ -76,7 +76,7 @@ def _crossing(
 
 def _fence_in(thread: Thread, low: int, high: int) -> Step | None:
     for event in thread.trace.events[low:high]:
-        if isinstance(event, Event) and covers_shared(event):
+        if isinstance(event, Event) and covers_shared(event, None):
             return event.step
     return None
 

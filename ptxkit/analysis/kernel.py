@@ -37,6 +37,9 @@ MAX_NAME = 60
 #: An access of unknown extent touches at least this much: the smallest bulk copy, one row of a core matrix.
 LEAST_ACCESS = 16
 
+#: The one-way fences between proxies: what one orders needs the other as well.
+_HALVES = ("release", "acquire")
+
 Fills: TypeAlias = tuple[tuple[Step, list[Copy]], ...]
 """Asynchronous copies into shared memory, by instruction."""
 
@@ -106,11 +109,25 @@ class Thread:
         events = self.trace.events
         return [at for at, event in enumerate(events) if isinstance(event, Opaque) or covers_shared(event)]
 
+    @cached_property
+    def _half_fences(self) -> dict[str, list[int]]:
+        fences = {
+            direction: [at for at, e in self.positions(ProxyFence) if covers_shared(e, direction)]
+            for direction in _HALVES
+        }
+        return {direction: sorted(found) for direction, found in fences.items()}
+
     def may_fence_between(self, since: int, until: int) -> bool:
         """Whether a fence orders its accesses to shared memory before async ones, or may, at one of the positions from
         `since` on and before `until`."""
         first = bisect_left(self._fences, since)
         return first < len(self._fences) and self._fences[first] < until
+
+    def half_fence(self, direction: str, since: int, until: int) -> int | None:
+        """The first of the one-way fences (`release` or `acquire`) from `since` on and before `until`."""
+        fences = self._half_fences[direction]
+        first = bisect_left(fences, since)
+        return fences[first] if first < len(fences) and fences[first] < until else None
 
     @cached_property
     def generic_reads(self) -> list[tuple[int, Event]]:
@@ -376,10 +393,10 @@ def extent(event: Event) -> tuple[int, int] | None:
     return event.address, event.address + size
 
 
-def covers_shared(event: Event) -> bool:
-    """Whether a fence orders generic accesses to shared memory before async ones."""
+def covers_shared(event: Event, direction: str | None = "both") -> bool:
+    """Whether a fence of a direction (None: of any) orders generic accesses to shared memory before async ones."""
     effect = event.effect
-    if not isinstance(effect, ProxyFence) or effect.proxy != "async":
+    if not isinstance(effect, ProxyFence) or effect.proxy != "async" or direction not in (None, effect.direction):
         return False
     return not effect.spaces or any(space.startswith("shared") for space in effect.spaces)
 

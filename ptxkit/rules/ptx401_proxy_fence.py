@@ -4,7 +4,7 @@ What it does
     Finds shared memory that ordinary instructions wrote (a store, an atomic, a matrix store, a completed `cp.async`)
     and that a bulk copy, a bulk reduction or a matrix instruction then reads through the async proxy, where no
     `fence.proxy.async` stands on the way: in the writing thread after the write and before it hands over, or in the
-    issuing thread after it took over.
+    issuing thread after it took over. Of the one-way fences, `generic.release` and `generic.acquire`, it takes both.
 
 Why it matters
     Barriers order threads, not proxies. The async proxy may read the bytes as they were before the write, for as long
@@ -22,7 +22,7 @@ Use instead
     @%p1 cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r3], 4096;
 
 ISA section
-    "Async Proxy", "membar / fence", "Causality Order". Catalogue: PX1, PX6, PX7, PX9, PX11, PX15.
+    "Async Proxy", "membar / fence", "Causality Order". Catalogue: PX1, PX6, PX7, PX9, PX11, PX12, PX15.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptxkit.analysis.kernel import Kernel, Looks, Thread, World, extent, is_async_read, is_generic_write
+from ptxkit.analysis.order import Handover
 from ptxkit.analysis.program import Step
 from ptxkit.analysis.ranges import RangeIndex
 from ptxkit.analysis.trace import Event
@@ -117,8 +118,16 @@ class _Pair:
             return True, None
         if self._rewritten(self.reader, self.written, self.position):
             return None
+        released = self.writer.half_fence("release", self.written, self.position)
+        if released is not None and self.reader.half_fence("acquire", released, self.position) is not None:
+            return True, None
         syncs = [event.step for at, event in self.reader.positions(Barrier) if self.written < at < self.position]
-        return False, self._finding(syncs[-1] if syncs else None)
+        half = self.reader.half_fence("acquire", self.written, self.position) if released is None else released
+        finding = self._finding(syncs[-1] if syncs else None)
+        if half is None:
+            return False, finding
+        there = self.reader.trace.events[half].step
+        return False, _half(finding, *((None, there) if released is None else (there, None)))
 
     def _two_threads(self) -> tuple[bool, Finding | None] | None:
         """None: not ordered, or replaced. True with a finding: the fence stands late, which only `strict` minds."""
@@ -136,10 +145,23 @@ class _Pair:
         finding = self._finding(self.reader.trace.events[way.acquired].step)
         if any(self.reader.may_fence_between(way.acquired, self.position) for way in ways):
             return True, finding
+        halves = [self._halves(way) for way in ways]
+        if any(released is not None and acquired is not None for released, acquired in halves):
+            return True, None
+        finding = _half(finding, *halves[-1])
         replaced = self._rewritten(self.writer, self.written, way.released)
         if replaced or self._rewritten(self.reader, way.acquired, self.position):
             return None
         return False, finding
+
+    def _halves(self, way: Handover) -> tuple[Step | None, Step | None]:
+        """The one-way fences that stand on a way: that of the writer before it, that of the reader after it."""
+        released = self.writer.half_fence("release", self.written, way.released)
+        acquired = self.reader.half_fence("acquire", way.acquired, self.position)
+        return (
+            None if released is None else self.writer.trace.events[released].step,
+            None if acquired is None else self.reader.trace.events[acquired].step,
+        )
 
     def _unordered_round(self) -> bool:
         """Whether the reader did its own part of this write and met no barrier since: the writer may be anywhere."""
@@ -154,6 +176,23 @@ class _Pair:
 
     def _rewritten(self, thread: Thread, since: int, until: int) -> bool:
         return self.world.rewrites.between(thread, since, until, extent(self.read) or (0, 1))
+
+
+def _half(finding: Finding, released: Step | None, acquired: Step | None) -> Finding:
+    """The finding where one of two one-way fences is there."""
+    there = released or acquired
+    if there is None:
+        return finding
+    if released is not None:
+        missing, where = "acquire.sync_restrict::shared::cluster.cluster", "before line {0}, in the thread that reads"
+    else:
+        missing, where = "release.sync_restrict::shared::cta.cluster", "after line {1}, in every thread that writes"
+    return replace(
+        finding,
+        labels=(*finding.labels[:1], (there, "half of a fence: its counterpart is missing")),
+        help=f"add `fence.proxy.async::generic.{missing};` {where}",
+        cause=there,
+    )
 
 
 def _unordered(read: Step, write: Step, name: str) -> Finding:

@@ -6,6 +6,8 @@ from tests.rules.support import Case
 
 COPY = "cp.async.bulk.global.shared::cta.bulk_group [%rd2], [%r2], 2048;"
 AFTER = "cp.async.bulk.commit_group; cp.async.bulk.wait_group.read 0;\nend:"
+RELEASE = "fence.proxy.async::generic.release.sync_restrict::shared::cta.cluster;"
+ACQUIRE = "fence.proxy.async::generic.acquire.sync_restrict::shared::cluster.cluster;"
 
 CASES = (
     Case(
@@ -271,6 +273,34 @@ st.shared.u32 [%r2], %r1; fence.proxy.async.shared::cta;
 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r5], 2048;
 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r2], [%rd1], 2048, [%r5];
 wait: mbarrier.try_wait.parity.shared::cta.b64 %p3, [%r5], 0; @!%p3 bra wait;
+{COPY}
+{AFTER}""",
+    ),
+    Case(
+        "a one-way fence that releases is half of what is due",
+        f"""st.shared.u32 [%r4], %r1; //= write
+{RELEASE} //= half
+bar.sync 0; @!%p1 bra end;
+{COPY} //! PTX401 write half
+{AFTER}""",
+    ),
+    Case(
+        "an acquiring fence before the barrier is no counterpart of a release",
+        f"""st.shared.u32 [%r4], %r1; //= write
+{RELEASE} //= half
+{ACQUIRE} bar.sync 0; @!%p1 bra end;
+{COPY} //! PTX401 write half
+{AFTER}""",
+    ),
+    Case(
+        "one-way fences on both sides of the barrier are a fence",
+        f"""st.shared.u32 [%r4], %r1; {RELEASE} bar.sync 0; {ACQUIRE} @!%p1 bra end;
+{COPY}
+{AFTER}""",
+    ),
+    Case(
+        "a whole fence needs no other half",
+        f"""st.shared.u32 [%r4], %r1; fence.proxy.async.shared::cta; {RELEASE} bar.sync 0; @!%p1 bra end;
 {COPY}
 {AFTER}""",
     ),
