@@ -9,9 +9,10 @@ Source: PTX ISA, "Memory Consistency Model for 5th generation of TensorCore oper
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from ptxkit.analysis.kernel import Thread, World
+from ptxkit.analysis.kernel import Looks, Thread, World
 from ptxkit.analysis.order import Handover
 from ptxkit.analysis.program import Step
 from ptxkit.analysis.terms import Term
@@ -24,6 +25,10 @@ LANE_BITS = 16
 _COLUMN = (1 << LANE_BITS) - 1
 #: Bytes of one column of 32 lanes.
 _COLUMN_BYTES = 128
+#: Executions of one instruction that are looked at: the rounds behind repeat themselves.
+MAX_VISITS = 6
+#: Pairs of executions of two instructions, by threads of two paths, that are looked at.
+MAX_PAIRS = 4
 #: Commits behind one operation that are looked at.
 MAX_COMMITS = 64
 
@@ -47,6 +52,12 @@ class Use:
         return self.access.completion if self.access is not None else None
 
     @property
+    def path(self) -> int:
+        """What the threads that take the same path have in common: the first of them."""
+        leader = self.thread.trace.leader
+        return self.thread.tid if leader is None else leader
+
+    @property
     def is_committed_write(self) -> bool:
         """Whether it writes, and a commit must show that it is complete."""
         return self.completion == "tcgen05" and self.access is not None and self.access.kind != "read"
@@ -67,10 +78,25 @@ class Use:
         return max(size // _COLUMN_BYTES, 1) if known and isinstance(size, int) else 1
 
 
+class Pairs:
+    """Bounds how many pairs of uses are looked at: threads of one path do alike."""
+
+    def __init__(self, world: World) -> None:
+        self._looks = Looks(world.budget)
+        self._counts: Counter[tuple[object, ...]] = Counter()
+
+    def allow(self, first: Use, second: Use) -> bool:
+        """Whether to look at two uses."""
+        own = first.thread is second.thread
+        key = (own, first.path, second.path, first.event.step, second.event.step)
+        self._counts[key] += 1
+        return self._counts[key] <= MAX_PAIRS and self._looks.allow(key)
+
+
 def uses_of(thread: Thread) -> Iterator[Use]:
-    """A thread's accesses to Tensor Memory, in order."""
+    """A thread's accesses to Tensor Memory, in order: of each instruction the first ones."""
     for position, event in thread.positions(Access):
-        if isinstance(event.effect, Access) and event.effect.space == "tensor":
+        if isinstance(event.effect, Access) and event.effect.space == "tensor" and event.visit < MAX_VISITS:
             yield Use(thread, position, event)
 
 

@@ -31,9 +31,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptxkit.analysis.kernel import Kernel, Looks, World
+from ptxkit.analysis.kernel import Kernel, World
 from ptxkit.analysis.program import Step
-from ptxkit.analysis.tensor_memory import Use, commits_of, is_complete, is_waited_for, uses_of, writes_before
+from ptxkit.analysis.tensor_memory import Pairs, Use, commits_of, is_complete, is_waited_for, uses_of, writes_before
 from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
 
 #: The mechanism of completion of what a commit takes in.
@@ -50,12 +50,12 @@ def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
 def _world(number: int, world: World) -> Iterator[Observation]:
     uses = [use for thread in world.threads.values() for use in uses_of(thread)]
     issued = [use for use in uses if use.is_committed_write]
-    looks = Looks(world.budget)
+    pairs = Pairs(world)
     for use in uses if issued else ():
         if use.completion == _COMMITTED:
             continue  # multiplications among themselves are pipelined
         for write in writes_before(use, issued):
-            if looks.allow((write.thread.tid, use.thread.tid, write.event.step, use.event.step)):
+            if pairs.allow(write, use):
                 kept = is_complete(world, write, use)
                 if kept is not None:
                     exact = write.thread.trace.is_sure(write.position) and use.thread.trace.is_sure(use.position)

@@ -29,9 +29,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptxkit.analysis.kernel import Kernel, Looks, Thread, World
+from ptxkit.analysis.kernel import Kernel, Thread, World
 from ptxkit.analysis.program import Step
-from ptxkit.analysis.tensor_memory import Use, fences_between, learns, uses_of, writes_before
+from ptxkit.analysis.tensor_memory import Pairs, Use, fences_between, learns, uses_of, writes_before
 from ptxkit.diagnostics import Severity
 from ptxkit.isa.effects import TensorFence, TensorMemory
 from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
@@ -58,32 +58,32 @@ def _world(number: int, world: World, severity: Severity) -> Iterator[Observatio
     if not uses:
         return
     writes = [use for use in uses if use.is_committed_write]
-    looks = Looks(world.budget)
+    pairs = Pairs(world)
     for use in uses:
-        for source, learnt in _sources(world, use, writes, looks):
+        for source, learnt in _sources(world, use, writes, pairs):
             fenced = fences_between(use.thread, "after", min(learnt), use.position)
             finding = None if fenced else _finding(use, source, use.thread.trace.events[max(learnt)].step, severity)
             exact = use.thread.trace.is_sure(use.position)
             yield Observation((use.event.step, source), number, exact, finding, 1)
 
 
-def _sources(world: World, use: Use, writes: list[Use], looks: Looks) -> Iterator[tuple[Step, list[int]]]:
+def _sources(world: World, use: Use, writes: list[Use], pairs: Pairs) -> Iterator[tuple[Step, list[int]]]:
     """What the access depends on, each with the places where its thread learnt of it."""
     if use.completion != "tcgen05":  # multiplications among themselves are pipelined
         for write in writes_before(use, writes):
-            if looks.allow((write.thread.tid, use.thread.tid, write.event.step, use.event.step)):
+            if pairs.allow(write, use):
                 learnt = [at for at in learns(world, write, use.thread, use.position) or () if at >= 0]
                 if learnt:
                     yield write.event.step, learnt
     for thread in world.threads.values():
         if thread.tid // 32 != use.thread.tid // 32:
-            yield from _allocation(world, thread, use, looks)
+            yield from _allocation(world, thread, use, pairs)
 
 
-def _allocation(world: World, thread: Thread, use: Use, looks: Looks) -> Iterator[tuple[Step, list[int]]]:
+def _allocation(world: World, thread: Thread, use: Use, pairs: Pairs) -> Iterator[tuple[Step, list[int]]]:
     for at, event in thread.positions(TensorMemory):
         if isinstance(event.effect, TensorMemory) and event.effect.action == "allocate":
-            if not looks.allow((thread.tid, use.thread.tid, event.step, use.event.step)):
+            if not pairs.allow(Use(thread, at, event), use):
                 continue
             learnt = [way.acquired for way in world.order(thread, at, use.thread, use.position)]
             if learnt:

@@ -26,8 +26,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptxkit.analysis.kernel import Kernel, Looks, World
-from ptxkit.analysis.tensor_memory import Use, told_of, uses_of, waited, writes_before
+from ptxkit.analysis.kernel import Kernel, World
+from ptxkit.analysis.tensor_memory import Pairs, Use, told_of, uses_of, waited, writes_before
 from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
 
 _WAITS = {"tcgen05.ld": "tcgen05.wait::ld", "tcgen05.st": "tcgen05.wait::st"}
@@ -43,12 +43,12 @@ def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
 def _world(number: int, world: World) -> Iterator[Observation]:
     uses = [use for thread in world.threads.values() for use in uses_of(thread)]
     moves = [use for use in uses if use.completion in _WAITS]
-    looks = Looks(world.budget)
+    pairs = Pairs(world)
     for use in uses if moves else ():
         for earlier in writes_before(use, moves):
-            if not (_writes(use) or _writes(earlier)) or not _same_lanes(earlier, use):
+            if not (_writes(use) or _writes(earlier)) or not _same_lanes(earlier, use) or _together(earlier, use):
                 continue
-            if looks.allow((earlier.thread.tid, use.thread.tid, earlier.event.step, use.event.step)):
+            if pairs.allow(earlier, use):
                 kept = _is_kept(world, earlier, use)
                 if kept is not None:
                     exact = earlier.thread.trace.is_sure(earlier.position) and use.thread.trace.is_sure(use.position)
@@ -69,12 +69,16 @@ def _same_lanes(earlier: Use, use: Use) -> bool:
     return one is not None and other is not None and one[1] == other[1]
 
 
+def _together(earlier: Use, use: Use) -> bool:
+    """Whether two threads are lanes of one warp, which load and store together."""
+    same_warp = earlier.thread.tid // 32 == use.thread.tid // 32
+    return use.completion in _WAITS and same_warp and earlier.thread is not use.thread
+
+
 def _is_kept(world: World, earlier: Use, use: Use) -> bool | None:
     group = earlier.completion or ""
     if earlier.thread is use.thread:
         return waited(earlier.thread, group, earlier.position, use.position)
-    if use.completion in _WAITS and earlier.thread.tid // 32 == use.thread.tid // 32:
-        return None  # lanes of one warp do this together
     ways = told_of(world, earlier, use)
     if not ways:
         return None

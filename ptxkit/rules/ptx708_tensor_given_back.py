@@ -27,8 +27,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptxkit.analysis.kernel import Kernel, Looks, World
-from ptxkit.analysis.tensor_memory import Use, deallocations_of, is_complete, overlap, told_of, uses_of, waited
+from ptxkit.analysis.kernel import Kernel, World
+from ptxkit.analysis.tensor_memory import Pairs, Use, deallocations_of, is_complete, overlap, told_of, uses_of, waited
 from ptxkit.isa.effects import Barrier, MbarrierArrive, MbarrierWait, TensorMemory
 from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
 from ptxkit.rules.ptx704_tensor_completion import unfinished
@@ -46,10 +46,10 @@ def _world(number: int, world: World) -> Iterator[Observation]:
     threads = world.threads.values()
     ends = [use for thread in threads for use in deallocations_of(thread)]
     uses = [use for thread in threads for use in uses_of(thread)] if ends else []
-    looks = Looks(world.budget)
+    pairs = Pairs(world)
     for end in ends:
         for use in uses:
-            if not _is_of(use, end) or not looks.allow((use.thread.tid, end.thread.tid, use.event.step)):
+            if not _is_of(use, end) or not pairs.allow(use, end):
                 continue
             if use.completion == "tcgen05":
                 kept = _is_complete(world, use, end, uses)
@@ -64,9 +64,11 @@ def _world(number: int, world: World) -> Iterator[Observation]:
 
 
 def _is_of(use: Use, end: Use) -> bool:
-    """Whether an access counts from the address that is given back, and is not behind it in the same thread."""
+    """Whether an access counts from the address that is given back, and is not behind it in the same thread, nor a load
+    or store of the warp that gives it back."""
     one, other = use.place, end.place
-    if use.thread is end.thread and use.position > end.position:
+    same_warp = use.thread.tid // 32 == end.thread.tid // 32
+    if (use.thread is end.thread and use.position > end.position) or (same_warp and use.completion != "tcgen05"):
         return False
     return one is not None and other is not None and one[0] == other[0]
 
@@ -85,8 +87,6 @@ def _is_complete(world: World, write: Use, end: Use, uses: list[Use]) -> bool | 
 
 def _is_over(world: World, use: Use, end: Use) -> bool | None:
     """Whether a load or store of another warp comes before a deallocation; None where nobody knows."""
-    if use.thread.tid // 32 == end.thread.tid // 32:
-        return None
     ways = told_of(world, use, end)
     if ways:
         # Its registers may have been used by then. Where the thread waits for it later, it was not over for sure.
