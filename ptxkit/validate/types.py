@@ -52,7 +52,7 @@ def tolerance(operand: OperandForm, shape: TypedShape, words: Collection[str | N
     where an operand has its own.
     """
     if operand.kind == "address" and operand.elements and shape[0] == "a":
-        if isinstance(operand.space, Const) and operand.space.value in _NUMBERED:
+        if operand.long or (isinstance(operand.space, Const) and operand.space.value in _NUMBERED):
             return None
         return "indexed_base" if _is_odd_base(shape[1]) and not _first_misfit(operand, shape[2:]) else None
     wanted = wanted_type(operand)
