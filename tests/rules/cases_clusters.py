@@ -1,4 +1,4 @@
-"""Kernels of clusters of two CTAs: what reaches into the other one, and the barrier of both (PTX611, 613)."""
+"""Kernels of clusters of two CTAs: what reaches into the other one, and the barrier of both (PTX611, 612, 613)."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ PEER = """mov.u32 %r12, %cluster_ctarank; xor.b32 %r12, %r12, 1;
 mapa.shared::cluster.u32 %r10, %r4, %r12; mapa.shared::cluster.u32 %r11, %r5, %r12;"""
 MEET = "barrier.cluster.arrive.release; barrier.cluster.wait.acquire;"
 INIT = "@%p1 mbarrier.init.shared::cta.b64 [%r5], 128;"
+#: An mbarrier that takes one arrival.
+ONE = "@%p1 mbarrier.init.shared::cta.b64 [%r5], 1;"
 ARRIVE = "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r11];"
 #: A copy into both CTAs, half of what each expects.
 TO_BOTH = """.reg .b16 %rs<2>; mov.u16 %rs1, 3;
@@ -22,12 +24,18 @@ def case(name: str, body: str, bounds: str = BOUNDS, target: str = "sm_90a") -> 
 
 
 TOO_EARLY = (
-    case("a remote load before the cluster has met comes too early", "ld.shared::cluster.u32 %r20, [%r10]; //! PTX611"),
-    case("a barrier of the CTA is none of the cluster", "bar.sync 0; st.shared::cluster.u32 [%r10], 1; //! PTX611"),
+    case(
+        "a remote load before the cluster has met comes too early",
+        f"ld.shared::cluster.u32 %r20, [%r10]; //! PTX611\n{MEET}",
+    ),
+    case(
+        "a barrier of the CTA is none of the cluster",
+        f"bar.sync 0; st.shared::cluster.u32 [%r10], 1; //! PTX611\n{MEET}",
+    ),
     case("where the cluster has met its memory is there", f"{MEET} st.shared::cluster.u32 [%r10], 1; {MEET}"),
     case(
         "of one missing barrier there is one report",
-        "st.shared::cluster.u32 [%r10], 1; //! PTX611\nst.shared::cluster.u32 [%r10+4], 1;",
+        f"st.shared::cluster.u32 [%r10], 1; //! PTX611\nst.shared::cluster.u32 [%r10+4], 1; {MEET}",
     ),
     case(
         "the own memory under its name in the cluster is there",
@@ -85,6 +93,47 @@ barrier.cluster.wait.acquire; {ARRIVE} //! PTX611 init arrive
     case("an arrival that releases publishes them", f"{INIT} {MEET} {ARRIVE} {WAIT} {MEET}"),
 )
 
+COPY = "@%p1 cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%r13], [%r8], 16, [%r11];"
+EXPECTING = f"""mapa.shared::cluster.u32 %r13, %r2, %r12; @%p1 mbarrier.init.shared::cta.b64 [%r5], 1;
+@%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r5], 16; {MEET}"""
+
+FAREWELLS = (
+    case("a store that may come when the other CTA has ended", f"{MEET} st.shared::cluster.u32 [%r10], 1; //! PTX612"),
+    case(
+        "an arrival after the store tells the other CTA of both",
+        f"{INIT} {MEET} st.shared::cluster.u32 [%r10], 1; {ARRIVE} {WAIT}",
+    ),
+    case(
+        "a store after the last arrival that the other CTA waits for",
+        f"{ONE} {MEET} @%p1 {ARRIVE} @%p1 st.shared::cluster.u32 [%r10], 1; //! PTX612\n{WAIT}",
+    ),
+    case(
+        "a store by another thread than the one whose arrival may tell of it",
+        f"{ONE} {MEET} @%p1 {ARRIVE} @%p2 st.shared::cluster.u32 [%r10], 1;\n{WAIT}",
+    ),
+    case(
+        "an arrival in a phase that nobody waits for",
+        f"{ONE} {MEET} @%p1 {ARRIVE} {WAIT}\n@%p1 {ARRIVE} //! PTX612",
+    ),
+    case(
+        "a copy out of the own memory that only the other CTA knows to be done",
+        f"{EXPECTING}\n{COPY} //! PTX612\n{WAIT}",
+    ),
+    case(
+        "a copy out of the own memory, answered by the other CTA when it has it",
+        f"""@%p1 mbarrier.init.shared::cta.b64 [%r5+8], 1; {EXPECTING}
+{COPY} {WAIT}
+@%p1 mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r11+8];
+done: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p3, [%r5+8], 0; @!%p3 bra done;""",
+    ),
+    case("a copy out of the own memory before both CTAs meet", f"{EXPECTING}\n{COPY} {WAIT} {MEET}"),
+    case(
+        "nothing is said where a walk guesses",
+        f"{MEET} ld.global.u32 %r20, [%rd1]; setp.eq.u32 %p3, %r20, 0; @%p3 bra end;\n"
+        "st.shared::cluster.u32 [%r10], 1; end:",
+    ),
+)
+
 HALVES = (
     case(
         "a thread that arrives twice in a phase",
@@ -104,4 +153,4 @@ HALVES = (
     case("an arrival that nobody waits for before the end", f"{MEET} barrier.cluster.arrive.relaxed;"),
 )
 
-CASES = (*TOO_EARLY, *PUBLISHED, *HALVES)
+CASES = (*TOO_EARLY, *PUBLISHED, *FAREWELLS, *HALVES)

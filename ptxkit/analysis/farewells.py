@@ -1,0 +1,127 @@
+"""What makes a CTA of a cluster stay until others are done with its shared memory.
+
+Known only for clusters of two CTAs whose walks need no guess. Only what surely nobody waits for counts: an mbarrier
+that is waited for at all tells of the copies that complete on it, and what another thread signals may tell of anything.
+Source: PTX ISA, "Cluster of Cooperative Thread Arrays", "barrier.cluster", "Completion Mechanisms for Asynchronous Copy
+Operations".
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator
+from functools import cached_property
+
+from ptxkit.analysis.clusters import CLUSTER, Reach, arrivals, reaches
+from ptxkit.analysis.kernel import Thread, World
+from ptxkit.analysis.space import CTA_BITS
+from ptxkit.analysis.trace import Event
+from ptxkit.isa.effects import Access, Barrier, MbarrierArrive, MbarrierWait
+
+_RANK = 0xFF << CTA_BITS
+
+
+class Pair:
+    """A CTA, `own`, and the only other one of its cluster, `other`."""
+
+    def __init__(self, own: World, other: World) -> None:
+        self._own = own
+        self._other = other
+
+    @cached_property
+    def is_known(self) -> bool:
+        """Whether all threads of both are walked to their ends, without a guess."""
+        groups = [*self._own.groups, *self._other.groups]
+        return (
+            self._own.is_whole
+            and self._other.is_whole
+            and self._waiting is not None
+            and not any(group.opaque or group.guessed is not None or group.ended != "exit" for group in groups)
+        )
+
+    def exposed(self) -> Iterator[tuple[Thread, int, Event]]:
+        """Accesses to the own shared memory that may come, or last, when the CTA has ended: thread, position, event."""
+        for reach in self._reaches:
+            if not self._stays(reach.thread, reach.position) and not self._hears_of(reach):
+                yield reach.thread, reach.position, reach.event
+        for thread in self._own.threads.values():
+            for position, event in thread.positions(Access):
+                if _reads_for_another(event) and not self._stays(thread, position) and not self._is_answered(event):
+                    yield thread, position, event
+
+    @cached_property
+    def _reaches(self) -> list[Reach]:
+        return [reach for reach in reaches(self._other) if reach.rank == self._own.scenario.rank]
+
+    @cached_property
+    def _waiting(self) -> list[Thread] | None:
+        return self._own.everyone(Barrier, MbarrierWait)
+
+    @cached_property
+    def _rounds(self) -> int:
+        """How many rounds of the cluster's barrier some thread of the CTA waits for."""
+        return max((len(thread.marks.acquires.get(CLUSTER, ())) for thread in self._waiting or ()), default=0)
+
+    def _told(self, mbarrier: int | None) -> int:
+        """The last phase of an mbarrier that some thread of the CTA waits for."""
+        key = ("mbarrier", mbarrier)
+        return max((phase for thread in self._waiting or () for phase in thread.marks.phases.get(key, ())), default=0)
+
+    def _stays(self, thread: Thread, position: int) -> bool:
+        """Whether the CTA waits for a round of the cluster's barrier that a thread enters after a position."""
+        return self._rounds > bisect_left(arrivals(thread), position)
+
+    def _hears_of(self, reach: Reach) -> bool:
+        """Whether the CTA may wait for a signal that stands for a reach, or comes after it."""
+        return self._is_heard(reach) or any(
+            self._is_heard(later)
+            for later in self._reaches
+            if later.thread is not reach.thread or later.position > reach.position
+        )
+
+    def _is_heard(self, signal: Reach) -> bool:
+        if signal.mbarrier is None:
+            return False
+        told = self._told(signal.mbarrier)
+        if isinstance(signal.event.effect, MbarrierArrive):
+            return told >= self._ordinals[(signal.thread.tid, signal.position)]
+        return told > 0
+
+    @cached_property
+    def _ordinals(self) -> dict[tuple[int, int], int]:
+        """Of each arrival from the other CTA, by thread and position: how many its thread has made by then."""
+        found: dict[tuple[int, int], int] = {}
+        counts: dict[tuple[int, int | None], int] = {}
+        for reach in sorted(self._reaches, key=lambda reach: reach.position):
+            if isinstance(reach.event.effect, MbarrierArrive):
+                key = (reach.thread.tid, reach.mbarrier)
+                counts[key] = found[(reach.thread.tid, reach.position)] = counts.get(key, 0) + 1
+        return found
+
+    def _is_answered(self, copy: Event) -> bool:
+        """Whether the other CTA may signal, after it has seen a copy complete, what this one waits for."""
+        place = copy.barrier & ~_RANK if isinstance(copy.barrier, int) else None
+        seen = [(thread, thread.waits[place]) for thread in self._other.threads.values() if place in thread.waits]
+        return any(
+            self._is_heard(signal)
+            and (
+                at < signal.position
+                if thread is signal.thread
+                else any(self._other.order(thread, at, signal.thread, signal.position))
+            )
+            for signal in self._reaches
+            for thread, at in seen
+        )
+
+
+def _reads_for_another(event: Event) -> bool:
+    """Whether a copy reads the own shared memory and completes on an mbarrier of another CTA."""
+    effect = event.effect
+    return (
+        isinstance(effect, Access)
+        and (effect.kind, effect.completion) == ("read", "mbarrier")
+        and isinstance(event.address, int)
+        and not event.address & _RANK
+        and isinstance(event.barrier, int)
+        and bool(event.barrier & _RANK)
+    )

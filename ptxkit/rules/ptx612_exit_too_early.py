@@ -1,0 +1,68 @@
+"""PTX612: a CTA ends while its shared memory is still accessed from the cluster.
+
+What it does
+    In a cluster of two CTAs, finds accesses to the other CTA's shared memory, and signals to its mbarriers, that this
+    CTA waits for in no way before it ends; and copies out of a CTA's own shared memory into the other one, of whose
+    completion nothing tells the CTA that issued them.
+
+Why it matters
+    The shared memory of a CTA is gone when the CTA ends, and may be another one's then. What comes later faults, or
+    hits what is not meant.
+
+Example
+    cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%r1], [%r2], 1024, [%r3];
+    ret;
+
+Use instead
+    cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%r1], [%r2], 1024, [%r3];
+    // wait for the other CTA's copy, then meet it
+    barrier.cluster.arrive.release.aligned;
+    barrier.cluster.wait.acquire.aligned;
+    ret;
+
+ISA section
+    "Cluster of Cooperative Thread Arrays", "barrier.cluster". Catalogue: CL2, BK12, SA5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptxkit.analysis.clusters import polls, world_at
+from ptxkit.analysis.farewells import Pair
+from ptxkit.analysis.kernel import Kernel
+from ptxkit.analysis.program import Step
+from ptxkit.rules.finding import Finding, Observation, Rule
+
+
+def check(kernel: Kernel) -> Iterator[Observation]:
+    """Looks at both CTAs of each cluster of two."""
+    if not kernel.worlds or kernel.worlds[0].scenario.launch.cluster_size != 2 or polls(kernel.program):
+        return
+    for number, world in enumerate(kernel.worlds):
+        rank = world.scenario.rank
+        other = world_at(kernel.worlds, world, 1 - rank)
+        pair = Pair(world, other) if other is not None else None
+        if pair is None or not pair.is_known:
+            continue
+        for thread, _, event in pair.exposed():
+            own = thread in world.threads.values()
+            yield Observation((event.step, None), number, exact=True, finding=_finding(event.step, rank, own=own))
+
+
+def _finding(step: Step, rank: int, *, own: bool) -> Finding:
+    if own:
+        message = "copies out of shared memory of a CTA that may end before: nothing tells it that the copy is done"
+    else:
+        message = f"reaches into the shared memory of CTA {rank} of the cluster, which may have ended by then"
+    return Finding(
+        primary=step,
+        message=message,
+        help="let the cluster meet before it ends: `barrier.cluster.arrive.release.aligned;` and then"
+        " `barrier.cluster.wait.acquire.aligned;`",
+        properties={"rank": rank},
+        cause="exit",
+    )
+
+
+RULE = Rule("PTX612", "exit-too-early", ("Cluster of Cooperative Thread Arrays", "barrier.cluster"), check)
