@@ -1,0 +1,68 @@
+"""What may order two warps, in whatever way; and accesses to the same bytes that nothing orders."""
+
+from __future__ import annotations
+
+from ptxkit.analysis.conflicts import Conflict, Conflicts
+from tests.analysis.support import kernel_of, module_of
+
+HEAD = """.shared .align 128 .b8 tile[4096]; .shared .align 8 .b64 bars[2]; mov.u32 %r2, tile; mov.u32 %r5, bars;
+mov.u32 %r1, %tid.x; setp.eq.u32 %p1, %r1, 0; setp.lt.u32 %p2, %r1, 32; setp.lt.u32 %p4, %r1, 64;
+@%p1 mbarrier.init.shared.b64 [%r5], 1; bar.sync 0;"""
+STORE, LOAD = "@%p1 st.shared.u32 [%r2], %r1;", "@!%p2 ld.shared.u32 %r9, [%r2];"
+WAIT = "{label}: mbarrier.try_wait.parity.shared::cta.b64 %p3, [%r5], {parity}; @!%p3 bra {label};"
+
+
+def conflicts(body: str, bounds: str = ".reqntid 128, 1, 1") -> list[Conflict]:
+    """The conflicts of the first world."""
+    return list(Conflicts(kernel_of(module_of(HEAD + body, bounds=bounds)).worlds[0]))
+
+
+def test_nothing_orders_two_warps_before_a_barrier() -> None:
+    (found,) = conflicts(f"{STORE} {LOAD}")
+    assert (found.write.tid, found.read.tid // 32 > 0, found.returns) == (0, True, False)
+    assert conflicts(f"{STORE} bar.sync 0; {LOAD}") == []
+
+
+def test_threads_of_one_warp_are_not_looked_at() -> None:
+    assert conflicts("@%p1 st.shared.u32 [%r2], %r1; @%p2 ld.shared.u32 %r9, [%r2];") == []
+
+
+def test_a_barrier_of_the_warp_orders_no_other_warp() -> None:
+    assert conflicts(f"{STORE} bar.warp.sync -1; {LOAD}")
+
+
+def test_a_store_in_the_next_round_returns_to_what_is_read() -> None:
+    loop = "mov.u32 %r7, 0;\nnext: {} bar.sync 0; {} {} add.u32 %r7, %r7, 1; setp.lt.u32 %p5, %r7, 4; @%p5 bra next;"
+    (found,) = conflicts(loop.format(STORE, LOAD, ""))
+    assert found.returns
+    assert conflicts(loop.format(STORE, LOAD, "bar.sync 0;")) == []
+
+
+def test_an_mbarrier_hands_over_in_the_phase_of_the_arrival() -> None:
+    arrive = "@%p1 mbarrier.arrive.shared::cta.b64 _, [%r5];"
+    assert conflicts(f"{STORE} {arrive} {WAIT.format(label='one', parity=0)} {LOAD}") == []
+    late = f"{arrive} {WAIT.format(label='one', parity=0)} {STORE} {arrive} {LOAD} {WAIT.format(label='two', parity=1)}"
+    assert conflicts(late)
+
+
+def test_order_may_go_over_lanes_of_one_warp_and_over_other_warps() -> None:
+    """Thread 0 stores, thread 1 arrives for it: lanes mostly run together."""
+    body = f"""{STORE} setp.eq.u32 %p5, %r1, 1; @%p5 mbarrier.arrive.shared::cta.b64 _, [%r5];
+{WAIT.format(label="one", parity=0)} {LOAD}"""
+    assert conflicts(body) == []
+
+
+def test_a_flag_in_memory_may_order() -> None:
+    flag = "@%p1 st.release.cta.shared.u32 [%r2+64], 1; ld.acquire.cta.shared.u32 %r8, [%r2+64];"
+    assert conflicts(f"{STORE} {flag} {LOAD}") == []
+    assert conflicts(f"{STORE} ld.shared.u32 %r8, [%r2+128]; {LOAD}")
+
+
+def test_atomic_additions_conflict_with_plain_reads_alone() -> None:
+    assert conflicts("red.shared.add.u32 [%r2], 1; red.shared.add.u32 [%r2], 2;") == []
+    assert conflicts("red.shared.add.u32 [%r2], 1; ld.shared.u32 %r9, [%r2];")
+
+
+def test_other_bytes_are_no_conflict() -> None:
+    assert conflicts("@%p1 st.shared.u32 [%r2], %r1; @!%p2 ld.shared.u32 %r9, [%r2+4];") == []
+    assert conflicts("@%p1 st.shared.u32 [%r2], %r1; @!%p2 ld.shared.u8 %r9, [%r2+3];")
