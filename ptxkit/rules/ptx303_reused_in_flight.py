@@ -25,8 +25,9 @@ ISA section
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 
+from ptxkit.analysis.flow import Flow
 from ptxkit.analysis.inflight import Copy
 from ptxkit.analysis.kernel import (
     Kernel,
@@ -47,16 +48,33 @@ from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
 
 def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
     """Looks at each bulk copy out of shared memory, each later write of its bytes, and the end of its thread."""
+    vain = _vain_waits(kernel)
     for number, world in enumerate(kernel.worlds):
         if world.is_opaque:
             continue
         for issuer in world.threads.values():
             yield from _destinations(number, issuer)
-            sources = [copy for copy in issuer.copies if _reads_source(copy)]
+            sources = _sources(issuer)
             if sources:
-                yield from _end(number, issuer, sources, kernel.policy == "strict")
+                yield from _end(number, issuer, sources, vain, kernel.policy == "strict")
                 for writer in world.threads.values():
                     yield from _rewrites(number, world, issuer, sources, writer)
+
+
+def _sources(issuer: Thread) -> list[Copy]:
+    """The bulk copies that a thread starts out of shared memory."""
+    return [copy for copy in issuer.copies if _reads_source(copy)]
+
+
+def _vain_waits(kernel: Kernel) -> frozenset[Step]:
+    """The waits of a kernel whose waits never cover a copy; without those in loops, which may go round more often."""
+    threads = [thread for world in kernel.worlds for thread in world.threads.values()]
+    if any(copy.read is not None for thread in threads for copy in _sources(thread)):
+        return frozenset()
+    flow = Flow(kernel.program)
+    waits = {event.step for thread in threads for _, event in thread.positions(WaitGroup) if _is_bulk_wait(event)}
+    own = [step for step in waits if step in kernel.program.steps]
+    return frozenset(s for s in own if flow.block_of(s) not in flow.reachable(flow.after[flow.block_of(s)]))
 
 
 def _reads_source(copy: Copy) -> bool:
@@ -64,22 +82,23 @@ def _reads_source(copy: Copy) -> bool:
     return copy.group == "bulk" and isinstance(effect, Access) and effect.kind == "read"
 
 
-def _end(number: int, issuer: Thread, sources: list[Copy], strict: bool) -> Iterator[Observation]:
+def _end(number: int, issuer: Thread, sources: list[Copy], vain: Set[Step], strict: bool) -> Iterator[Observation]:
     """The end of a thread whose copies may still read.
 
     The manual says that the source must not be modified, not how long a CTA's memory outlives it; libraries leave their
-    last copies to the hardware. A thread that waits for none is an error, one that leaves the last to it is not, except
-    under `strict`.
+    last copies to the hardware. A thread that leaves all of them is an error: one that never waits, or waits in vain
+    after its copy. One that leaves the last is not, except under `strict`.
     """
     if issuer.trace.ended != "exit":
         return
-    never_waits = not any(_is_bulk_wait(event) for _, event in issuer.positions(WaitGroup))
+    waits = [(at, event.step) for at, event in issuer.positions(WaitGroup) if _is_bulk_wait(event)]
     for copy in sources:
         if copy.committed is None:
             continue  # PTX301 speaks of it
+        left = not waits or any(at > copy.position and step in vain for at, step in waits)
         finding = None
-        if copy.read is None and (strict or never_waits):
-            finding = _left_behind(issuer, copy, Severity.ERROR if never_waits else Severity.WARNING)
+        if copy.read is None and (strict or left):
+            finding = _left_behind(issuer, copy, Severity.ERROR if left else Severity.WARNING)
         yield Observation((copy.event.step, None), number, issuer.trace.is_sure(), finding)
 
 

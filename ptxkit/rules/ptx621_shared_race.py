@@ -29,16 +29,20 @@ from collections.abc import Iterator
 
 from ptxkit.analysis.conflicts import Conflict, Conflicts
 from ptxkit.analysis.kernel import Kernel, World
+from ptxkit.analysis.scenario import Launch
 from ptxkit.isa.effects import Access
 from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
 
 
 def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
     """Looks at what threads of different warps do to the same bytes."""
+    seen: set[tuple[Launch, int, int]] = set()
     for number, world in enumerate(kernel.worlds):
-        if world.is_opaque or not world.is_whole:
-            continue
         launch = world.scenario.launch
+        given = (launch, world.scenario.sample, world.scenario.rank)
+        if world.is_opaque or not world.is_whole or given in seen:
+            continue  # what differs from a world seen before is guessed, and proves nothing
+        seen.add(given)
         for conflict in filter(_is_told_here, Conflicts(world)):
             write, read = conflict.write, conflict.read
             if not (launch.is_exact or launch.is_limit):

@@ -249,6 +249,14 @@ cp.async.bulk.commit_group;
 end:""",
     ),
     Case(
+        "a wait that leaves the only copy pending is none",
+        """bar.sync 0; @!%p1 bra end;
+cp.async.bulk.global.shared::cta.bulk_group [%rd2], [%r2], 512; //! PTX303 wait
+cp.async.bulk.commit_group;
+cp.async.bulk.wait_group.read 1; //= wait
+end:""",
+    ),
+    Case(
         "a store into the destination of a copy in flight races with it",
         """cp.async.cg.shared.global [%r4], [%rd1], 16; //= copy
 cp.async.commit_group;
