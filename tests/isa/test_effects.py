@@ -145,7 +145,7 @@ def test_wgmma_reads_descriptors_through_the_async_proxy_and_updates_registers()
         ("barrier.sync 0;", Barrier("cta", "sync", Role("a"))),
         ("barrier.cluster.arrive.relaxed;", Barrier("cluster", "arrive", order="relaxed")),
         ("barrier.cluster.wait.aligned;", Barrier("cluster", "wait", order="acquire", aligned=True)),
-        ("bar.warp.sync 0xffffffff;", Barrier("warp", "sync")),
+        ("bar.warp.sync 0xffffffff;", Barrier("warp", "sync", Role("mask"))),
         ("mbarrier.init.shared.b64 [%r1], 32;", MbarrierInit("bar", Role("count"))),
         ("mbarrier.expect_tx.shared.b64 [%r1], 64;", MbarrierExpect("bar", Role("tx"))),
         ("mbarrier.arrive.shared.b64 %rd1, [%r1];", MbarrierArrive("bar", Const(1), state="state")),

@@ -319,7 +319,7 @@ def evaluated(text: str, role: str, registers: tuple[int, ...]) -> Value:
             case Role(name):
                 return sources[name]
             case Call(name, arguments):
-                return operations.find(name)(*[compute(argument) for argument in arguments])
+                return operations.find(name)(operations, *[compute(argument) for argument in arguments])
         raise AssertionError(expression)
 
     found = compute(value_of(text, role))
