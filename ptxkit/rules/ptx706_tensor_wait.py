@@ -24,10 +24,13 @@ ISA section
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from ptxkit.analysis.kernel import Kernel, World
+from ptxkit.analysis.slicing import registers_in
 from ptxkit.analysis.tensor_memory import Pairs, Use, told_of, uses_of, waited, writes_before
+from ptxkit.diagnostics import Severity
 from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
 
 _WAITS = {"tcgen05.ld": "tcgen05.wait::ld", "tcgen05.st": "tcgen05.wait::st"}
@@ -42,7 +45,8 @@ def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
 
 def _world(number: int, world: World) -> Iterator[Observation]:
     uses = [use for thread in world.threads.values() for use in uses_of(thread)]
-    moves = [use for use in uses if use.completion in _WAITS]
+    used = _registers_used(world) if uses else frozenset()
+    moves = [use for use in uses if use.completion in _WAITS and not _is_awaited(use, used)]
     pairs = Pairs(world)
     for use in uses if moves else ():
         for earlier in writes_before(use, moves):
@@ -55,6 +59,22 @@ def _world(number: int, world: World) -> Iterator[Observation]:
                     threads = 1 if earlier.thread is use.thread else 2
                     finding = None if kept else _finding(earlier, use)
                     yield Observation((use.event.step, earlier.event.step), number, exact, finding, threads)
+
+
+def _registers_used(world: World) -> frozenset[str]:
+    """The registers that more than one instruction of the kernel names: what a load gives, and somebody uses."""
+    counts: Counter[str] = Counter()
+    for step in world.program.steps:
+        counts.update({name for operand in step.instruction.operands for name in registers_in(operand, step.scope)})
+    return frozenset(name for name, count in counts.items() if count > 1)
+
+
+def _is_awaited(use: Use, used: frozenset[str]) -> bool:
+    """Whether it is a load whose results are used: to use them waits for it, and `wait::ld` adds nothing."""
+    if use.completion != "tcgen05.ld":
+        return False
+    operands = use.event.step.instruction.operands
+    return bool(operands) and not used.isdisjoint(registers_in(operands[0], use.event.step.scope))
 
 
 def _writes(use: Use) -> bool:
@@ -85,6 +105,11 @@ def _is_kept(world: World, earlier: Use, use: Use) -> bool | None:
     return any(waited(earlier.thread, group, earlier.position, way.released) for way in ways)
 
 
+def _is_usual(earlier: Use, use: Use) -> bool:
+    """Whether a thread loads what it stored: the text asks for a wait, and kernels of the vendor do without."""
+    return earlier.thread is use.thread and (earlier.completion, use.completion) == ("tcgen05.st", "tcgen05.ld")
+
+
 def _finding(earlier: Use, use: Use) -> Finding:
     wait = _WAITS[earlier.completion or ""]
     does = "load" if earlier.completion == "tcgen05.ld" else "store"
@@ -94,6 +119,7 @@ def _finding(earlier: Use, use: Use) -> Finding:
         message=f"uses Tensor Memory that the {does} at line {{1}} may still be working on: no `{wait}` comes between",
         labels=((earlier.event.step, f"{does} of these columns"),),
         help=f"add `{wait}.sync.aligned;` after line {{1}}, {where}",
+        severity=Severity.WARNING if _is_usual(earlier, use) else Severity.ERROR,
         properties={"completion": earlier.completion or ""},
         cause=earlier.event.step,
     )

@@ -108,12 +108,13 @@ MOVES = (
     _case("a load behind a store that was waited for", f"{_STORE} {_STORED} {_LOAD} {_LOADED} {_OUT} {_LEAVE}"),
     _case(
         "a load behind a store in flight",
-        f"{_STORE} //= store\n{_LOAD} //! PTX706 store\n{_LOADED} {_STORED} {_OUT} {_LEAVE}",
+        f"{_STORE} //= store\n{_LOAD} //? PTX706 store\n{_LOADED} {_STORED} {_OUT} {_LEAVE}",
     ),
     _case(
         "a store behind a load in flight",
-        f"{_LOAD} //= load\n{_STORE} //! PTX706 load\n{_LOADED} {_STORED} {_OUT} {_LEAVE}",
+        f"{_LOAD} //= load\n{_STORE} //! PTX706 load\n{_LOADED} {_STORED} {_LEAVE}",
     ),
+    _case("a store behind a load whose results are used", f"{_LOAD} {_OUT} {_STORE} {_STORED} {_LEAVE}"),
     _case("a load behind a load in flight", f"{_STORE} {_STORED} {_LOAD} {_LOAD} {_LOADED} {_OUT} {_LEAVE}"),
     _case(
         "other columns than those in flight",
