@@ -10,7 +10,15 @@ from collections import defaultdict
 from collections.abc import Mapping
 
 from ptxkit.analysis.trace import Event, Trace
-from ptxkit.isa.effects import Access, CommitGroup, MbarrierComplete, MbarrierTrack, MbarrierWait, MemoryFence, WaitGroup
+from ptxkit.isa.effects import (
+    Access,
+    CommitGroup,
+    MbarrierComplete,
+    MbarrierTrack,
+    MbarrierWait,
+    MemoryFence,
+    WaitGroup,
+)
 from ptxkit.records import dataclass, field
 
 #: The completion mechanisms that work by groups.
