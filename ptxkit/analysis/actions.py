@@ -137,23 +137,29 @@ def _actions(step: Step, wanted: Interests | None) -> list[Action]:
                 control.append(_control(operands, effect))
             case fx.MbarrierWait():
                 values.append(_wait(operands, effect))
-            case fx.Barrier(level="warp", order="relaxed"):
-                events.append(_meet(operands, effect))
-            case fx.Access(space="tensor"):
-                events.append(tensor_access(operands, effect))
-            case fx.Access():
-                events.extend(_access(operands, effect, keeps=wanted is None or wanted.memory))
-            case fx.TensorMemory():
-                events.append(tensor_memory(operands, effect))
-            case fx.CtaGroup():
-                pass
             case _:
-                events.append(_record(operands, effect))
+                events.extend(_events(operands, effect, keeps=wanted is None or wanted.memory))
     if _is_collective(step.match):
         events.append(_meet(operands, fx.Barrier("warp", "sync", order="relaxed", aligned=True)))
     # Effects read the registers as they were before the instruction; control leaves last.
     checks = (*space_checks(operands), *fit_checks(operands))
     return [action for action in (*checks, *events, *values, *control) if action is not None]
+
+
+def _events(operands: Operands, effect: fx.Effect, *, keeps: bool) -> list[Action | None]:
+    """What is recorded of an effect."""
+    match effect:
+        case fx.Barrier(level="warp", order="relaxed"):
+            return [_meet(operands, effect)]
+        case fx.Access(space="tensor"):
+            return [tensor_access(operands, effect)]
+        case fx.Access():
+            return _access(operands, effect, keeps=keeps)
+        case fx.TensorMemory():
+            return [tensor_memory(operands, effect)]
+        case fx.CtaGroup():
+            return []
+    return [_record(operands, effect)]
 
 
 def _forget(operands: Operands) -> Action:

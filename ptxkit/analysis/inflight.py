@@ -30,8 +30,8 @@ class Copy:
     """One access of an asynchronous operation, and the positions at which the issuing thread learnt more of it.
 
     committed: its group was closed. read: its source may be reused. done: it is complete, as seen by this thread.
-    tracked: an mbarrier arrival depends on it (`cp.async.mbarrier.arrive`). phase: of the mbarrier that it completes on,
-    from 1, where that is known.
+    tracked: an mbarrier arrival depends on it (`cp.async.mbarrier.arrive`). phase: of the mbarrier that it completes
+    on, from 1, where that is known.
     """
 
     position: int
@@ -71,55 +71,71 @@ def copies_of(trace: Trace, phases: Mapping[int, int] | None = None) -> list[Cop
 
     phases: by position, the phase in which a completion counts, or of which a wait tells.
     """
-    known = phases or {}
-    groups: dict[str, _Groups] = defaultdict(_Groups)
-    by_barrier: dict[object, list[Copy]] = defaultdict(list)
-    copies: list[Copy] = []
-    asked: list[tuple[object, int | None, bool]] = []  # waits that a relaxed order leaves to the next fence
+    flight = _Flight(phases or {})
     for position, event in enumerate(trace.events):
-        if not isinstance(event, Event):
-            continue
-        effect = event.effect
-        if isinstance(effect, Access) and effect.completion is not None:
-            copy = Copy(position, event, effect.completion)
-            copies.append(copy)
-            if effect.completion in GROUPED:
-                groups[effect.completion].open.append(copy)
-            elif event.barrier is not None:
-                by_barrier[event.barrier].append(copy)
-        elif isinstance(effect, CommitGroup):
-            groups[effect.group].commit(position)
-        elif isinstance(effect, WaitGroup):
-            if effect.commits:
-                groups[effect.group].commit(position)
-            pending = event.amount if isinstance(event.amount, int) else 0
-            groups[effect.group].wait(pending, position, effect.read_only)
-        elif isinstance(effect, MbarrierTrack):
-            for copy in _unfinished(groups["cp.async"]):
-                copy.tracked = copy.tracked if copy.tracked is not None else position
-        elif isinstance(effect, MbarrierComplete):
-            for copy in reversed(copies):
-                if (copy.event.step, copy.event.visit) != (event.step, event.visit):
-                    break
-                copy.phase = known.get(position)
-        elif isinstance(effect, MbarrierWait):
-            asked.append((event.address, known.get(position), effect.order == "relaxed"))
-        if asked and (isinstance(effect, MemoryFence) or not asked[-1][2]):
-            for barrier, phase, _ in asked:
-                _finish(by_barrier, barrier, phase, position)
-            asked.clear()
-    return copies
+        if isinstance(event, Event):
+            flight.see(position, event)
+    return flight.copies
 
 
-def _finish(by_barrier: dict[object, list[Copy]], barrier: object, phase: int | None, position: int) -> None:
-    """Ends the copies of the phases that a wait tells of; all that are under way where phases are not known."""
-    left: list[Copy] = []
-    for copy in by_barrier.pop(barrier, ()):
-        if phase is None or copy.phase is None or copy.phase <= phase:
-            copy.done = copy.read = position
-        else:
-            left.append(copy)
-    by_barrier[barrier].extend(left)
+class _Flight:
+    """What is under way, event by event. asked: waits on mbarriers that a relaxed order leaves to the next fence."""
+
+    def __init__(self, phases: Mapping[int, int]) -> None:
+        self.copies: list[Copy] = []
+        self._phases = phases
+        self._groups: dict[str, _Groups] = defaultdict(_Groups)
+        self._by_barrier: dict[object, list[Copy]] = defaultdict(list)
+        self._asked: list[tuple[object, int | None]] = []
+
+    def see(self, position: int, event: Event) -> None:
+        """The next event of the thread."""
+        match event.effect:
+            case Access(completion=str(completion)):
+                self._start(Copy(position, event, completion))
+            case CommitGroup(group=group):
+                self._groups[group].commit(position)
+            case WaitGroup() as effect:
+                self._wait(position, event, effect)
+            case MbarrierTrack():
+                for copy in _unfinished(self._groups["cp.async"]):
+                    copy.tracked = copy.tracked if copy.tracked is not None else position
+            case MbarrierComplete():
+                for copy in reversed(self.copies):
+                    if (copy.event.step, copy.event.visit) != (event.step, event.visit):
+                        break
+                    copy.phase = self._phases.get(position)
+            case MbarrierWait(order=order):
+                self._asked.append((event.address, self._phases.get(position)))
+                if order != "relaxed":
+                    self._learn(position)
+            case MemoryFence():
+                self._learn(position)
+
+    def _start(self, copy: Copy) -> None:
+        self.copies.append(copy)
+        if copy.group in GROUPED:
+            self._groups[copy.group].open.append(copy)
+        elif copy.event.barrier is not None:
+            self._by_barrier[copy.event.barrier].append(copy)
+
+    def _wait(self, position: int, event: Event, effect: WaitGroup) -> None:
+        if effect.commits:
+            self._groups[effect.group].commit(position)
+        pending = event.amount if isinstance(event.amount, int) else 0
+        self._groups[effect.group].wait(pending, position, effect.read_only)
+
+    def _learn(self, position: int) -> None:
+        """Ends the copies of the phases that waits told of; all that are under way where phases are not known."""
+        for barrier, phase in self._asked:
+            left: list[Copy] = []
+            for copy in self._by_barrier.pop(barrier, ()):
+                if phase is None or copy.phase is None or copy.phase <= phase:
+                    copy.done = copy.read = position
+                else:
+                    left.append(copy)
+            self._by_barrier[barrier].extend(left)
+        self._asked.clear()
 
 
 def _unfinished(groups: _Groups) -> list[Copy]:
