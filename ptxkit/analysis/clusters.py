@@ -11,9 +11,10 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
-from ptxkit.analysis.kernel import Thread, World
+from ptxkit.analysis.kernel import World
 from ptxkit.analysis.program import Program
 from ptxkit.analysis.space import CTA_BITS
+from ptxkit.analysis.thread import Thread
 from ptxkit.analysis.trace import Event
 from ptxkit.isa.effects import Access, Barrier, MbarrierArrive, MbarrierComplete, MbarrierExpect, MemoryFence
 from ptxkit.records import dataclass

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from ptxkit.analysis.kernel import Thread, World
+from ptxkit.analysis.kernel import World
 from ptxkit.analysis.names import objects_at
 from ptxkit.analysis.phases import committed_by, local, waits_on
 from ptxkit.analysis.plain import AT_ONCE
 from ptxkit.analysis.program import Program, Step
 from ptxkit.analysis.routes import Route
 from ptxkit.analysis.sightings import Sighting
+from ptxkit.analysis.thread import Thread
 from ptxkit.analysis.trace import Event
 from ptxkit.isa.effects import AsyncRegisters, WaitGroup
 from ptxkit.transfers import Completion, Wait

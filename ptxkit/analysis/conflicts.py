@@ -11,9 +11,10 @@ from collections.abc import Iterator
 
 from ptxkit.analysis.budget import Budget
 from ptxkit.analysis.causality import Causality, Path
-from ptxkit.analysis.kernel import World, extent
+from ptxkit.analysis.kernel import World
 from ptxkit.analysis.program import Step
 from ptxkit.analysis.ranges import RangeIndex
+from ptxkit.analysis.touches import extent
 from ptxkit.analysis.trace import Event, GroupEvent, Opaque
 from ptxkit.isa.effects import Access
 from ptxkit.records import dataclass, field

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptxkit.analysis.kernel import Looks, Thread, World, covers_shared, extent, is_async_read, is_generic_write
+from ptxkit.analysis.kernel import World
 from ptxkit.analysis.program import Step
 from ptxkit.analysis.ranges import RangeIndex
+from ptxkit.analysis.thread import Looks, Thread
+from ptxkit.analysis.touches import covers_shared, extent, is_async_read, is_generic_write
 from ptxkit.analysis.trace import Event, Opaque
 from ptxkit.records import dataclass
 

@@ -13,8 +13,9 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from ptxkit.analysis.clusters import CLUSTER, Reach, arrivals, reaches
-from ptxkit.analysis.kernel import Thread, World
+from ptxkit.analysis.kernel import World
 from ptxkit.analysis.space import CTA_BITS
+from ptxkit.analysis.thread import Thread
 from ptxkit.analysis.trace import Event
 from ptxkit.isa.effects import Access, Barrier, MbarrierArrive, MbarrierWait
 

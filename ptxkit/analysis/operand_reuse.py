@@ -13,9 +13,11 @@ from collections.abc import Iterator
 
 from ptxkit.analysis.collectives import WARPGROUP
 from ptxkit.analysis.inflight import Copy
-from ptxkit.analysis.kernel import Thread, World, is_async_write
+from ptxkit.analysis.kernel import World
 from ptxkit.analysis.order import Handover
 from ptxkit.analysis.program import Step
+from ptxkit.analysis.thread import Thread
+from ptxkit.analysis.touches import is_async_write
 from ptxkit.analysis.trace import Event
 from ptxkit.isa.effects import Access, MbarrierArrive
 from ptxkit.records import dataclass

@@ -6,10 +6,11 @@ from bisect import bisect_right
 from collections.abc import Iterator
 
 from ptxkit.analysis.inflight import Copy
-from ptxkit.analysis.kernel import Thread, World
+from ptxkit.analysis.kernel import World
 from ptxkit.analysis.program import Step
 from ptxkit.analysis.space import CTA_BITS
 from ptxkit.analysis.terms import Value
+from ptxkit.analysis.thread import Thread
 from ptxkit.analysis.trace import Event
 from ptxkit.isa.effects import MbarrierArrive, MbarrierExpect, MbarrierTrack
 

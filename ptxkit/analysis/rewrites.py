@@ -9,7 +9,7 @@ from ptxkit.analysis.ranges import RangeIndex
 from ptxkit.isa.effects import MbarrierWait
 
 if TYPE_CHECKING:
-    from ptxkit.analysis.kernel import Thread
+    from ptxkit.analysis.thread import Thread
 
 #: A tensor copy of unknown box may have rewritten this much from its address on.
 LARGEST_BOX = 64 << 10

@@ -12,10 +12,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from ptxkit.analysis.kernel import Looks, Thread, World
+from ptxkit.analysis.kernel import World
 from ptxkit.analysis.order import Handover
 from ptxkit.analysis.program import Step
 from ptxkit.analysis.terms import Term
+from ptxkit.analysis.thread import Looks, Thread
 from ptxkit.analysis.trace import Event
 from ptxkit.isa.effects import Access, MbarrierArrive, MbarrierWait, TensorFence, TensorMemory, WaitGroup
 from ptxkit.records import dataclass

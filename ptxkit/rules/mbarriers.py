@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 
-from ptxkit.analysis.kernel import Thread, World
+from ptxkit.analysis.kernel import World
 from ptxkit.analysis.space import CTA_BITS
+from ptxkit.analysis.thread import Thread
 from ptxkit.analysis.trace import Event
 from ptxkit.isa.effects import (
     Access,

@@ -25,8 +25,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptxkit.analysis.inflight import GROUPED, Copy
-from ptxkit.analysis.kernel import Kernel, Thread
+from ptxkit.analysis.kernel import Kernel
 from ptxkit.analysis.program import Step
+from ptxkit.analysis.thread import Thread
 from ptxkit.diagnostics import Severity
 from ptxkit.isa.effects import CommitGroup, WaitGroup
 from ptxkit.rules.finding import Doubt, Finding, Observation, Rule

@@ -29,17 +29,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptxkit.analysis.inflight import GROUPED, Copy
-from ptxkit.analysis.kernel import (
-    Fills,
-    Kernel,
-    Looks,
-    Thread,
-    World,
-    extent,
-    is_generic_write,
-)
+from ptxkit.analysis.kernel import Kernel, World
 from ptxkit.analysis.order import NEVER
 from ptxkit.analysis.program import Step
+from ptxkit.analysis.thread import Fills, Looks, Thread
+from ptxkit.analysis.touches import extent, is_generic_write
 from ptxkit.analysis.trace import Event
 from ptxkit.isa.effects import MbarrierWait, WaitGroup
 from ptxkit.rules.finding import Doubt, Finding, Observation, Rule

@@ -29,17 +29,11 @@ from collections.abc import Iterator, Set
 
 from ptxkit.analysis.flow import Flow
 from ptxkit.analysis.inflight import Copy
-from ptxkit.analysis.kernel import (
-    Kernel,
-    Looks,
-    Thread,
-    World,
-    extent,
-    is_async_write,
-    is_generic_write,
-)
+from ptxkit.analysis.kernel import Kernel, World
 from ptxkit.analysis.program import Step
 from ptxkit.analysis.ranges import RangeIndex
+from ptxkit.analysis.thread import Looks, Thread
+from ptxkit.analysis.touches import extent, is_async_write, is_generic_write
 from ptxkit.analysis.trace import Event
 from ptxkit.diagnostics import Severity
 from ptxkit.isa.effects import Access, WaitGroup

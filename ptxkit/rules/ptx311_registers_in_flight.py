@@ -28,9 +28,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptxkit.analysis.kernel import Kernel, Thread
+from ptxkit.analysis.kernel import Kernel
 from ptxkit.analysis.program import Step
 from ptxkit.analysis.registers_in_flight import Touch, touches_of
+from ptxkit.analysis.thread import Thread
 from ptxkit.isa.effects import AsyncRegisters, CommitGroup, WaitGroup
 from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
 

@@ -28,11 +28,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptxkit.analysis.flow import Flow
-from ptxkit.analysis.kernel import Kernel, Thread
+from ptxkit.analysis.kernel import Kernel
 from ptxkit.analysis.program import Step
 from ptxkit.analysis.register_fences import Approach, RegisterFences
 from ptxkit.analysis.register_parts import Parts
 from ptxkit.analysis.registers_in_flight import issues_in
+from ptxkit.analysis.thread import Thread
 from ptxkit.analysis.trace import Event
 from ptxkit.isa.effects import AsyncRegisters, RegisterFence
 from ptxkit.rules.finding import Doubt, Finding, Observation, Rule

@@ -27,9 +27,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptxkit.analysis.kernel import Kernel, Looks, World
+from ptxkit.analysis.kernel import Kernel, World
 from ptxkit.analysis.operand_reuse import Turn, is_over, turns_of
 from ptxkit.analysis.program import Step
+from ptxkit.analysis.thread import Looks
 from ptxkit.isa.effects import WaitGroup
 from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
 

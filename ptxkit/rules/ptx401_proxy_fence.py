@@ -29,10 +29,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptxkit.analysis.kernel import Kernel, Looks, Thread, World, extent, is_async_read, is_generic_write
+from ptxkit.analysis.kernel import Kernel, World
 from ptxkit.analysis.order import Handover
 from ptxkit.analysis.program import Step
 from ptxkit.analysis.ranges import RangeIndex
+from ptxkit.analysis.thread import Looks, Thread
+from ptxkit.analysis.touches import extent, is_async_read, is_generic_write
 from ptxkit.analysis.trace import Event
 from ptxkit.diagnostics import Severity
 from ptxkit.isa.effects import Barrier

@@ -25,7 +25,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptxkit.analysis.kernel import Kernel, Thread, World
+from ptxkit.analysis.kernel import Kernel, World
+from ptxkit.analysis.thread import Thread
 from ptxkit.analysis.trace import Event
 from ptxkit.isa.effects import MbarrierComplete, MbarrierInit
 from ptxkit.rules.finding import Doubt, Finding, Observation, Rule

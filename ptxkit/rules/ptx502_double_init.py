@@ -24,8 +24,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
-from ptxkit.analysis.kernel import Kernel, Thread, World
+from ptxkit.analysis.kernel import Kernel, World
 from ptxkit.analysis.program import Step
+from ptxkit.analysis.thread import Thread
 from ptxkit.analysis.trace import Event
 from ptxkit.diagnostics import Severity
 from ptxkit.isa.effects import MbarrierInvalidate

@@ -38,8 +38,9 @@ from ptxkit.analysis.clusters import (
     signalled,
     world_at,
 )
-from ptxkit.analysis.kernel import Kernel, Thread, World
+from ptxkit.analysis.kernel import Kernel, World
 from ptxkit.analysis.program import Step
+from ptxkit.analysis.thread import Thread
 from ptxkit.analysis.trace import Event
 from ptxkit.isa.effects import Barrier
 from ptxkit.rules.finding import Finding, Observation, Rule

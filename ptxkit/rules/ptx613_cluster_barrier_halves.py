@@ -26,8 +26,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptxkit.analysis.kernel import Kernel, Thread
+from ptxkit.analysis.kernel import Kernel
 from ptxkit.analysis.program import Step
+from ptxkit.analysis.thread import Thread
 from ptxkit.isa.effects import Barrier
 from ptxkit.rules.finding import Finding, Observation, Rule
 

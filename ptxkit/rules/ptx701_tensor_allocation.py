@@ -27,8 +27,9 @@ from collections import Counter
 from collections.abc import Iterator
 
 from ptxkit.analysis.collectives import WARP, Uneven, compared
-from ptxkit.analysis.kernel import Kernel, Thread, World
+from ptxkit.analysis.kernel import Kernel, World
 from ptxkit.analysis.program import Step
+from ptxkit.analysis.thread import Thread
 from ptxkit.analysis.trace import Event
 from ptxkit.isa.effects import Effect, TensorMemory
 from ptxkit.rules.finding import Doubt, Finding, Observation, Rule

@@ -29,9 +29,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptxkit.analysis.kernel import Kernel, Thread, World
+from ptxkit.analysis.kernel import Kernel, World
 from ptxkit.analysis.program import Step
 from ptxkit.analysis.tensor_memory import Pairs, Use, fences_between, learns, uses_of, writes_before
+from ptxkit.analysis.thread import Thread
 from ptxkit.diagnostics import Severity
 from ptxkit.isa.effects import TensorFence, TensorMemory
 from ptxkit.rules.finding import Doubt, Finding, Observation, Rule

@@ -1,0 +1,54 @@
+"""What one event does to shared memory: the bytes it touches, and through which proxy."""
+
+from __future__ import annotations
+
+from ptxkit.analysis.trace import Event
+from ptxkit.isa.effects import Access, ProxyFence
+
+#: An access of unknown extent touches at least this much: the smallest bulk copy, one row of a core matrix.
+LEAST_ACCESS = 16
+
+
+def extent(event: Event) -> tuple[int, int] | None:
+    """The range of shared memory that an access surely touches; None where its place is not known."""
+    if not isinstance(event.address, int):
+        return None
+    size = event.size if isinstance(event.size, int) and event.size > 0 else LEAST_ACCESS
+    return event.address, event.address + size
+
+
+def covers_shared(event: Event, direction: str | None = "both") -> bool:
+    """Whether a fence of a direction (None: of any) orders generic accesses to shared memory before async ones."""
+    effect = event.effect
+    if not isinstance(effect, ProxyFence) or effect.proxy != "async" or direction not in (None, effect.direction):
+        return False
+    return not effect.spaces or any(space.startswith("shared") for space in effect.spaces)
+
+
+def is_generic_write(event: Event) -> bool:
+    """Whether an access writes shared memory through the generic proxy."""
+    effect = event.effect
+    return isinstance(effect, Access) and effect.kind != "read" and effect.proxy == "generic"
+
+
+def is_generic_read(event: Event) -> bool:
+    """Whether an access reads shared memory through the generic proxy, at once."""
+    effect = event.effect
+    return (
+        isinstance(effect, Access)
+        and effect.kind != "write"
+        and effect.proxy == "generic"
+        and effect.completion is None
+    )
+
+
+def is_async_read(event: Event) -> bool:
+    """Whether an access reads shared memory through the async proxy."""
+    effect = event.effect
+    return isinstance(effect, Access) and effect.kind != "write" and effect.proxy == "async"
+
+
+def is_async_write(event: Event) -> bool:
+    """Whether an access writes shared memory through the async proxy."""
+    effect = event.effect
+    return isinstance(effect, Access) and effect.kind != "read" and effect.proxy == "async"
