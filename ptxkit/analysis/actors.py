@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Set
 
+from ptxkit.analysis.terms import Lanes, Value
 from ptxkit.analysis.trace import Event, GroupEvent, GroupTrace, Opaque
 from ptxkit.isa.effects import (
     Barrier,
@@ -78,11 +79,10 @@ def _alike(group: GroupTrace) -> Iterator[Actor]:
         before = group.events[: group.guessed]
         guessed = sum(not isinstance(event, Opaque) and synchronises(event.effect) for event in before)
     by_story: dict[Hashable, list[int]] = defaultdict(list)
-    if any(isinstance(event, GroupEvent) for event in events):
-        for index in range(len(group.tids)):
-            by_story[tuple(_own(event, index) for event in events)].append(index)
-    else:
-        by_story[()].extend(range(len(group.tids)))
+    # Who shares an event has no part in the difference.
+    told = [event for event in events if isinstance(event, GroupEvent)]
+    for index in range(len(group.tids)):
+        by_story[tuple(_told(event, index) for event in told)].append(index)
     for indices in by_story.values():
         own = [_own(event, indices[0]) for event in events]
         sure = None if guessed is None else sum(event is not None for event in own[:guessed])
@@ -102,6 +102,13 @@ def _by_warp(actor: Actor, parted: Set[int]) -> Iterator[Actor]:
         kept = [synchronises(event.effect, warp=False) for event in actor.events]
         events = tuple(event for event, keep in zip(actor.events, kept, strict=True) if keep)
         yield Actor(tuple(tids), events, actor.ended, None if actor.guessed is None else sum(kept[: actor.guessed]))
+
+
+def _told(event: GroupEvent, index: int) -> tuple[Value | None, ...] | None:
+    """What of an event is one thread's own; None where it took no part."""
+    if event.who is not None and not event.who[index]:
+        return None
+    return tuple(held.at(index) if isinstance(held, Lanes) else None for held in event.fields)
 
 
 def _own(event: Event | GroupEvent, index: int) -> Event | None:

@@ -14,7 +14,7 @@ from ptxkit.analysis.causality import Causality, Path
 from ptxkit.analysis.kernel import World
 from ptxkit.analysis.program import Step
 from ptxkit.analysis.ranges import RangeIndex
-from ptxkit.analysis.touches import extent
+from ptxkit.analysis.touches import extent_of
 from ptxkit.analysis.trace import Event, GroupEvent, Opaque
 from ptxkit.isa.effects import Access
 from ptxkit.records import dataclass, field
@@ -27,12 +27,20 @@ MAX_TOUCHES, MAX_CONFLICT_LOOKUPS = 8_000, 100_000
 
 @dataclass(frozen=True, slots=True)
 class Touch:
-    """An access of a thread to bytes of shared memory. position: in the events of its path's group."""
+    """An access of a thread to bytes of shared memory. position: of `seen` in the events of its path's group."""
 
     path: Path
     tid: int
     position: int
-    event: Event
+    seen: Event | GroupEvent
+    index: int
+
+    @property
+    def event(self) -> Event:
+        """The access as the thread saw it."""
+        own = self.seen.of(self.index) if isinstance(self.seen, GroupEvent) else self.seen
+        assert own is not None, "only who takes part in an access touches anything"
+        return own
 
     @property
     def is_sure(self) -> bool:
@@ -94,19 +102,19 @@ class Conflicts:
         """The accesses of all threads that write, or of some that read, and the bytes of each."""
         left = MAX_TOUCHES
         for group in self._world.groups:
-            everyone, some = range(len(group.tids)), _edges(group.tids)
+            paths = [self._paths[tid] for tid in group.tids]
+            everyone, some, alike = range(len(paths)), _edges(group.tids), _firsts(paths)
             last = {event.step: event.visit for event in group.events}
             for position, event in enumerate(group.events):
                 if isinstance(event, Opaque) or not _is_touch(event, kind):
                     continue
                 if FIRST_ROUNDS <= event.visit <= last[event.step] - LAST_ROUNDS:
                     continue
-                for index in everyone if kind == "write" or isinstance(event, Event) else some:
-                    tid = group.tids[index]
-                    own = event.of(index) if isinstance(event, GroupEvent) else event
-                    touched = extent(own) if own is not None else None
-                    if own is not None and touched is not None:
-                        yield touched, Touch(self._paths[tid], tid, position, own)
+                chosen = alike if isinstance(event, Event) else everyone if kind == "write" else some
+                for index in chosen:
+                    touched = extent_of(event, index)
+                    if touched is not None:
+                        yield touched, Touch(paths[index], group.tids[index], position, event, index)
                         left -= 1
                 if left <= 0:
                     return
@@ -161,6 +169,11 @@ def _edges(tids: tuple[int, ...]) -> list[int]:
     for index, tid in enumerate(tids):
         by_warp[tid // 32].append(index)
     return sorted({index for found in by_warp.values() for index in (*found[:2], *found[-2:])})
+
+
+def _firsts(paths: list[Path]) -> list[int]:
+    """The first thread of each path, as indices: where all threads touch the same bytes, one of a path will do."""
+    return list({path: index for index, path in reversed(list(enumerate(paths)))}.values())
 
 
 def _is_joint(write: Touch, read: Touch) -> bool:

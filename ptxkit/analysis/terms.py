@@ -9,6 +9,7 @@ all of them have, or `Lanes`, one value for each.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
+from itertools import repeat
 from typing import Any, TypeAlias
 
 from ptxkit.records import dataclass, field
@@ -40,16 +41,18 @@ Value: TypeAlias = int | Term
 
 #: Lanes that depend on so long a chain of others are not computed by recursion.
 MAX_DEPTH = 100
+#: So many values are computed one by one; who asks for one more gets those of all threads.
+FEW = 6
 
 
 class Lanes:
     """One value for each of the `count` threads of a group, in its order; computed where somebody asks.
 
     Most threads' addresses are never asked for, so a value is kept as what makes it: a function and its arguments, some
-    of them `Lanes` too.
+    of them `Lanes` too. Who asks for several gets them made for all threads at once, which costs far less for each.
     """
 
-    __slots__ = ("_arguments", "_depth", "_function", "_known", "_truths", "count")
+    __slots__ = ("_all", "_arguments", "_depth", "_function", "_known", "_truths", "count")
 
     def __init__(self, count: int, function: Callable[..., Value], arguments: tuple[Any, ...]) -> None:
         self.count = count
@@ -57,6 +60,7 @@ class Lanes:
         self._arguments = arguments
         self._depth: int = 1 + max((a._depth for a in arguments if isinstance(a, Lanes)), default=0)
         self._known: dict[int, Value] = {}
+        self._all: list[Value] | None = None
         self._truths: tuple[bool, ...] | None = None
 
     @property
@@ -70,38 +74,57 @@ class Lanes:
 
     @property
     def values(self) -> list[Value]:
-        """What all threads have."""
-        return [self.at(index) for index in range(self.count)]
+        """What all threads have; not to be changed."""
+        if self._all is None:
+            if self._depth > MAX_DEPTH:
+                self._climb(lambda lanes: lanes._all is None, Lanes._make)
+            self._make()
+        assert self._all is not None
+        return self._all
 
     def at(self, index: int) -> Value:
         """What the thread at an index of the group has."""
+        if self._all is not None:
+            return self._all[index]
         known = self._known.get(index)
         if known is None:
+            if len(self._known) >= FEW:
+                return self.values[index]
             if self._depth > MAX_DEPTH:
-                self._climb(index)
+                self._climb(
+                    lambda lanes: lanes._all is None and index not in lanes._known, lambda lanes: lanes.at(index)
+                )
             own = [a.at(index) if isinstance(a, Lanes) else a for a in self._arguments]
             known = self._known[index] = self._function(*own)
         return known
 
-    def _climb(self, index: int) -> None:
+    def _make(self) -> None:
+        """Computes what all threads have, given that of the arguments."""
+        self._all = list(
+            map(self._function, *(a.values if isinstance(a, Lanes) else repeat(a) for a in self._arguments))
+        )
+
+    def _climb(self, is_open: Callable[[Lanes], bool], close: Callable[[Lanes], object]) -> None:
         """Makes what this depends on known, without recursion: an address that a loop moves has a long past."""
         stack = [self]
         while stack:
             top = stack[-1]
-            waiting = [a for a in top._arguments if type(a) is Lanes and a._depth > 1 and index not in a._known]
+            waiting = [a for a in top._arguments if type(a) is Lanes and a._depth > 1 and is_open(a)]
             if waiting:
                 stack.extend(waiting)
                 continue
             stack.pop()
             if top is not self:
-                own = [a.at(index) if isinstance(a, Lanes) else a for a in top._arguments]
-                top._known[index] = top._function(*own)
+                close(top)
 
 
 class _Indices(Lanes):
     """The index of each thread."""
 
     __slots__ = ()
+
+    def _make(self) -> None:
+        self._all = list(range(self.count))
 
     def at(self, index: int) -> Value:
         return index
@@ -115,6 +138,10 @@ class _Part(Lanes):
     def __init__(self, whole: Lanes, indices: Sequence[int]) -> None:
         super().__init__(len(indices), of_lane, (whole,))
         self._indices = indices
+
+    def _make(self) -> None:
+        whole = self._arguments[0]
+        self._all = [whole.at(index) for index in self._indices]
 
     def at(self, index: int) -> Value:
         return of_lane(self._arguments[0], self._indices[index])

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ptxkit.analysis.trace import Event
+from ptxkit.analysis.terms import Value, of_lane
+from ptxkit.analysis.trace import Event, GroupEvent
 from ptxkit.isa.effects import Access, ProxyFence
 
 #: An access of unknown extent touches at least this much: the smallest bulk copy, one row of a core matrix.
@@ -11,10 +12,23 @@ LEAST_ACCESS = 16
 
 def extent(event: Event) -> tuple[int, int] | None:
     """The range of shared memory that an access surely touches; None where its place is not known."""
-    if not isinstance(event.address, int):
+    return _range(event.address, event.size)
+
+
+def extent_of(event: Event | GroupEvent, index: int) -> tuple[int, int] | None:
+    """`extent` for the thread at an index of a group; None where it takes no part, too."""
+    if isinstance(event, Event):
+        return extent(event)
+    if event.who is not None and not event.who[index]:
         return None
-    size = event.size if isinstance(event.size, int) and event.size > 0 else LEAST_ACCESS
-    return event.address, event.address + size
+    address, size = event.fields[:2]
+    return _range(None if address is None else of_lane(address, index), None if size is None else of_lane(size, index))
+
+
+def _range(address: Value | None, size: Value | None) -> tuple[int, int] | None:
+    if not isinstance(address, int):
+        return None
+    return address, address + (size if isinstance(size, int) and size > 0 else LEAST_ACCESS)
 
 
 def covers_shared(event: Event, direction: str | None = "both") -> bool:

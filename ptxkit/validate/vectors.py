@@ -51,8 +51,8 @@ def _incoherent(tagged: Sequence[tuple[object, ...]]) -> str | None:
         return "has a part of what is no register of 32 bits"
     types = _types_of(tagged)
     constants = any(part[0] == "c" for part in tagged)
-    if constants and any(part[-1] == COMPONENT for part in tagged):
-        return "has a component of a special register beside a constant"
+    if constants and any(map(_is_component, tagged)):
+        return "has a component of a vector beside a constant"
     if _has_strange_neighbours([_element_class(part) for part in tagged]):
         return f"has elements of different types, {_listed(types)}{' and constants' if constants else ''}"
     if len({_element_bits(each) for each in types}) > 1 and tagged[0][0] != "c":
@@ -63,6 +63,11 @@ def _incoherent(tagged: Sequence[tuple[object, ...]]) -> str | None:
 def is_selection(part: tuple[object, ...]) -> bool:
     """Whether an element names a part of a register, as video instructions have it: `%r.b0`, `%r.h1`."""
     return part[0] == "r" and len(part) > 2 and str(part[2])[1:].isdigit()
+
+
+def _is_component(part: tuple[object, ...]) -> bool:
+    """Whether an element is one of a vector register, or a component of a special one."""
+    return part[-1] == COMPONENT or (part[0] == "r" and len(part) > 2 and not is_selection(part))
 
 
 def _wrong_start(wanted: str | None, tagged: Sequence[tuple[object, ...]]) -> str | None:
