@@ -68,7 +68,7 @@ def _vain_waits(kernel: Kernel) -> frozenset[Step]:
     flow = Flow(kernel.program)
     waits = {event.step for thread in threads for _, event in thread.positions(WaitGroup) if _is_bulk_wait(event)}
     own = [step for step in waits if step in kernel.program.steps]
-    return frozenset(s for s in own if flow.block_of(s) not in flow.reachable(flow.after[flow.block_of(s)]))
+    return frozenset(step for step in own if not flow.repeats(step))
 
 
 def _reads_source(copy: Copy) -> bool:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from ptxkit.analysis.flow import Flow
+from ptxkit.analysis.program import Step
 from ptxkit.analysis.registers_in_flight import touches_of
+from ptxkit.syntax import parse
 from tests.analysis.support import module_of, program_of
 
 MULTIPLY = "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f0, %f1, %f2, %f3}, %rd1, %rd2, 1, 1, 1, 0, 0;"
@@ -36,6 +38,87 @@ def test_what_is_reached_includes_the_start_and_loops() -> None:
     flow = Flow(program_of(module_of("next: mov.u32 %r1, 0; @%p1 bra next; mov.u32 %r2, 0;")))
     assert flow.reachable((0,)) == {0, 1}
     assert flow.reachable((1,)) == {1}
+
+
+def flow_of(body: str) -> tuple[Flow, list[Step]]:
+    program = program_of(module_of(body))
+    return Flow(program), list(program.steps)
+
+
+def test_a_step_is_dominated_by_what_every_path_to_it_passes() -> None:
+    flow, (first, branch, one, last, _) = flow_of(
+        "mov.u32 %r1, 0; @%p1 bra there; mov.u32 %r2, 0;\nthere: mov.u32 %r3, 0;"
+    )
+    assert flow.dominates(first, branch)
+    assert flow.dominates(branch, last)
+    assert not flow.dominates(one, last)
+    assert not flow.dominates(last, first)
+    assert flow.post_dominates(last, first)
+    assert not flow.post_dominates(one, first)
+    assert flow.deciding == [(), (0,), ()]
+    assert flow.between(0) == {1}
+    assert flow.between(1) is None
+
+
+def test_a_guarded_exit_is_a_way_round_what_follows() -> None:
+    flow, (leave, after, _) = flow_of("@%p1 exit; mov.u32 %r1, 0;")
+    assert flow.ends == (0, 1)
+    assert not flow.post_dominates(after, leave)
+    assert flow.dominates(leave, after)
+    assert flow.deciding == [(), (0,)]
+    assert flow.between(0) == {1}
+
+
+def test_a_trap_is_no_way_round_what_follows() -> None:
+    flow, (_, after, check, _, last, _) = flow_of(
+        "bra.uni on;\non: mov.u32 %r1, 0; @%p1 bra there; trap;\nthere: mov.u32 %r2, 0;"
+    )
+    assert flow.post_dominates(last, after)
+    assert flow.post_dominates(check, after)
+
+
+def test_an_indexed_branch_may_go_to_each_of_its_targets() -> None:
+    flow, (jump, one, _, two, last, _) = flow_of(
+        "ways: .branchtargets one, two;\n brx.idx %r1, ways;\n"
+        "one: mov.u32 %r2, 0; bra last;\ntwo: mov.u32 %r2, 1;\nlast: mov.u32 %r3, 0;"
+    )
+    assert flow.after[0] == (1, 2)
+    assert flow.dominates(jump, two)
+    assert not flow.dominates(one, last)
+    assert flow.post_dominates(last, jump)
+    assert flow.between(0) == {1, 2}
+
+
+def test_a_branch_behind_the_last_instruction_ends_the_function() -> None:
+    program = program_of(
+        parse(
+            ".version 9.0\n.target sm_90a\n.address_size 64\n.entry k() {\n.reg .pred %p<2>; .reg .b32 %r<4>;\n"
+            "@%p1 bra out; mov.u32 %r1, 0;\nout:\n}\n",
+            "k.ptx",
+        )
+    )
+    flow = Flow(program)
+    assert flow.ends == (0, 1)
+    assert not flow.post_dominates(program.steps[1], program.steps[0])
+
+
+def test_what_never_ends_has_nothing_behind_it() -> None:
+    flow, (ask, again, _) = flow_of("again: mov.u32 %r1, 0; bra again;")
+    assert not flow.post_dominators.reaches(0)
+    assert flow.post_dominates(again, ask)
+    assert flow.repeats(ask)
+
+
+def test_a_loop_decides_whether_it_goes_round_again() -> None:
+    flow, (before, inside, branch, after, _) = flow_of(
+        "mov.u32 %r1, 0;\nagain: mov.u32 %r2, 0; @%p1 bra again; mov.u32 %r3, 0;"
+    )
+    assert flow.deciding == [(), (1,), ()]
+    assert flow.between(1) == {1}
+    assert [flow.repeats(step) for step in (before, inside, branch, after)] == [False, True, True, False]
+    loop = flow.loop_of(inside)
+    assert loop is not None
+    assert flow.loops.exits(loop) == [(1, 2)]
 
 
 def test_a_wait_on_every_path_settles_a_flight() -> None:

@@ -1,0 +1,127 @@
+"""Which nodes of a graph every path passes on the way to a node: dominators; with the arrows turned, post-dominators.
+
+Immediate dominators are found by the method of Cooper, Harvey and Kennedy ("A Simple, Fast Dominance Algorithm"), which
+needs no reducible graph, and no recursion.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+
+
+class Dominance:
+    """Dominance in a graph given by what may come after each node. roots: where paths begin, each of them anywhere.
+
+    parents: by node, the immediate dominator; None of roots, of nodes where only several roots meet, and of nodes that
+    no root reaches.
+    """
+
+    def __init__(self, after: Sequence[Sequence[int]], roots: Iterable[int]) -> None:
+        count = len(after)
+        self._top = count  # a node before all roots, so that there is one tree
+        self._after: list[Sequence[int]] = [*after, tuple(dict.fromkeys(roots))]
+        self._order = self._postorder()
+        self._parents = self._immediate()
+        self.parents = [None if parent in (None, count) else parent for parent in self._parents[:count]]
+
+    def reaches(self, node: int) -> bool:
+        """Whether a root reaches a node."""
+        return self._parents[node] is not None
+
+    def dominates(self, first: int, node: int) -> bool:
+        """Whether every path from a root to a node passes the first one; what nothing reaches has itself only."""
+        if first == node:
+            return True
+        if not self.reaches(first) or not self.reaches(node):
+            return False
+        (low, high), (at, _) = self._spans[first], self._spans[node]
+        return low <= at < high
+
+    def common(self, nodes: Iterable[int]) -> int | None:
+        """The nearest node that every path to any of these passes; None where there is none."""
+        found: int | None = None
+        for node in nodes:
+            if not self.reaches(node):
+                return None
+            found = node if found is None else self._meet(found, node)
+        return None if found == self._top else found
+
+    def _postorder(self) -> list[int]:
+        """By node: when a search in depth is done with it; -1 of nodes that it does not reach."""
+        order = [-1] * len(self._after)
+        seen = {self._top}
+        stack = [(self._top, iter(self._after[self._top]))]
+        done = 0
+        while stack:
+            node, following = stack[-1]
+            fresh = next((other for other in following if other not in seen), None)
+            if fresh is not None:
+                seen.add(fresh)
+                stack.append((fresh, iter(self._after[fresh])))
+                continue
+            stack.pop()
+            order[node] = done
+            done += 1
+        return order
+
+    def _immediate(self) -> list[int | None]:
+        order = self._order
+        nodes = sorted((node for node, at in enumerate(order) if at >= 0), key=order.__getitem__, reverse=True)
+        before: list[list[int]] = [[] for _ in self._after]
+        for node in nodes:
+            for other in self._after[node]:
+                before[other].append(node)
+        self._parents: list[int | None] = [None] * len(self._after)
+        self._parents[self._top] = self._top
+        changed = True
+        while changed:
+            changed = False
+            for node in nodes[1:]:
+                found: int | None = None
+                for other in before[node]:
+                    if self._parents[other] is not None:
+                        found = other if found is None else self._meet(found, other)
+                if self._parents[node] != found:
+                    self._parents[node] = found
+                    changed = True
+        return self._parents
+
+    def _meet(self, first: int, second: int) -> int:
+        order, parents = self._order, self._parents
+        while first != second:
+            while order[first] < order[second]:
+                first = parents[first]  # type: ignore[assignment]
+            while order[second] < order[first]:
+                second = parents[second]  # type: ignore[assignment]
+        return first
+
+    @cached_property
+    def _spans(self) -> list[tuple[int, int]]:
+        """By node: its number in the tree, and the number behind those below it."""
+        below: list[list[int]] = [[] for _ in self._after]
+        for node, parent in enumerate(self._parents):
+            if parent is not None and node != self._top:
+                below[parent].append(node)
+        spans = [(-1, -1)] * len(self._after)
+        stack = [(self._top, False)]
+        count = 0
+        while stack:
+            node, is_done = stack.pop()
+            if is_done:
+                spans[node] = (spans[node][0], count)
+                continue
+            spans[node] = (count, count)
+            count += 1
+            stack.append((node, True))
+            stack.extend((child, False) for child in below[node])
+        return spans
+
+
+def reversed_graph(after: Sequence[Sequence[int]]) -> list[tuple[int, ...]]:
+    """By node: those that may come just before it."""
+    found: list[list[int]] = [[] for _ in after]
+    for node, following in enumerate(after):
+        for other in following:
+            found[other].append(node)
+    return [tuple(each) for each in found]
