@@ -14,7 +14,7 @@ from pathlib import Path
 from ptxkit import Diagnostic, Severity
 
 CORPUS = Path(__file__).resolve().parents[2] / "corpus"
-_EXPECTATION = re.compile(r"// expect: (PTX\d{3})\s*$")
+_EXPECTATION = re.compile(r"// expect(?:\((strict|notes)\))?: (PTX\d{3})\s*$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,17 +39,21 @@ def compiler_files() -> tuple[CompilerFile, ...]:
 
 
 def fixtures() -> list[Path]:
-    return sorted((CORPUS / "rules").glob("*.ptx"))
+    return sorted((CORPUS / "rules").glob("PTX*.ptx"))
+
+
+def non_errors() -> list[Path]:
+    return sorted((CORPUS / "rules").glob("silent_*.ptx"))
 
 
 def kernels() -> list[Path]:
     return sorted((CORPUS / "kernels").glob("*.ptx"))
 
 
-def expectations(text: str) -> Counter[tuple[str, int]]:
-    """(code, line) of every `// expect: PTXnnn` comment."""
+def expectations(text: str, asked: str | None = None) -> Counter[tuple[str, int]]:
+    """(code, line) of every `// expect: PTXnnn` comment, or `// expect(strict): PTXnnn` where `strict` is asked for."""
     found = ((_EXPECTATION.search(line), number) for number, line in enumerate(text.splitlines(), 1))
-    return Counter((match[1], number) for match, number in found if match)
+    return Counter((match[2], number) for match, number in found if match and match[1] == asked)
 
 
 def places(diagnostics: tuple[Diagnostic, ...], *severities: Severity) -> Counter[tuple[str, int]]:

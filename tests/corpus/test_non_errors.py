@@ -1,0 +1,61 @@
+"""corpus/rules/silent_*.ptx: what looks like a fault and is none stays silent, in every shape."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from ptxkit import Severity, lint
+
+from .support import assemble, non_errors, told
+
+#: What the manual allows though it looks wrong; the head of a kernel says which of these it shows.
+ITEMS = (
+    "async, waited for, then generic",
+    "mbarrier.init without a proxy fence",
+    "copy before its announcement",
+    "parity 1 on a fresh barrier",
+    "empty commit groups",
+    "double fences",
+    "wait_group N larger than the groups",
+    "remote expect_tx",
+    "`_` as a result",
+    "wgmma chains on the same accumulators",
+    "generic after generic across bar.sync",
+    "async after async in one CTA",
+)
+KERNELS = non_errors()
+each_kernel = pytest.mark.parametrize("path", KERNELS, ids=lambda path: path.stem)
+
+
+def item(path: Path) -> str:
+    head = re.match(r"// Correct, (.+?): \S.+\.\n", path.read_text())
+    assert head is not None, f"{path.name} does not say what it shows"
+    return head[1]
+
+
+def test_every_item_has_kernels_in_three_shapes_or_more() -> None:
+    shapes = Counter(map(item, KERNELS))
+    assert set(shapes) == set(ITEMS)
+    assert min(shapes.values()) >= 3
+
+
+@each_kernel
+def test_nothing_is_found_where_nothing_is_wrong(path: Path) -> None:
+    verdict = lint(path.read_text(), path=path.name)
+    assert not told(verdict.diagnostics, *Severity)
+
+
+@each_kernel
+def test_nothing_is_left_open_either(path: Path) -> None:
+    verdict = lint(path.read_text(), path=path.name)
+    assert [(doubt.code, doubt.reason) for doubt in verdict.undecided] == []
+
+
+@each_kernel
+def test_ptxas_accepts_the_kernel(path: Path, tmp_path: Path) -> None:
+    done = assemble(path, tmp_path)
+    assert done.returncode == 0, done.stderr
