@@ -196,7 +196,7 @@ def _fits_vector(operand: OperandForm, shape: Shape) -> bool:
         return False
     parts = tuple(map(_without_selector, shape[1:]))
     if operand.elements:
-        return fit_all(operand.elements, parts)
+        return "symbolic" not in parts and fit_all(operand.elements, parts)
     assert isinstance(operand.count, Const)
     wanted = int(operand.count.value or 0)
     enough = len(parts) in (1, 2, 4) and len(parts) >= wanted if operand.more else len(parts) == wanted

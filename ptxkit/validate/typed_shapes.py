@@ -96,6 +96,8 @@ def _sum(operand: Binary, scope: Scope) -> TypedShape:
     if not isinstance(first, Name):
         return ("c", INVALID)
     found = _name(first.text, scope)
+    if not isinstance(found, tuple):  # the sink
+        return ("c", INVALID)
     return ("+", SPECIAL, *[each for each in found[1:] if each != COMPONENT]) if found[0] == "s" else ("+", found[1])
 
 
