@@ -86,11 +86,15 @@ class Explorer:
             self._explore(turn)
 
     def _explore(self, scenario: Scenario) -> None:
+        self.explorations.append(self.walked(scenario))
+
+    def walked(self, scenario: Scenario) -> Exploration:
+        """The walks of one scenario."""
         everyone = tuple(range(scenario.launch.threads))
         walker = Walker(self._code, scenario, everyone, self._terms, Exchange(), self._pointers)
         exploration, taken = walk_all(walker, self.budget.steps)
         self.budget.steps -= taken
-        self.explorations.append(exploration)
+        return exploration
 
     def _next_turn(self, turned: set[Term], *, ordering: bool = False) -> Scenario | None:
         """The first scenario with a guess turned round that was not turned yet; what came before it stays.

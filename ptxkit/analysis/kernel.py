@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 
 from ptxkit.analysis.actors import Actor, actors_of, synchronises
+from ptxkit.analysis.block_sizes import launches
 from ptxkit.analysis.budget import MAX_ACTORS, MAX_EVERYONE, MAX_REHEARSALS, Budget
 from ptxkit.analysis.explore import Exploration, Explorer
 from ptxkit.analysis.neighbours import neighbours
@@ -153,6 +154,20 @@ class Kernel:
         self.policy = policy
         self.program: Program = explorer.program
         self.worlds = [world_of(exploration, self.program, explorer.budget) for exploration in explorer.explorations]
+
+    @cached_property
+    def other_sizes(self) -> list[World]:
+        """The kernel in blocks of other sizes, where it does not say which size its blocks have; walked on demand."""
+        first = self.worlds[0]
+        if first.scenario.launch.is_exact:
+            return []
+        tried = {world.scenario.launch.threads for world in self.worlds}
+        scenarios = [
+            Scenario(launch, first.scenario.sample, first.scenario.rank)
+            for launch in launches(first.scenario.launch, first.actors, tried)
+        ]
+        explored = [self.explorer.walked(scenario) for scenario in scenarios]
+        return [world_of(exploration, self.program, self.explorer.budget) for exploration in explored]
 
 
 def world_of(exploration: Exploration, program: Program, budget: Budget) -> World:

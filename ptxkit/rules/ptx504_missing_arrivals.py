@@ -31,21 +31,20 @@ from ptxkit.analysis.program import Step
 from ptxkit.analysis.rehearsal import Object, Stuck
 from ptxkit.analysis.trace import Event
 from ptxkit.isa.effects import MbarrierArrive, MbarrierInit, MbarrierTrack, MbarrierWait
-from ptxkit.rules.finding import Finding, Observation, Rule
-from ptxkit.rules.rehearsed import first_to_stick, proof
+from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
+from ptxkit.rules.rehearsed import first_to_stick, told
 
 
-def check(kernel: Kernel) -> Iterator[Observation]:
+def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
     """Looks at each wait: those that pass keep the rule."""
     for number, world in enumerate(kernel.worlds):
-        exact, threads = proof(world)
         broken: dict[Step, Finding] = {}
         for rehearsal in world.rehearsals:
             stuck = first_to_stick(world, rehearsal)
             if stuck is not None and stuck.state is not None and stuck.state.pending and _is_arrived_at(world, stuck):
                 broken.setdefault(stuck.event.step, _finding(world, stuck, stuck.state))
-        for step in {e.step for a in world.actors for e in a.events if isinstance(e.effect, MbarrierWait)}:
-            yield Observation((step, None), number, exact, broken.get(step), threads)
+        waits = {e.step for a in world.actors for e in a.events if isinstance(e.effect, MbarrierWait)}
+        yield from told(kernel, number, waits, broken)
 
 
 def _is_arrived_at(world: World, stuck: Stuck) -> bool:

@@ -29,14 +29,13 @@ from ptxkit.analysis.kernel import Kernel, World
 from ptxkit.analysis.rehearsal import Excess
 from ptxkit.isa.effects import MbarrierArrive, MbarrierInit, MbarrierTrack
 from ptxkit.records import replace
-from ptxkit.rules.finding import Finding, Observation, Rule
-from ptxkit.rules.rehearsed import proof
+from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
+from ptxkit.rules.rehearsed import told
 
 
-def check(kernel: Kernel) -> Iterator[Observation]:
+def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
     """Looks at each arrival: those that fit into their phase keep the rule."""
     for number, world in enumerate(kernel.worlds):
-        exact, threads = proof(world)
         by_object: dict[object, Excess] = {}
         for excess in (rehearsal.excess[0] for rehearsal in world.rehearsals if rehearsal.excess):
             by_object.setdefault(excess.event.address, _latest(excess))
@@ -44,8 +43,7 @@ def check(kernel: Kernel) -> Iterator[Observation]:
         arrivals = {
             e.step for a in world.actors for e in a.events if isinstance(e.effect, MbarrierArrive | MbarrierTrack)
         }
-        for step in arrivals:
-            yield Observation((step, None), number, exact, broken.get(step), threads)
+        yield from told(kernel, number, arrivals, broken)
 
 
 def _latest(excess: Excess) -> Excess:

@@ -25,14 +25,13 @@ from ptxkit.analysis.kernel import Kernel
 from ptxkit.analysis.program import Step
 from ptxkit.analysis.rehearsal import Stuck
 from ptxkit.isa.effects import Barrier
-from ptxkit.rules.finding import Finding, Observation, Rule
-from ptxkit.rules.rehearsed import first_to_stick, proof
+from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
+from ptxkit.rules.rehearsed import first_to_stick, told
 
 
-def check(kernel: Kernel) -> Iterator[Observation]:
+def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
     """Looks at each barrier: those that open keep the rule."""
     for number, world in enumerate(kernel.worlds):
-        exact, threads = proof(world)
         broken: dict[Step, Finding] = {}
         for rehearsal in world.rehearsals:
             stuck = first_to_stick(world, rehearsal)
@@ -40,8 +39,7 @@ def check(kernel: Kernel) -> Iterator[Observation]:
                 elsewhere = [s for s in rehearsal.stuck if s.event.step is not stuck.event.step]
                 broken.setdefault(stuck.event.step, _finding(stuck, elsewhere))
         barriers = {e.step for a in world.actors for e in a.events if isinstance(e.effect, Barrier)}
-        for step in barriers:
-            yield Observation((step, None), number, exact, broken.get(step), threads)
+        yield from told(kernel, number, barriers, broken)
 
 
 def _finding(stuck: Stuck, elsewhere: list[Stuck]) -> Finding:

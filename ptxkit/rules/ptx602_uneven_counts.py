@@ -26,14 +26,13 @@ from ptxkit.analysis.kernel import Kernel
 from ptxkit.analysis.program import Step
 from ptxkit.analysis.trace import Event
 from ptxkit.isa.effects import Barrier
-from ptxkit.rules.finding import Finding, Observation, Rule
-from ptxkit.rules.rehearsed import proof
+from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
+from ptxkit.rules.rehearsed import told
 
 
-def check(kernel: Kernel) -> Iterator[Observation]:
+def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
     """Looks at each barrier that counts threads."""
     for number, world in enumerate(kernel.worlds):
-        exact, threads = proof(world)
         broken: dict[Step, Finding] = {}
         for pair in (rehearsal.uneven[0] for rehearsal in world.rehearsals if rehearsal.uneven):
             first, second = sorted(pair, key=lambda event: event.step.start)
@@ -41,8 +40,7 @@ def check(kernel: Kernel) -> Iterator[Observation]:
         counting = {
             e.step for a in world.actors for e in a.events if isinstance(e.effect, Barrier) and e.size is not None
         }
-        for step in counting:
-            yield Observation((step, None), number, exact, broken.get(step), threads)
+        yield from told(kernel, number, counting, broken)
 
 
 def _finding(first: Event, second: Event) -> Finding:

@@ -2,8 +2,50 @@
 
 from __future__ import annotations
 
-from ptxkit.analysis.kernel import World
+from collections.abc import Iterable, Iterator, Mapping
+
+from ptxkit.analysis.kernel import Kernel, World
+from ptxkit.analysis.program import Step
 from ptxkit.analysis.rehearsal import Rehearsal, Stuck
+from ptxkit.rules.finding import Doubt, Finding, Observation
+
+
+def told(
+    kernel: Kernel, number: int, steps: Iterable[Step], broken: Mapping[Step, Finding]
+) -> Iterator[Observation | Doubt]:
+    """What a rule has to say of one scenario, of the `steps` that it looked at.
+
+    Where the kernel leaves its block's size open, every size that is tried must show it. A smaller block in which
+    threads wait for ever shows nothing: it is not one that the kernel is meant for. Where all goes well in a block of
+    some other size, this one may not be.
+    """
+    world = kernel.worlds[number]
+    if broken and not world.scenario.launch.is_exact and any(_may_work(kernel, other) for other in kernel.other_sizes):
+        for step in broken:
+            yield Doubt(step, "how many threads a block has is not said: at another size all goes well")
+        return
+    exact, threads = proof(world)
+    is_smaller = kernel.worlds[0].scenario.launch.is_limit and world.scenario.launch != kernel.worlds[0].scenario.launch
+    silent = is_smaller and _fails(world)
+    for step in steps:
+        if step in broken or not silent:
+            yield Observation((step, None), number, exact, broken.get(step), threads)
+
+
+def _may_work(kernel: Kernel, other: World) -> bool:
+    """Whether all may go well in a block of another size: it does, or nobody knows and no thread's part is missing."""
+    if other.rehearsals:
+        return not _fails(other)
+    steps, others = ({e.step for actor in w.actors for e in actor.events} for w in (kernel.worlds[0], other))
+    return steps <= others
+
+
+def _fails(world: World) -> bool:
+    """Whether threads surely wait for ever, or arrive too often, or count differently."""
+    return any(
+        rehearsal.excess or rehearsal.uneven or first_to_stick(world, rehearsal) is not None
+        for rehearsal in world.rehearsals
+    )
 
 
 def is_sure(world: World) -> bool:
