@@ -14,7 +14,7 @@ from ptxkit.analysis.origins import space_checks
 from ptxkit.analysis.program import Program, Step
 from ptxkit.analysis.slicing import Interests, interests
 from ptxkit.analysis.tensor_actions import tensor_access, tensor_memory
-from ptxkit.analysis.terms import Lanes, Term, Terms, Value, lifted, mask, of_lane
+from ptxkit.analysis.terms import Lanes, Term, Terms, Value, lanes, lifted, mask, of_lane
 from ptxkit.analysis.walker import END
 from ptxkit.isa import effects as fx
 from ptxkit.isa.expressions import Call, Const, Expression, Role
@@ -25,6 +25,8 @@ from ptxkit.syntax.tree import Address, Arguments, Name, Operand, Vector
 if TYPE_CHECKING:
     from ptxkit.analysis.walker import Walker
 
+#: Lanes of a warp.
+_WARP = 32
 #: Steps of one block, at most: a walk's budget is looked at between blocks.
 MAX_BLOCK = 200
 
@@ -343,7 +345,7 @@ def _shared_access(operands: Operands, effect: fx.Access) -> Action | None:
         address = operands.shared(effect.address, "generic" if generic else "shared")
     size = operands.evaluator(effect.size)
     barrier = operands.shared(effect.barrier) if effect.barrier else None
-    unless = operands.evaluator(Role(effect.unless)) if effect.unless else None
+    unless = _left_out(operands, effect)
     ctas = operands.evaluator(Role(effect.multicast)) if effect.multicast else None
     if address is None:
         return None
@@ -358,6 +360,16 @@ def _shared_access(operands: Operands, effect: fx.Access) -> Action | None:
         walker.record(effect, place, length, mask, tracked, unless=unless(walker) if unless else None)
 
     return record
+
+
+def _left_out(operands: Operands, effect: fx.Access) -> Reader | None:
+    """Which threads take no part: those whose predicate says so, or the lanes whose addresses do not count."""
+    if effect.unless:
+        return operands.evaluator(Role(effect.unless))
+    count = effect.lanes.value if isinstance(effect.lanes, Const) else None
+    if not isinstance(count, int) or count >= _WARP:
+        return None
+    return lambda walker: lanes([int(tid % _WARP >= count) for tid in walker.tids])
 
 
 def _descriptor(operands: Operands, role: str) -> Reader | None:

@@ -42,7 +42,7 @@ class Access:
     `acq_rel`, `mmio`. via: `address`, or `descriptor` for a matrix descriptor's shared memory, `tensormap` for the
     global side of a tensor copy (its extent is in the map), `multimem` for every location behind a multimem address.
     unless: role of a predicate that suppresses the access when true (`ignore-src`). multicast: role of a CTA mask, or
-    None.
+    None. lanes: where only so many lanes of the warp, from lane 0 on, give an address that counts.
     """
 
     kind: str
@@ -57,6 +57,7 @@ class Access:
     via: str = "address"
     unless: str | None = None
     multicast: str | None = None
+    lanes: Expression | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from ptxkit.analysis import walker as limits
 from ptxkit.analysis.scenario import Scenario, launch_of
 from ptxkit.analysis.terms import Term
 from ptxkit.isa.effects import Access, Barrier, MbarrierWait
-from tests.analysis.support import computed, module_of, opcodes, program_of, walk
+from tests.analysis.support import computed, explorer_of, module_of, opcodes, program_of, walk
 
 SHARED = ".shared .align 16 .b8 tile[1024]; .shared .align 8 .b64 bar; mov.u32 %r2, tile; mov.u32 %r5, bar;"
 POINTER = ".param .u64 in, .param .u32 n"
@@ -271,3 +271,28 @@ def test_halves_are_packed_and_unpacked() -> None:
 def test_the_walk_covers_what_it_executes_and_nothing_else() -> None:
     walked = walk(module_of("bra.uni end; bar.sync 0; end: nanosleep.u32 0;"))
     assert opcodes(walked.trace.covered) == {"bra.uni", "nanosleep.u32", "ret"}
+
+
+# ---------------------------------------------------------------------------------------- lanes' addresses
+
+
+def rows(number: str, registers: str, tid: int) -> list[object]:
+    """The addresses within `tile` that a lane gives and that count."""
+    body = f"mov.u32 %r3, %tid.x; mad.lo.u32 %r4, %r3, 16, %r2; ldmatrix.sync.aligned.{number}.b16 {registers}, [%r4];"
+    walked = walk(module_of(SHARED + body.replace("b16 ", "shared.b16 ")), tid)
+    return [event.address - 1024 for event in walked.events(Access) if isinstance(event.address, int)]
+
+
+def test_the_lowest_lanes_give_the_rows_of_a_matrix() -> None:
+    assert [rows("m8n8.x1", "{%r9}", tid) for tid in (0, 7, 8, 31, 32 + 7, 32 + 8)] == [[0], [112], [], [], [624], []]
+    assert [rows("m8n8.x2", "{%r9, %r10}", tid) for tid in (15, 16)] == [[240], []]
+    assert rows("m8n8.x4", "{%r9, %r10, %r11, %r12}", 31) == [496]
+
+
+def test_of_a_group_those_lanes_take_part_whose_addresses_count() -> None:
+    body = (
+        "mov.u32 %r3, %tid.x; mad.lo.u32 %r4, %r3, 16, %r2; stmatrix.sync.aligned.m8n8.x2.shared.b16 [%r4], {%r9, %r9};"
+    )
+    (group,) = explorer_of(module_of(SHARED + body)).explorations[0].groups
+    told = [tid for tid, _ in group.each(lambda event: isinstance(event.effect, Access))]
+    assert told == [tid for tid in range(128) if tid % 32 < 16]
