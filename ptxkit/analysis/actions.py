@@ -253,6 +253,8 @@ def _record(operands: Operands, effect: fx.Effect) -> Action:
     size = size or operands.evaluator(getattr(effect, "threads" if isinstance(effect, fx.Barrier) else "size", None))
     amount = operands.evaluator(_amount(effect))
     expect = operands.evaluator(getattr(effect, "expect", None))
+    multicast = getattr(effect, "multicast", None)
+    ctas = operands.evaluator(Role(multicast)) if multicast else None
 
     def record(walker: Walker) -> None:
         walker.record(
@@ -262,6 +264,7 @@ def _record(operands: Operands, effect: fx.Effect) -> Action:
             amount(walker) if amount else None,
             None,
             expect(walker) if expect else None,
+            ctas(walker) if ctas else None,
         )
 
     return record

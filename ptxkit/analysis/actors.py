@@ -21,7 +21,7 @@ from ptxkit.isa.effects import (
     MbarrierTrack,
     MbarrierWait,
 )
-from ptxkit.records import dataclass
+from ptxkit.records import dataclass, replace
 
 _KINDS = (
     MbarrierArrive,
@@ -46,13 +46,14 @@ class Actor:
     """Threads `tids` with the same synchronising `events`, in order.
 
     ended: as that of their walk. guessed: how many events there were when the walk began to guess, None where it never
-    did.
+    did. rank: of their CTA in its cluster.
     """
 
     tids: tuple[int, ...]
     events: tuple[Event, ...]
     ended: str
     guessed: int | None
+    rank: int = 0
 
     @property
     def warps(self) -> frozenset[int]:
@@ -60,18 +61,18 @@ class Actor:
         return frozenset(tid // 32 for tid in self.tids)
 
 
-def actors_of(groups: Iterable[GroupTrace]) -> list[Actor]:
-    """The actors of all threads, in the order of their first thread.
+def actors_of(groups: Iterable[GroupTrace], rank: int = 0) -> list[Actor]:
+    """The actors of all threads of the CTA of a rank, in the order of their first thread.
 
     A warp whose lanes are in several actors is kept apart from others, as its lanes meet among themselves. Where all
     lanes of a warp act as one, their meetings are of no interest.
     """
-    found = [actor for group in groups for actor in _alike(group)]
+    found = [actor for group in groups for actor in _alike(group, rank)]
     parted = {warp for warp, count in Counter(warp for actor in found for warp in actor.warps).items() if count > 1}
     return sorted((part for actor in found for part in _by_warp(actor, parted)), key=lambda actor: actor.tids[0])
 
 
-def _alike(group: GroupTrace) -> Iterator[Actor]:
+def _alike(group: GroupTrace, rank: int) -> Iterator[Actor]:
     """The threads of a group, by what they do."""
     events = [e for e in group.events if not isinstance(e, Opaque) and synchronises(e.effect)]
     guessed = None
@@ -87,7 +88,7 @@ def _alike(group: GroupTrace) -> Iterator[Actor]:
         own = [_own(event, indices[0]) for event in events]
         sure = None if guessed is None else sum(event is not None for event in own[:guessed])
         tids = tuple(group.tids[index] for index in indices)
-        yield Actor(tids, tuple(event for event in own if event is not None), group.ended, sure)
+        yield Actor(tids, tuple(event for event in own if event is not None), group.ended, sure, rank)
 
 
 def _by_warp(actor: Actor, parted: Set[int]) -> Iterator[Actor]:
@@ -97,11 +98,12 @@ def _by_warp(actor: Actor, parted: Set[int]) -> Iterator[Actor]:
         by_warp[tid // 32 if tid // 32 in parted else None].append(tid)
     for warp, tids in by_warp.items():
         if warp is not None:
-            yield Actor(tuple(tids), actor.events, actor.ended, actor.guessed)
+            yield replace(actor, tids=tuple(tids))
             continue
         kept = [synchronises(event.effect, warp=False) for event in actor.events]
         events = tuple(event for event, keep in zip(actor.events, kept, strict=True) if keep)
-        yield Actor(tuple(tids), events, actor.ended, None if actor.guessed is None else sum(kept[: actor.guessed]))
+        sure = None if actor.guessed is None else sum(kept[: actor.guessed])
+        yield Actor(tuple(tids), events, actor.ended, sure, actor.rank)
 
 
 def _told(event: GroupEvent, index: int) -> tuple[Value | None, ...] | None:

@@ -28,6 +28,8 @@ MAX_TOTAL_STEPS = 600_000
 MAX_EVERYONE = 400_000
 #: Actors of a CTA, rehearsals of them, and events that one rehearsal may play, at most.
 MAX_ACTORS, MAX_REHEARSALS, MAX_REHEARSED = 40, 8, 60_000
+#: CTAs of a cluster that are walked and rehearsed together, and those that rules look at, at most.
+MAX_CTAS, MAX_RANKS = 8, 2
 
 #: Executions of one instruction that a rule looks at, the first and the last: the rounds between repeat themselves.
 FIRST_VISITS, LAST_VISITS = 12, 6

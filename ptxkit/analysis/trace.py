@@ -22,7 +22,7 @@ class Event:
     mbarrier, a shared-memory offset where it is known to be shared, else a term or None. size: bytes, None where
     unknown; of a barrier, the threads it waits for. amount: arrivals, pending groups, the barrier's number, the mask of
     the CTAs that a copy goes to. barrier: the mbarrier of an access's completion. expect: bytes added by an
-    arrive.expect_tx.
+    arrive.expect_tx. ctas: the mask of the CTAs whose mbarriers are operated on.
     """
 
     step: Step
@@ -33,6 +33,7 @@ class Event:
     amount: Value | None = None
     barrier: Value | None = None
     expect: Value | None = None
+    ctas: Value | None = None
 
     @property
     def range(self) -> tuple[int, int] | None:

@@ -187,13 +187,18 @@ class MbarrierExpect:
 
 @dataclass(frozen=True, slots=True)
 class MbarrierComplete:
-    """complete-tx of `size` bytes: by a copy when it is done (asynchronous), or at once. size None: a tensor box."""
+    """complete-tx of `size` bytes: by a copy when it is done (asynchronous), or at once. size None: a tensor box.
+
+    multicast: role of a CTA mask, or None. paired: of each pair of CTAs that the mask names one of, the one is told
+    whose rank is as even, or odd, as that of the CTA of `barrier`.
+    """
 
     barrier: str
     size: Expression | None
     asynchronous: bool = True
     space: str = "shared::cta"
     multicast: str | None = None
+    paired: bool = False
 
 
 @dataclass(frozen=True, slots=True)

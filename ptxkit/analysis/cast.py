@@ -1,0 +1,83 @@
+"""Who is rehearsed together: the threads of a CTA, or those of all CTAs of its cluster; and what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+
+from ptxkit.analysis.actors import Actor, actors_of, synchronises
+from ptxkit.analysis.budget import MAX_ACTORS, MAX_CTAS, MAX_RANKS, MAX_REHEARSALS
+from ptxkit.analysis.explore import Exploration
+from ptxkit.analysis.rehearsal import Rehearsal, rehearse
+from ptxkit.analysis.trace import Event, Trace
+
+
+class Cast:
+    """The CTAs of a cluster, or a CTA alone, walked under one scenario."""
+
+    def __init__(self, ctas: Sequence[Exploration]) -> None:
+        self._ctas = ctas
+        self.size = ctas[0].scenario.launch.cluster_size
+
+    @cached_property
+    def actors(self) -> list[Actor]:
+        """The threads of all CTAs by how they synchronise, CTA by CTA."""
+        return [actor for cta in self._ctas for actor in actors_of(cta.groups, cta.scenario.rank)]
+
+    @cached_property
+    def is_known(self) -> bool:
+        """Whether all threads of all CTAs were walked, and call nothing that is not here."""
+        return (
+            len(self._ctas) == self.size <= MAX_CTAS
+            and all(cta.is_whole for cta in self._ctas)
+            and not any(group.opaque for cta in self._ctas for group in cta.groups)
+        )
+
+    @cached_property
+    def rehearsals(self) -> dict[int, Rehearsal]:
+        """By the actor that comes first: each kind of actor, of the CTAs that rules look at.
+
+        Empty where not all of it is known: threads that nobody walked, code that is not here, addresses or parities
+        that are not numbers.
+        """
+        if not self.is_known or not 0 < len(self.actors) <= MAX_ACTORS * self.size:
+            return {}
+        found: dict[int, Rehearsal] = {}
+        for first in self._leads:
+            found[first] = rehearse(self.actors, first, self.size)
+            if found[first].vague or not found[first].finished:
+                return {}
+        return found
+
+    @property
+    def _leads(self) -> list[int]:
+        """The actors that come first."""
+        found: dict[int, None] = {}
+        for cta in self._ctas:
+            if cta.scenario.rank < MAX_RANKS:
+                own = [n for n, actor in enumerate(self.actors) if actor.rank == cta.scenario.rank]
+                found.update(dict.fromkeys(self._alike[n] for n in own[:MAX_REHEARSALS]))
+        return list(found)
+
+    @cached_property
+    def _alike(self) -> list[int]:
+        """By actor: the first one that does the same, but for meetings of its warp."""
+        seen: dict[tuple[int, ...], int] = {}
+        told = [
+            (actor.rank, *(id(e) for e in actor.events if synchronises(e.effect, warp=False))) for actor in self.actors
+        ]
+        return [seen.setdefault(events, number) for number, events in enumerate(told)]
+
+    def phases_of(self, rank: int, trace: Trace) -> Mapping[int, int]:
+        """What a rehearsal with its threads first says of the phases in a thread's trace, by position."""
+        number = next(
+            (n for n, actor in enumerate(self.actors) if actor.rank == rank and trace.tid in actor.tids), None
+        )
+        first = None if number is None else self._alike[number]
+        if first is None or first not in self.rehearsals:
+            return {}
+        phases = self.rehearsals[first].phases
+        events = enumerate(self.actors[first].events)
+        told = [phases.get((first, index)) for index, e in events if synchronises(e.effect, warp=False)]
+        own = [at for at, e in enumerate(trace.events) if isinstance(e, Event) and synchronises(e.effect, warp=False)]
+        return {position: phase for position, phase in zip(own, told, strict=True) if phase is not None}

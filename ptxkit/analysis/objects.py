@@ -1,0 +1,170 @@
+"""mbarriers as a rehearsal plays them: what their phases wait for, who arrives, and what waits are told.
+
+An object is at a `Place`: the rank of its CTA in the cluster, and where it is in that CTA's shared memory.
+Source: PTX ISA, "Phase of the mbarrier object", "Tracking asynchronous operations by the mbarrier object",
+"mbarrier.test_wait / mbarrier.try_wait".
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from ptxkit.analysis.actors import Actor
+from ptxkit.analysis.places import Place
+from ptxkit.analysis.terms import Value
+from ptxkit.analysis.trace import Event
+from ptxkit.isa.effects import MbarrierArrive, MbarrierWait
+from ptxkit.records import dataclass, field
+
+
+@dataclass(slots=True)
+class Object:
+    """An mbarrier. count: arrivals that a phase needs. pending: those still to come. bytes: those still to come; copies
+    of unknown size (`boxes`) bring what is left. phase: phases that are complete. observed: the latest that some wait
+    has told of. arrivals: the events that arrived in the current phase; last: those of the phase before.
+    """
+
+    count: int
+    pending: int
+    bytes: int = 0
+    boxes: int = 0
+    phase: int = 0
+    observed: int = 0
+    arrivals: list[Event] = field(default_factory=list)
+    last: tuple[Event, ...] = ()
+    touched: int = 0
+
+    @property
+    def is_complete(self) -> bool:
+        return self.pending == 0 and self.bytes == 0 and not self.boxes
+
+
+@dataclass(frozen=True, slots=True)
+class Excess:
+    """An arrival that its phase has no room for.
+
+    phase: the number of the phase, from 1. others: the arrivals before it. unobserved: the phase began before any
+    thread had observed the one before; else all arrivals of the phase were there already.
+    """
+
+    actor: int
+    event: Event
+    place: Place
+    phase: int
+    others: tuple[Event, ...]
+    unobserved: bool
+    count: int
+
+
+class Objects:
+    """All mbarriers of one rehearsal.
+
+    excess: arrivals that were too many. vague: something could not be played as it is. changes: how often an object
+    was made or a phase ended. now: how many events were played, which says what was touched last.
+    """
+
+    def __init__(self, actors: Sequence[Actor]) -> None:
+        self._actors = actors
+        self._known: dict[Place, Object] = {}
+        self._observed: list[Counter[Place]] = [Counter() for _ in actors]
+        self._tokens: list[Counter[Place]] = [Counter() for _ in actors]
+        self.excess: list[Excess] = []
+        self.vague = False
+        self.changes = 0
+        self.now = 0
+
+    def get(self, place: Place) -> Object | None:
+        """The live object at a place."""
+        return self._known.get(place)
+
+    def begin(self, place: Place, count: Value | None) -> None:
+        """Makes an object."""
+        needed = count if isinstance(count, int) else 0
+        self.vague |= not needed
+        self.changes += 1
+        self._known[place] = Object(needed, needed)
+
+    def end(self, place: Place) -> None:
+        """Ends the life of an object."""
+        del self._known[place]
+
+    def expect(self, known: Object, size: Value | None, times: int) -> None:
+        """Announces bytes."""
+        known.touched = self.now
+        if isinstance(size, int):
+            known.bytes += size * times
+        else:
+            self.vague = True
+
+    def begin_copy(self, known: Object, size: Value | None, times: int) -> None:
+        """Starts what will complete bytes."""
+        if not isinstance(size, int):
+            known.boxes += times
+
+    def end_copy(self, known: Object, size: Value | None, times: int) -> None:
+        """Completes bytes; the last of the copies of unknown size, all that are left."""
+        if isinstance(size, int):
+            known.bytes -= size * times
+        else:
+            known.boxes -= times
+            if not known.boxes:
+                known.bytes = 0
+        self._settle(known)
+
+    def arrive(self, actor: int, event: Event, place: Place, known: Object) -> None:
+        """Arrives at once, with every thread of an actor."""
+        effect = event.effect
+        assert isinstance(effect, MbarrierArrive)
+        each = event.amount if isinstance(event.amount, int) else None
+        self.vague |= each is None or (effect.expect is not None and not isinstance(event.expect, int))
+        self._tokens[actor][place] = known.phase
+        for _ in self._actors[actor].tids:
+            if isinstance(event.expect, int):
+                known.bytes += event.expect
+            if effect.drop:
+                known.count -= each or 0
+            self.count(known, each or 1, actor, event, place)
+
+    def count(self, known: Object, arrivals: int, actor: int, event: Event, place: Place) -> None:
+        """Counts arrivals one by one."""
+        known.touched = self.now
+        for _ in range(arrivals):
+            if known.phase > known.observed:
+                self._exceeds(known, actor, event, place, known.last, unobserved=True)
+                known.observed = known.phase
+            if known.pending == 0:
+                self._exceeds(known, actor, event, place, tuple(known.arrivals), unobserved=False)
+                continue
+            known.pending -= 1
+            known.arrivals.append(event)
+            self._settle(known)
+
+    def _exceeds(
+        self, known: Object, actor: int, event: Event, place: Place, others: tuple[Event, ...], *, unobserved: bool
+    ) -> None:
+        phase, before = known.phase + 1, tuple(dict.fromkeys(others))
+        self.excess.append(Excess(actor, event, place, phase, before, unobserved, known.count))
+
+    def _settle(self, known: Object) -> None:
+        """Ends the phase when all of it is there."""
+        if known.is_complete:
+            self.changes += 1
+            known.phase += 1
+            known.pending = known.count
+            known.last, known.arrivals = tuple(known.arrivals), []
+
+    def passes(self, actor: int, effect: MbarrierWait, event: Event, place: Place, known: Object) -> bool:
+        """Whether a wait answers true; then its phase is observed."""
+        seen = self._observed[actor]
+        if effect.by == "state":
+            passes = known.phase > self._tokens[actor][place]
+        elif isinstance(event.amount, int):
+            passes = known.phase & 1 != event.amount & 1
+        else:
+            self.vague = True
+            passes = known.phase > seen[place]
+        if passes:
+            seen[place] = known.phase
+            known.observed = max(known.observed, known.phase)
+        return passes

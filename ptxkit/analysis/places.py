@@ -1,0 +1,39 @@
+"""Which mbarriers of a cluster an operation is about.
+
+Source: PTX ISA, "mapa", "Data Movement and Conversion Instructions: cp.async.bulk.tensor" (`.multicast::cluster`,
+`.cta_group`), "tcgen05.commit".
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+from ptxkit.analysis.space import CTA_BITS
+from ptxkit.analysis.trace import Event
+
+#: The rank of a CTA in its cluster, and an offset in its shared memory.
+Place: TypeAlias = tuple[int, int]
+
+_OFFSET = (1 << CTA_BITS) - 1
+
+
+def place_of(rank: int, event: Event) -> Place | None:
+    """The place that the operand of an event names, as CTA `rank` sees it; None where that is not known."""
+    if not isinstance(event.address, int):
+        return None
+    above = event.address >> CTA_BITS
+    return above - 1 if above else rank, event.address & _OFFSET
+
+
+def places_of(rank: int, event: Event) -> tuple[Place, ...] | None:
+    """The places of the mbarriers that an event operates on: one in each CTA of its mask, where it has one."""
+    named = place_of(rank, event)
+    effect = event.effect
+    if named is None or getattr(effect, "multicast", None) is None:
+        return None if named is None else (named,)
+    if not isinstance(event.ctas, int):
+        return None
+    ranks = [each for each in range(event.ctas.bit_length()) if event.ctas >> each & 1]
+    if getattr(effect, "paired", False):
+        ranks = [each & ~1 | named[0] & 1 for each in ranks]
+    return tuple((each, named[1]) for each in ranks)
