@@ -12,12 +12,12 @@ from ptxkit.build.addresses import (
     Generic,
     Global,
     Local,
-    Mbarrier,
     Param,
     Shared,
     SharedCluster,
 )
 from ptxkit.build.assemble import Assembled
+from ptxkit.build.barrier import Barrier, RemoteBarrier
 from ptxkit.build.errors import (
     Blame,
     BuildAttributeError,
@@ -58,6 +58,7 @@ from ptxkit.build.verify import verify_assembled
 __all__ = [
     "Address",
     "Assembled",
+    "Barrier",
     "Blame",
     "BuildAttributeError",
     "BuildError",
@@ -70,10 +71,10 @@ __all__ = [
     "Label",
     "Local",
     "Location",
-    "Mbarrier",
     "Param",
     "Parameter",
     "Register",
+    "RemoteBarrier",
     "Scalar",
     "Shared",
     "SharedCluster",

@@ -11,10 +11,10 @@ Source: PTX ISA, "State Spaces", "Addresses as Operands", "Generic Addressing".
 from __future__ import annotations
 
 import typing
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 
-from ptxkit.build.errors import BuildTypeError
-from ptxkit.build.types import OtherT, Scalar, ScalarT, b64, u32, u64
+from ptxkit.build.errors import BuildTypeError, BuildValueError
+from ptxkit.build.types import OtherT, Scalar, ScalarT, u32, u64
 from ptxkit.build.values import Number, Register, power_of_two_in
 from ptxkit.syntax import tree
 
@@ -29,16 +29,24 @@ class Address(typing.Generic[ScalarT]):
 
     space: PTX's word, `generic` for none. pointer: the type of a register that holds such an address.
     base: a variable's name or a register. offset: bytes from the base. alignment: bytes, a power of two that divides
-    the address for certain.
+    the address for certain. extent: the bytes from the base that belong to the array, first and behind the last; None
+    where nobody knows.
     """
 
-    __slots__ = ("alignment", "base", "builder", "offset", "type")
+    __slots__ = ("alignment", "base", "builder", "extent", "offset", "type")
     space: ClassVar[str] = "generic"
     pointer: ClassVar[type[Scalar]] = u64
 
     def __init__(
-        self, builder: Instructions, scalar: type[ScalarT], base: str | Register[Any], alignment: int, offset: int = 0
+        self,
+        builder: Instructions,
+        scalar: type[ScalarT],
+        base: str | Register[Any],
+        alignment: int,
+        offset: int = 0,
+        extent: tuple[int, int] | None = None,
     ) -> None:
+        self.extent = extent
         self.builder = builder
         self.type = scalar
         self.base = base
@@ -52,17 +60,43 @@ class Address(typing.Generic[ScalarT]):
 
     # --------------------------------------------------------------------------------- offset arithmetic
 
-    def __getitem__(self, index: int | Register[Any]) -> Self:
-        """The address `index` elements further on: by a constant, or by a `u32`, `s32` or, if wide enough, `u64`."""
+    @property
+    def count(self) -> int | None:
+        """How many elements there are from here on; None where nobody knows."""
+        return None if self.extent is None else (self.extent[1] - self.offset) // self.type.size()
+
+    def __getitem__(self, index: int | Register[Any] | slice) -> Self:
+        """The address `index` elements further on: by a constant, or by a `u32`, `s32` or, if wide enough, `u64`.
+
+        A slice is the part of the array from its start to its stop, which are constants; without a stop, the start may
+        be a register. BuildValueError where a constant leaves an array of known size.
+        """
+        if isinstance(index, slice):
+            return self._part(index)
         size = self.type.size()
         if isinstance(index, bool) or not isinstance(index, int | Register):
             raise BuildTypeError(f"an index is an integer or a register, not {type(index).__name__}")
         if isinstance(index, int):
-            return self._moved(
-                self.base, self.offset + index * size, min(self.alignment, power_of_two_in(index * size))
-            )
+            offset = self.offset + index * size
+            if self.extent is not None and not self.extent[0] <= offset <= self.extent[1]:
+                raise BuildValueError(f"index {index} leaves {self!r}, which has {self.count} elements from there on")
+            return self._moved(self.base, offset, min(self.alignment, power_of_two_in(index * size)), self.extent)
         base = self.builder.offset(self.register_base(), index, size, self.pointer)
-        return self._moved(base, self.offset, min(self.alignment, index.multiple * power_of_two_in(size)))
+        return self._moved(base, self.offset, min(self.alignment, index.multiple * power_of_two_in(size)), None)
+
+    def _part(self, wanted: slice) -> Self:
+        if wanted.step is not None:
+            raise BuildTypeError("a slice of memory has no step")
+        start = self[0 if wanted.start is None else wanted.start]
+        if wanted.stop is None:
+            return start
+        first = 0 if wanted.start is None else wanted.start
+        if not isinstance(wanted.stop, int) or not isinstance(first, int):
+            raise BuildTypeError("a slice ends at a constant, and then begins at one; `array[i:]` has no end")
+        stop = self[wanted.stop]
+        if stop.offset < start.offset:
+            raise BuildValueError(f"a slice goes forward, not from {first} to {wanted.stop}")
+        return self._moved(self.base, start.offset, start.alignment, (start.offset, stop.offset))
 
     def __add__(self, index: int | Register[Any]) -> Self:
         return self[index]
@@ -82,7 +116,7 @@ class Address(typing.Generic[ScalarT]):
         """The same address with the user's word that `alignment` bytes (a power of two) divide it."""
         if alignment <= 0 or alignment & (alignment - 1):
             raise BuildTypeError(f"an alignment is a power of two, not {alignment}")
-        return self._moved(self.base, self.offset, max(alignment, self.alignment))
+        return self._moved(self.base, self.offset, max(alignment, self.alignment), self.extent)
 
     # ---------------------------------------------------------------------------------------- conversion
 
@@ -113,8 +147,15 @@ class Address(typing.Generic[ScalarT]):
 
     # ------------------------------------------------------------------------------------------ workings
 
-    def _moved(self, base: str | Register[Any], offset: int, alignment: int) -> Self:
-        return type(self)(self.builder, self.type, base, alignment, offset)
+    def _moved(self, base: str | Register[Any], offset: int, alignment: int, extent: tuple[int, int] | None) -> Self:
+        return type(self)(self.builder, self.type, base, alignment, offset, extent)
+
+    def _as(self, form: type[AddressT], scalar: type[Scalar]) -> AddressT:
+        """The same bytes as an address of another kind, or of other elements."""
+        return form(self.builder, scalar, self.base, self.alignment, self.offset, self.extent)
+
+
+AddressT = TypeVar("AddressT", bound=Address[Any])
 
 
 class Generic(Address[ScalarT]):
@@ -122,7 +163,27 @@ class Generic(Address[ScalarT]):
 
     def cast(self, scalar: type[OtherT]) -> Generic[OtherT]:
         """The same address, of other elements."""
-        return Generic(self.builder, scalar, self.base, self.alignment, self.offset)
+        return self._as(Generic[OtherT], scalar)
+
+    def to_global(self) -> Global[ScalarT]:
+        """The place in global memory; it must lie there. Emits `cvta.to.global`."""
+        return Global(self.builder, self.type, self._converted("global"), self.alignment)
+
+    def to_shared(self) -> Shared[ScalarT]:
+        """The place in the CTA's shared memory; it must lie there. Emits `cvta.to.shared` and a narrowing `cvt`."""
+        offset = self._converted("shared").convert(u32)
+        return Shared(self.builder, self.type, offset, self.alignment)
+
+    def to_local(self) -> Local[ScalarT]:
+        """The place in the thread's own memory; it must lie there. Emits `cvta.to.local` and a narrowing `cvt`."""
+        return Local(self.builder, self.type, self._converted("local").convert(u32), self.alignment)
+
+    def to_const(self) -> Const[ScalarT]:
+        """The place in constant memory; it must lie there. Emits `cvta.to.const`."""
+        return Const(self.builder, self.type, self._converted("const"), self.alignment)
+
+    def _converted(self, space: str) -> Register[u64]:
+        return cast("Register[u64]", self.builder.instruction(f"cvta_to_{space}_u64", (self.to_register(),)))
 
 
 class Global(Address[ScalarT]):
@@ -132,7 +193,7 @@ class Global(Address[ScalarT]):
 
     def cast(self, scalar: type[OtherT]) -> Global[OtherT]:
         """The same address, of other elements."""
-        return Global(self.builder, scalar, self.base, self.alignment, self.offset)
+        return self._as(Global[OtherT], scalar)
 
     def to_generic(self) -> Generic[ScalarT]:
         """The same place as a generic address: emits `cvta.global`."""
@@ -147,11 +208,23 @@ class Shared(Address[ScalarT]):
 
     def cast(self, scalar: type[OtherT]) -> Shared[OtherT]:
         """The same address, of other elements."""
-        return Shared(self.builder, scalar, self.base, self.alignment, self.offset)
+        return self._as(Shared[OtherT], scalar)
 
     def to_generic(self) -> Generic[ScalarT]:
         """The same place as a generic address: emits a widening `cvt` and `cvta.shared`."""
         return _to_generic(self, "cvta_shared_u64")
+
+    def to_cluster(self) -> SharedCluster[ScalarT]:
+        """The same address in the cluster's window, where it means the executing CTA: no instruction."""
+        return self._as(SharedCluster[ScalarT], self.type)
+
+    def map_rank(self, rank: int | Register[u32]) -> SharedCluster[ScalarT]:
+        """The same place in the shared memory of the cluster's CTA of that rank: emits `mapa`.
+
+        Before it is used, that CTA must have started, and it must not exit meanwhile: see `cluster_sync`.
+        """
+        mapped = self.builder.instruction("mapa_shared_cluster_u32", (self.to_register(), rank))
+        return SharedCluster(self.builder, self.type, cast("Register[u32]", mapped), self.alignment)
 
 
 class SharedCluster(Address[ScalarT]):
@@ -160,6 +233,19 @@ class SharedCluster(Address[ScalarT]):
     space = "shared::cluster"
     pointer = u32
 
+    def cast(self, scalar: type[OtherT]) -> SharedCluster[OtherT]:
+        """The same address, of other elements."""
+        return self._as(SharedCluster[OtherT], scalar)
+
+    def rank(self) -> Register[u32]:
+        """The rank of the CTA that the address is in: emits `getctarank`."""
+        rank = self.builder.instruction("getctarank_shared_cluster_u32", (self.to_register(),))
+        return cast("Register[u32]", rank)
+
+    def to_generic(self) -> Generic[ScalarT]:
+        """The same place as a generic address: emits a widening `cvt` and `cvta.shared::cluster`."""
+        return _to_generic(self, "cvta_shared_cluster_u64")
+
 
 class Local(Address[ScalarT]):
     """An address in the thread's own memory."""
@@ -167,44 +253,29 @@ class Local(Address[ScalarT]):
     space = "local"
     pointer = u32
 
+    def cast(self, scalar: type[OtherT]) -> Local[OtherT]:
+        """The same address, of other elements."""
+        return self._as(Local[OtherT], scalar)
+
 
 class Const(Address[ScalarT]):
     """An address in constant memory."""
 
     space = "const"
 
+    def cast(self, scalar: type[OtherT]) -> Const[OtherT]:
+        """The same address, of other elements."""
+        return self._as(Const[OtherT], scalar)
+
+    def to_generic(self) -> Generic[ScalarT]:
+        """The same place as a generic address: emits `cvta.const`."""
+        return _to_generic(self, "cvta_const_u64")
+
 
 class Param(Address[ScalarT]):
     """An address in the kernel's parameters."""
 
     space = "param"
-
-
-class Mbarrier(Shared[b64]):
-    """The address of an mbarrier object in shared memory: 8 bytes, written by `mbarrier` instructions only.
-
-    Source: PTX ISA, "Parallel Synchronization and Communication Instructions: mbarrier".
-    """
-
-    def init(self, count: int | Register[u32]) -> None:
-        """Makes it live; each phase takes `count` arrivals. One thread does this, and a barrier must follow."""
-        self.builder.instruction("mbarrier_init", (self, count))
-
-    def arrive(self) -> Register[b64]:
-        """One arrival; gives the phase's token."""
-        return cast("Register[b64]", self.builder.instruction("mbarrier_arrive", (self,)))
-
-    def arrive_expect_tx(self, size: int | Register[u32]) -> Register[b64]:
-        """One arrival after telling the phase to wait for `size` more bytes of asynchronous copies."""
-        return cast("Register[b64]", self.builder.instruction("mbarrier_arrive_expect_tx", (self, size)))
-
-    def wait(self, parity: int | Register[u32]) -> None:
-        """Loops on `try_wait.parity` until the phase of that parity is complete."""
-        builder = self.builder
-        again = builder.label("wait")
-        builder.place(again)
-        done = builder.instruction("mbarrier_try_wait_parity", (self, parity))
-        builder.branch(again, unless=cast("Register[Any]", done))
 
 
 def _to_generic(address: Address[ScalarT], name: str) -> Generic[ScalarT]:

@@ -45,7 +45,13 @@ def assemble(kernel: Kernel) -> Assembled:
         directives=_shape(kernel),
         body=tree.Body(tuple(statements)),
     )
-    items: tuple[tree.Item, ...] = (*_header(kernel, entries), *_debug_files(files), *_dynamic(kernel), function)
+    items: tuple[tree.Item, ...] = (
+        *_header(kernel, entries),
+        *_debug_files(files),
+        *kernel.constants,
+        *_dynamic(kernel),
+        function,
+    )
     return Assembled(tree.Module(items), tuple(locations))
 
 
@@ -102,7 +108,7 @@ def _debug_files(files: dict[str, int]) -> tuple[tree.Directive, ...]:
 
 
 def _dynamic(kernel: Kernel) -> tuple[tree.Declaration, ...]:
-    from ptxkit.build.kernel import DYNAMIC_SHARED
+    from ptxkit.build.memory import DYNAMIC_SHARED
 
     if not kernel.dynamic_alignment:
         return ()

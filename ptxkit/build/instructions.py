@@ -18,7 +18,7 @@ from ptxkit.build.addresses import Address
 from ptxkit.build.arrangement import Arrangement, Rejection, ResultPlace, arrange, write_results
 from ptxkit.build.errors import BuildAttributeError, BuildError, BuildTypeError
 from ptxkit.build.gates import generality, lowest
-from ptxkit.build.names import Hints, UnsaidError, completions, expected, readings, spelled
+from ptxkit.build.names import Hints, UnsaidError, completions, expected, readings, spelled, unsaid_words
 from ptxkit.build.recorder import InPrologue, Label, Recorder
 from ptxkit.build.types import SCALARS, Scalar, ScalarT, pred, s32, u32, u64
 from ptxkit.build.values import Register
@@ -205,7 +205,7 @@ def _checked_result(register: object, place: ResultPlace, name: str) -> Register
 
 
 def _choose(name: str, operands: tuple[object, ...], keywords: dict[str, str | bool]) -> Arrangement:
-    """The nearest form: same types first, then the lowest target, then the fewest modifiers."""
+    """The nearest form: same types first, then nothing that nobody said, then the lowest target."""
     meant = readings(name)
     if not meant:
         raise BuildAttributeError(_unknown(name))
@@ -226,7 +226,7 @@ def _choose(name: str, operands: tuple[object, ...], keywords: dict[str, str | b
                 if isinstance(found, Rejection):
                     rejected.append(found)
                 else:
-                    fitting.append((_rank(found, far), found, far))
+                    fitting.append((_rank(found, far, unsaid_words(reading)), found, far))
         except UnsaidError as missing:
             unsaid.append(missing)
     if untyped and not hints.types and all(guesses for *_, guesses in fitting):
@@ -245,14 +245,19 @@ def _nearest(opcodes: list[tuple[str, int]]) -> list[tuple[Match, int]]:
     return [(match, far) for match, far in found if far == nearest]
 
 
-def _rank(found: Arrangement, far: int) -> tuple[object, ...]:
+def _rank(found: Arrangement, far: int, unsaid: int) -> tuple[object, ...]:
+    """What decides between the forms that fit; the least is taken.
+
+    A form in which fewer words are there that nobody said goes before one for a lower target: an arrival that may not
+    complete the phase is not what an arrival means.
+    """
+    odd = bool(found.match.tolerated)
     try:
         version, target = lowest(found.match.gates)
     except ValueError:
-        return (found.distance + far, 1)
+        return (odd, found.distance + far, unsaid, 1)
     return (
-        found.distance + far,
-        0,
+        *(odd, found.distance + far, unsaid, 0),
         generality(target),
         version,
         found.match.canonical.count("."),

@@ -17,17 +17,16 @@ Source: PTX ISA, "Kernel Entry Point Directives: .entry", "Kernel Function Param
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args, get_origin, overload
 
-from ptxkit.build.addresses import Address, Const, Generic, Global, Mbarrier, Shared
+from ptxkit.build.addresses import Address, Const, Generic, Global
 from ptxkit.build.assemble import Assembled, assemble
-from ptxkit.build.errors import BuildError, BuildTypeError, BuildValueError, Location, caller
-from ptxkit.build.flow import Flow
+from ptxkit.build.errors import BuildTypeError, BuildValueError, Location, caller
 from ptxkit.build.gates import known_target
+from ptxkit.build.memory import Memory, alignment_of, checked_identifier
 from ptxkit.build.recorder import InPrologue
-from ptxkit.build.types import Scalar, ScalarT, b64, memory_word, pred
+from ptxkit.build.types import Scalar, ScalarT, memory_word, pred
 from ptxkit.build.values import Register
 from ptxkit.records import dataclass
 from ptxkit.syntax import tree
@@ -36,13 +35,6 @@ if TYPE_CHECKING:
     from ptxkit.diagnostics import Verdict
 
 _AddressT = TypeVar("_AddressT", bound=Address[Any])
-_IDENTIFIER = re.compile(r"[A-Za-z][\w$]*|[_$%][\w$]+")
-
-STATIC_SHARED_LIMIT = 48 * 1024
-"""Bytes of shared memory that may be declared with their size; beyond it stands only launch-sized memory."""
-
-DYNAMIC_SHARED = "dynamic_shared"
-"""The one variable that launch-sized shared memory begins at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +47,7 @@ class Parameter:
     alignment: int = 1
 
 
-class Kernel(Flow):
+class Kernel(Memory):
     """A kernel under construction.
 
     threads: the CTA's shape, which the launch must use (`.reqntid`); one number is the x extent.
@@ -71,15 +63,11 @@ class Kernel(Flow):
         debug: bool = False,
     ) -> None:
         super().__init__()
-        self.name = _identifier(name, "a kernel")
+        self.name = checked_identifier(name, "a kernel")
         self.threads = _shape(threads)
         self.debug = debug
         self.parameters: list[Parameter] = []
-        self.variables: list[tree.Declaration] = []
         self.location: Location = caller()
-        self.dynamic_alignment = 0
-        self.dynamic_bytes = 0
-        self._static_bytes = 0
         try:
             self.target = None if target is None else known_target(target)
         except ValueError as error:
@@ -98,7 +86,7 @@ class Kernel(Flow):
 
     def param(self, form: Any, name: str, *, align: int | None = None) -> Any:
         """The next parameter: a value (`u32`) or an address (`Global[f32]`), aligned to `align` bytes."""
-        self._fresh(name, "a parameter")
+        self._declared(name, "a parameter")
         space = get_origin(form)
         if space is None:
             if not (isinstance(form, type) and issubclass(form, Scalar)) or form is pred:
@@ -110,7 +98,7 @@ class Kernel(Flow):
         if space not in (Global, Const, Generic):
             raise BuildTypeError(f"a host passes addresses in .global, .const or generic ones, not {space.__name__}")
         element = _element(form)
-        alignment = _alignment(align, element)
+        alignment = alignment_of(align, element)
         self.parameters.append(Parameter(name, element, space.space, alignment))
         return space(self, element, self._load_parameter(name, space.pointer), alignment)
 
@@ -129,50 +117,7 @@ class Kernel(Flow):
             raise BuildTypeError(
                 f"an address in .{space.space} is held by a .{space.pointer.word} register, not {register!r}"
             )
-        return cast("_AddressT", space(self, element, register, _alignment(align, element)))
-
-    # ------------------------------------------------------------------------------------- shared memory
-
-    def shared(
-        self, scalar: type[ScalarT], count: int, *, align: int | None = None, name: str | None = None
-    ) -> Shared[ScalarT]:
-        """An array of `count` elements in the CTA's shared memory."""
-        _scalar(scalar)
-        alignment = _alignment(align, scalar)
-        return Shared(self, scalar, self._declare_shared(scalar, count, alignment, name), alignment)
-
-    def mbarrier(self, name: str | None = None) -> Mbarrier:
-        """An mbarrier object in shared memory, not yet initialised."""
-        return Mbarrier(self, b64, self._declare_shared(b64, None, 8, name or f"mbarrier_{len(self.variables)}"), 8)
-
-    def dynamic_shared(self, scalar: type[ScalarT], count: int = 0, *, align: int | None = None) -> Shared[ScalarT]:
-        """Shared memory whose size the launch gives: at least `count` elements.
-
-        Every request gives the same base address, aligned to the largest alignment asked for; `dynamic_smem_size`
-        tells the bytes on the device.
-        """
-        _scalar(scalar)
-        alignment = _alignment(align, scalar)
-        self.dynamic_alignment = max(self.dynamic_alignment, alignment)
-        self.dynamic_bytes = max(self.dynamic_bytes, count * scalar.size())
-        return Shared(self, scalar, DYNAMIC_SHARED, alignment)
-
-    def _declare_shared(self, scalar: type[Scalar], count: int | None, alignment: int, name: str | None) -> str:
-        name = name or f"shared_{len(self.variables)}"
-        self._fresh(name, "a shared array")
-        if count is not None and (not isinstance(count, int) or count < 1):
-            raise BuildValueError(f"an array has a whole number of elements, at least 1, not {count!r}")
-        start = -(-self._static_bytes // alignment) * alignment
-        self._static_bytes = start + (1 if count is None else count) * scalar.size()
-        if self._static_bytes > STATIC_SHARED_LIMIT:
-            raise BuildValueError(
-                f"{self._static_bytes} bytes of shared arrays; more than {STATIC_SHARED_LIMIT} must be launch-sized: "
-                "k.dynamic_shared(...)"
-            )
-        dimensions = () if count is None else (count,)
-        declarator = tree.Declarator(name, dimensions=dimensions)
-        self.variables.append(tree.Declaration("shared", scalar.word, (declarator,), alignment=alignment))
-        return name
+        return cast("_AddressT", space(self, element, register, alignment_of(align, element)))
 
     # ---------------------------------------------------------------------------------------- the result
 
@@ -195,23 +140,9 @@ class Kernel(Flow):
 
     # ------------------------------------------------------------------------------------------ workings
 
-    def _fresh(self, name: str, what: str) -> None:
-        _identifier(name, what)
-        taken = {declarator.name for declaration in self.variables for declarator in declaration.declarators}
-        taken |= {parameter.name for parameter in self.parameters} | {DYNAMIC_SHARED, self.name}
-        if name in taken:
-            raise BuildError(f"the name {name!r} is taken")
-
-
-def _identifier(name: str, what: str) -> str:
-    if not isinstance(name, str) or not _IDENTIFIER.fullmatch(name):
-        raise BuildValueError(f"{what} needs a PTX identifier for its name, not {name!r}")
-    return name
-
-
-def _scalar(scalar: object) -> None:
-    if not (isinstance(scalar, type) and issubclass(scalar, Scalar)) or scalar is pred:
-        raise BuildTypeError(f"elements have a type that memory holds, such as f32, not {scalar!r}")
+    def taken_names(self) -> set[str]:
+        """The names that stand in the module so far."""
+        return super().taken_names() | {parameter.name for parameter in self.parameters} | {self.name}
 
 
 def _element(form: Any) -> type[Scalar]:
@@ -219,15 +150,6 @@ def _element(form: Any) -> type[Scalar]:
     if len(arguments) != 1 or not isinstance(arguments[0], type) or not issubclass(arguments[0], Scalar):
         raise BuildTypeError(f"an address type names its elements, like Global[f32], not {form!r}")
     return arguments[0]
-
-
-def _alignment(align: int | None, element: type[Scalar]) -> int:
-    """The alignment asked for, at least that of an element."""
-    if align is None:
-        return element.size()
-    if not isinstance(align, int) or align <= 0 or align & (align - 1):
-        raise BuildValueError(f"an alignment is a power of two, not {align!r}")
-    return max(align, element.size())
 
 
 def _shape(threads: int | Iterable[int] | None) -> tuple[int, int, int] | None:

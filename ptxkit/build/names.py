@@ -99,6 +99,17 @@ def _without(word: str, rest: str) -> str | None:
     return rest[len(text) + 1 :] if rest.startswith(text + "_") else None
 
 
+def unsaid_words(reading: Reading) -> int:
+    """How many words a reading takes for granted beyond those that operands tell: `.noComplete`, `.bulk_group`."""
+    slots = zip(reading.form.modifiers, reading.said, strict=True)
+    return sum(
+        said is None
+        and not (slot.optional or slot.stem or frozenset(slot.values) <= _SPACES | _VECTORS)
+        and not any(map(is_type, slot.values))
+        for slot, said in slots
+    )
+
+
 def expected(name: str) -> tuple[str, ...]:
     """What could follow the longest beginning of a name that means something, for a message."""
     parts = name.rstrip("_").split("_")
@@ -171,7 +182,8 @@ def _choices(
     if values <= _VECTORS:
         return absent + [(f"v{length}", 0) for length in hints.vectors if f"v{length}" in values]
     if slot.optional:
-        return absent
+        # `.aligned` of wgmma: assemblers let it be left out, the manual does not
+        return absent + [(value, 0) for value in slot.values if form.tolerances and len(slot.values) == 1]
     if any(is_type(value) for value in values):
         return _types(values, hints)
     raise UnsaidError(slot, form)
