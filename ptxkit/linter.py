@@ -22,11 +22,15 @@ published mixed-proxy memory model, with the async proxy added, does not allow."
 POLICIES: tuple[Policy, ...] = get_args(Policy)
 
 
-def lint(text_or_module: str | Module, *, path: str | None = None, policy: Policy = "isa") -> Verdict:
+def lint(
+    text_or_module: str | Module, *, path: str | None = None, policy: Policy = "isa", notes: bool = False
+) -> Verdict:
     """Everything that ptxkit finds in a module: diagnostics in the order of the text, and the questions left open.
 
     Syntax errors are diagnostics too; the rest is then not looked at. A built module has no text, so it is printed
     first and the places are those of the printed text. `path` is the name that diagnostics carry.
+
+    notes: says, too, what is there in vain: fences that order nothing, waits for nothing (PTX9xx).
 
     Raises ValueError for an unknown policy.
     """
@@ -40,13 +44,13 @@ def lint(text_or_module: str | Module, *, path: str | None = None, policy: Polic
         module = _with_places(text_or_module, path)
     except PTXSyntaxError as error:
         return Verdict(error.diagnostics)
-    return _merge(validate(module), analyse(module, policy=policy))
+    return _merge(validate(module), analyse(module, policy=policy, notes=notes))
 
 
-def lint_source(source: SourceFile, *, policy: Policy = "isa") -> FileResult:
+def lint_source(source: SourceFile, *, policy: Policy = "isa", notes: bool = False) -> FileResult:
     """`lint` for one file among many: a crash inside the analysis is this file's `failed`, and the run goes on."""
     try:
-        verdict = lint(source.text, path=source.path, policy=policy)
+        verdict = lint(source.text, path=source.path, policy=policy, notes=notes)
     except Exception as error:
         return broken(source.path, error)
     return FileResult.of(source.path, verdict)

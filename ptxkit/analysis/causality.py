@@ -146,7 +146,7 @@ class Causality:
         """By path, the first position that may be ordered after one of the giver's."""
         rounds: dict[Hashable, int] = {}
         for mate in self._warps[giver.warp]:
-            self._release(mate, self._beside(giver, since, mate), rounds)
+            self._release(mate, self.beside(giver, since, mate), rounds)
         if isinstance(barrier, int):
             key = ("mbarrier", barrier)
             event = giver.group.events[since]
@@ -169,7 +169,7 @@ class Causality:
             key = pending.pop()
             for taker, at in self._takers(key, rounds[key]):
                 for mate in self._warps[taker.warp]:
-                    there = self._beside(taker, at, mate)
+                    there = self.beside(taker, at, mate)
                     if there < found.get(mate, NEVER):
                         found[mate] = there
                         pending.extend(self._release(mate, there, rounds))
@@ -218,7 +218,7 @@ class Causality:
             if at is not None:
                 yield path, at
 
-    def _beside(self, path: Path, position: int, mate: Path) -> int:
+    def beside(self, path: Path, position: int, mate: Path) -> int:
         """The first position at which threads of the same warp may be while others are at one of theirs: behind the
         last thing that both did."""
         if mate.group is path.group:

@@ -12,10 +12,17 @@ from ptxkit.report import full_report, json_report
 from ptxkit.results import FileResult, Summary
 
 
-def check(paths: Sequence[str], *, form: str = "full", policy: Policy = "isa", show_undecided: bool = False) -> int:
+def check(
+    paths: Sequence[str],
+    *,
+    form: str = "full",
+    policy: Policy = "isa",
+    show_undecided: bool = False,
+    notes: bool = False,
+) -> int:
     """Lint what stands at these paths and print the report; the exit status (`ptxkit.results.ExitStatus`)."""
     results: list[FileResult] = []
-    arriving = _results(paths, policy, results)
+    arriving = _results(paths, policy, notes, results)
     if form == "json":
         sys.stdout.write(json_report(list(arriving)))
     else:
@@ -23,9 +30,9 @@ def check(paths: Sequence[str], *, form: str = "full", policy: Policy = "isa", s
     return Summary.of(results).exit_status
 
 
-def _results(paths: Sequence[str], policy: Policy, results: list[FileResult]) -> Iterator[FileResult]:
+def _results(paths: Sequence[str], policy: Policy, notes: bool, results: list[FileResult]) -> Iterator[FileResult]:
     """Each input's result as soon as there is one, also put into `results`."""
     for found in sources(paths):
-        result = found if isinstance(found, FileResult) else lint_source(found, policy=policy)
+        result = found if isinstance(found, FileResult) else lint_source(found, policy=policy, notes=notes)
         results.append(result)
         yield result

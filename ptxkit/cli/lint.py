@@ -24,10 +24,11 @@ from ptxkit.linter import POLICIES, Policy
     "published memory model does not allow.",
 )
 @click.option("--show-undecided", is_flag=True, help="Print the questions that could not be answered, too.")
+@click.option("--notes", is_flag=True, help="Say, too, what is there in vain: fences that order nothing, and the like.")
 @click.pass_context
-def lint(ctx: click.Context, paths: tuple[str, ...], form: str, policy: str, show_undecided: bool) -> None:
+def lint(ctx: click.Context, paths: tuple[str, ...], form: str, policy: str, show_undecided: bool, notes: bool) -> None:
     """Check PTX files, and every *.ptx in folders; - is standard input.
 
     Exit status: 0 clean, 1 errors or warnings found, 2 something could not be read or checked.
     """
-    ctx.exit(check(paths, form=form, policy=cast("Policy", policy), show_undecided=show_undecided))
+    ctx.exit(check(paths, form=form, policy=cast("Policy", policy), show_undecided=show_undecided, notes=notes))

@@ -46,6 +46,12 @@ from ptxkit.rules import (
     ptx708_tensor_given_back,
 )
 from ptxkit.rules.finding import Rule
+    ptx901_needless_fence,
+    ptx902_wait_for_nothing,
+    ptx903_twice_in_a_row,
+    ptx904_empty_group,
+    ptx905_wide_fence,
+    ptx906_slow_multicast,
 from ptxkit.rules.judge import Judge
 from ptxkit.source import SourceFile
 from ptxkit.syntax.tree import Module
@@ -88,12 +94,19 @@ RULES: tuple[Rule, ...] = (
 
 #: The pseudo-rule under which code that no walk reached is counted as undecided.
 UNREACHED = "PTX300"
+    ptx901_needless_fence.RULE,
+    ptx902_wait_for_nothing.RULE,
+    ptx903_twice_in_a_row.RULE,
+    ptx904_empty_group.RULE,
+    ptx905_wide_fence.RULE,
+    ptx906_slow_multicast.RULE,
 
 
-def analyse(module: Module, policy: str = "isa") -> Verdict:
+def analyse(module: Module, policy: str = "isa", *, notes: bool = False) -> Verdict:
     """Holds every kernel of a module against the rules.
 
-    policy: `isa` reports what the manual's text forbids; `strict` adds warnings where the text is silent.
+    policy: `isa` reports what the manual's text forbids; `strict` adds warnings where the text is silent. notes: says,
+    too, what is there in vain.
     """
     source = module.source
     if source is None:
@@ -109,7 +122,7 @@ def analyse(module: Module, policy: str = "isa") -> Verdict:
     for function in module.functions():
         if function.body is not None and function.kind == "entry" and function.body.statements:
             given, left = budget.for_kernel(), budget.for_kernel()
-            walked |= _kernel(judge, Explorer(module, flatten(module, function), codes, left), policy)
+            walked |= _kernel(judge, Explorer(module, flatten(module, function), codes, left), policy, notes)
             budget.use(given, left)
     for function in module.functions():
         if function.body is not None and function.kind == "func":
@@ -118,13 +131,13 @@ def analyse(module: Module, policy: str = "isa") -> Verdict:
     return Verdict(tuple(judge.diagnostics), tuple(judge.undecided))
 
 
-def _kernel(judge: Judge, explorer: Explorer, policy: str) -> set[Step]:
+def _kernel(judge: Judge, explorer: Explorer, policy: str, notes: bool) -> set[Step]:
     """Judges one kernel; the steps that its walks executed."""
     if not explorer.program.steps:
         return set()
     explorer.run()
     kernel = Kernel(explorer, policy)
-    for rule in RULES:
+    for rule in RULES if notes else (rule for rule in RULES if not rule.on_request):
         judge.hear(rule, rule.check(kernel), kernel.worlds)
     source = explorer.program.module.source
     assert source is not None

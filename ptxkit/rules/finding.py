@@ -53,9 +53,13 @@ class Doubt:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A rule: its code, its name, the titles of the manual's sections, and its check."""
+    """A rule: its code, its name, the titles of the manual's sections, and its check.
+
+    on_request: it gives notes only, to those who ask for them.
+    """
 
     code: str
     name: str
     isa: tuple[str, ...]
     check: Callable[[Kernel], Iterator[Observation | Doubt]]
+    on_request: bool = False

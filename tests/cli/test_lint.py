@@ -186,6 +186,16 @@ def test_both_policies_run(files: Path, ptxkit: Run) -> None:
         assert ptxkit("lint", "--policy", policy, "clean.ptx").exit_code == 0
 
 
+NEEDLESS = CLEAN.replace("ret;", "bar.sync 0;\nbar.sync 0;\nret;", 1)
+
+
+def test_notes_are_printed_on_request_and_change_no_status(files: Path, ptxkit: Run) -> None:
+    (files / "needless.ptx").write_text(NEEDLESS)
+    silent, asked = ptxkit("lint", "needless.ptx"), ptxkit("lint", "--notes", "needless.ptx")
+    assert ("PTX903" in silent.output, "PTX903" in asked.output) == (False, True)
+    assert (silent.exit_code, asked.exit_code) == (0, 0)
+
+
 def test_lint_runs_as_its_own_process_with_the_same_answers(files: Path) -> None:
     assert shell("lint", "clean.ptx").returncode == 0
     assert shell("lint", "inner/broken.ptx").returncode == 1

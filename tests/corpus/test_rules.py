@@ -22,6 +22,18 @@ def test_errors_are_exactly_those_that_the_comments_expect(path: Path) -> None:
     assert places(found, Severity.ERROR) == expectations(text), told(found, Severity.ERROR)
 
 
+@each_fixture
+@pytest.mark.parametrize("asked", ["strict", "notes"])
+def test_the_code_of_the_file_is_found_where_it_is_expected_by_those_who_ask(path: Path, asked: str) -> None:
+    text = path.read_text()
+    always = lint(text, path=path.name).diagnostics
+    asking = lint(text, path=path.name, policy="strict" if asked == "strict" else "isa", notes=asked == "notes")
+    found = tuple(each for each in asking.diagnostics if each.code == path.stem[:6])
+    more = places(found, *Severity) - places(always, *Severity)
+    assert more == expectations(text, asked), told(found, *Severity)
+    assert all(each.severity is not Severity.ERROR for each in found if each not in always)
+
+
 @pytest.mark.parametrize("path", [path for path in FIXTURES if "_ok_" in path.stem], ids=lambda path: path.stem)
 def test_a_correct_kernel_gets_no_warning_either(path: Path) -> None:
     found = lint(path.read_text(), path=path.name).diagnostics
@@ -39,7 +51,7 @@ def test_ptxas_accepts_the_fixture_unless_it_says_otherwise(path: Path, tmp_path
 def test_a_fixture_says_what_it_shows(path: Path) -> None:
     code, verdict = path.stem.split("_")[:2]
     text = path.read_text()
-    expected = expectations(text)
+    expected = expectations(text) + expectations(text, "strict") + expectations(text, "notes")
     assert text.startswith(f"// {code}, {'wrong' if verdict == 'bad' else 'correct'}: ")
     assert {each for each, _ in expected} == ({code} if verdict == "bad" else set())
 

@@ -1,7 +1,7 @@
 """What the tests of the rules share: a kernel around a few lines of PTX, and what its comments expect of a verdict.
 
 `//! PTX401 a b` expects an error there, with labels at the lines marked `//= a` and `//= b`, in this order;
-`//? PTX303 a` a warning. A line may be marked both ways.
+`//? PTX303 a` a warning, `//~ PTX901` a note that is asked for. A line may be marked in several ways.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ import pytest
 
 from ptxkit import Diagnostic, Severity, lint
 
-_EXPECTED = re.compile(r"//([!?]) (PTX\d{3})((?: [a-z]\w*)*)")
+_EXPECTED = re.compile(r"//([!?~]) (PTX\d{3})((?: [a-z]\w*)*)")
 _NAMED = re.compile(r"//= (\w+)")
-_MARKS = {"!": Severity.ERROR, "?": Severity.WARNING}
+_MARKS = {"!": Severity.ERROR, "?": Severity.WARNING, "~": Severity.NOTE}
 
 _HEAD = """.version 8.6
 .target {target}
@@ -53,6 +53,7 @@ class Case:
     bounds: str = ".reqntid 128, 1, 1"
     target: str = "sm_90a"
     before: str = ""
+    notes: bool = False
 
     @property
     def text(self) -> str:
@@ -87,12 +88,12 @@ def told(diagnostics: tuple[Diagnostic, ...]) -> list[Told]:
             tuple(each.source.position(label.span.start)[0] for label in each.labels),
         )
         for each in diagnostics
-        if each.severity is not Severity.NOTE
+        if each.severity is not Severity.NOTE or each.code.startswith("PTX9")
     )
 
 
 def holds(case: Case) -> None:
     """The verdict on a case is what its comments say, no more and no less."""
-    verdict = lint(case.text, path="case.ptx", policy=case.policy)
+    verdict = lint(case.text, path="case.ptx", policy=case.policy, notes=case.notes)
     assert told(verdict.diagnostics) == expected(case.text), [found.message for found in verdict.diagnostics]
     assert tuple(sorted({doubt.code for doubt in verdict.undecided})) == case.undecided, verdict.undecided

@@ -1,0 +1,59 @@
+"""PTX901: a proxy fence that orders nothing (a note, given with `--notes`).
+
+What it does
+    Finds a `fence.proxy.async` about shared memory that no access through the generic proxy comes before, or no access
+    through the async proxy behind, in whatever order the threads run. An `mbarrier.init` is no reason for one: copies
+    signal their mbarrier through the generic proxy.
+
+Why it matters
+    A fence holds its thread up until earlier accesses are done. One that orders nothing also hides which fence does.
+
+Example
+    @%p1 mbarrier.init.shared::cta.b64 [%r5], 1;
+    fence.proxy.async.shared::cta;
+    bar.sync 0;
+    @%p1 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r2], [%rd1], 512, [%r5];
+
+Use instead
+    @%p1 mbarrier.init.shared::cta.b64 [%r5], 1;
+    bar.sync 0;
+    @%p1 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r2], [%rd1], 512, [%r5];
+
+ISA section
+    "Async Proxy", "membar / fence", "cp.async.bulk". Catalogue: PX4, PX18, WG8.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptxkit.analysis.kernel import Kernel
+from ptxkit.analysis.program import Step
+from ptxkit.analysis.vain import fences_of, is_all_known, is_narrow, orders, spaces_used, talks_beyond
+from ptxkit.diagnostics import Severity
+from ptxkit.rules.finding import Finding, Observation, Rule
+
+
+def check(kernel: Kernel) -> Iterator[Observation]:
+    """Looks at each fence in both directions, where all that the kernel does is known."""
+    fences = fences_of(kernel)
+    if not fences or not is_all_known(kernel) or "generic" in spaces_used(kernel, "generic"):
+        return
+    if any(world.scenario.launch.cluster_size > 1 for world in kernel.worlds):
+        return  # other CTAs reach into this one's memory
+    copies_global = "global" in spaces_used(kernel, "async") or talks_beyond(kernel)
+    for fence in fences:
+        if (is_narrow(fence) or not copies_global) and not orders(kernel, fence):
+            yield Observation((fence, None), 0, True, _finding(fence))
+
+
+def _finding(fence: Step) -> Finding:
+    return Finding(
+        primary=fence,
+        message="this fence orders nothing: no generic access of shared memory comes before it, or no async one behind",
+        help="remove it",
+        severity=Severity.NOTE,
+    )
+
+
+RULE = Rule("PTX901", "needless-proxy-fence", ("Async Proxy", "membar / fence"), check, on_request=True)

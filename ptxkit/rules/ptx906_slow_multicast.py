@@ -1,0 +1,54 @@
+"""PTX906: a multicast copy for a target that does not do it in hardware of its own (a note, given with `--notes`).
+
+What it does
+    Finds copies with `.multicast::cluster` in a module whose `.target` has neither the suffix `a` nor `f`.
+
+Why it matters
+    The manual says that multicast is made for targets such as `sm_90a` and `sm_100f`, and may be much slower on
+    others.
+
+Example
+    .target sm_90
+    cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%r2], [%rd1], 512, [%r5], %h1;
+
+Use instead
+    .target sm_90a
+    cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%r2], [%rd1], 512, [%r5], %h1;
+
+ISA section
+    "cp.async.bulk", "cp.async.bulk.tensor". Catalogue: BK18.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptxkit.analysis.kernel import Kernel
+from ptxkit.analysis.program import Step
+from ptxkit.analysis.vain import effects_of
+from ptxkit.diagnostics import Severity
+from ptxkit.isa.effects import Access
+from ptxkit.rules.finding import Finding, Observation, Rule
+
+
+def check(kernel: Kernel) -> Iterator[Observation]:
+    """Looks at the target, and at each copy to several CTAs."""
+    targets = kernel.program.module.targets
+    if not targets or targets[0].endswith(("a", "f")):
+        return
+    for step in kernel.program.steps:
+        if any(isinstance(effect, Access) and effect.multicast is not None for effect in effects_of(step)):
+            yield Observation((step, None), 0, True, _finding(step, targets[0]))
+
+
+def _finding(step: Step, target: str) -> Finding:
+    return Finding(
+        primary=step,
+        message=f"copies to several CTAs, which may be much slower when compiled for {target}",
+        help=f"compile for {target}a where the kernel runs there only",
+        severity=Severity.NOTE,
+        cause="target",
+    )
+
+
+RULE = Rule("PTX906", "slow-multicast", ("cp.async.bulk", "cp.async.bulk.tensor"), check, on_request=True)

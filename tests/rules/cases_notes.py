@@ -1,0 +1,169 @@
+"""PTX901 to PTX906: what is there in vain, for those who ask for notes."""
+
+from __future__ import annotations
+
+from tests.rules.support import Case
+
+STORE = """@%p1 cp.async.bulk.global.shared::cta.bulk_group [%rd2], [%r2], 2048;
+@%p1 cp.async.bulk.commit_group; @%p1 cp.async.bulk.wait_group.read 0;"""
+FILL = """@%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r5], 2048;
+@%p1 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r2], [%rd1], 2048, [%r5];
+wait: mbarrier.try_wait.parity.shared::cta.b64 %p3, [%r5], 0; @!%p3 bra wait;"""
+MULTICAST = """.reg .b16 %h1; mov.u16 %h1, 1;
+@%p1 mbarrier.init.shared::cta.b64 [%r5], 1; bar.sync 0;
+@%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r5], 512;
+@%p1 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%r2], [%rd1], 512, """
+LAST = """wait: mbarrier.try_wait.parity.shared::cta.b64 %p3, [%r5], 0; @!%p3 bra wait;"""
+COPY = "cp.async.ca.shared.global [%r4], [%rd1], 16;"
+
+CASES = (
+    Case(
+        "an initialisation needs no proxy fence",
+        f"""@%p1 mbarrier.init.shared::cta.b64 [%r5], 1;
+@%p1 fence.proxy.async.shared::cta; //~ PTX901
+bar.sync 0;
+{FILL}
+ld.shared.u32 %r10, [%r4]; st.global.u32 [%rd2], %r10;""",
+        notes=True,
+    ),
+    Case(
+        "a fence before the store that it is meant for orders nothing",
+        f"""fence.proxy.async.shared::cta; //~ PTX901
+st.shared.u32 [%r4], %r1;
+fence.proxy.async.shared::cta;
+bar.sync 0;
+{STORE}""",
+        notes=True,
+    ),
+    Case(
+        "nothing is said of a fence to those who do not ask",
+        f"""fence.proxy.async.shared::cta;
+st.shared.u32 [%r4], %r1;
+fence.proxy.async.shared::cta;
+bar.sync 0;
+{STORE}""",
+    ),
+    Case(
+        "a fence behind which another warp copies orders something",
+        f"""st.shared.u32 [%r4], %r1; fence.proxy.async.shared::cta; bar.sync 0;
+@!%p2 bra end;
+{STORE.replace("@%p1 ", "")}
+end:""",
+        notes=True,
+    ),
+    Case(
+        "a fence is needed where data decide whether a copy follows",
+        f"""@!%p1 st.shared.u32 [%r4], %r1; fence.proxy.async.shared::cta; bar.sync 0;
+ld.global.u32 %r10, [%rd1]; setp.eq.u32 %p3, %r10, 7; and.pred %p1, %p1, %p3;
+{STORE}""",
+        notes=True,
+    ),
+    Case(
+        "a wait behind the wait for everything is in vain",
+        f"""{COPY} cp.async.commit_group;
+cp.async.wait_group 0;
+ld.shared.u32 %r10, [%r4]; st.global.u32 [%rd2], %r10;
+cp.async.wait_all; //~ PTX902
+""",
+        notes=True,
+    ),
+    Case(
+        "a wait for the multiplication of nobody is in vain",
+        "wgmma.wait_group.sync.aligned 0; //~ PTX902\n",
+        notes=True,
+    ),
+    Case(
+        "a wait is for what a loop has left",
+        f"""mov.u32 %r10, 0;
+next: {COPY} cp.async.commit_group; cp.async.wait_group 1;
+add.u32 %r4, %r4, 2048; add.u32 %r10, %r10, 1; setp.lt.u32 %p3, %r10, 3; @%p3 bra next;
+cp.async.wait_group 0;""",
+        notes=True,
+    ),
+    Case(
+        "a wait that leaves more than this launch starts is said nothing of where there is a loop",
+        f"""mov.u32 %r10, 0;
+next: {COPY} cp.async.commit_group; cp.async.wait_group 7;
+add.u32 %r10, %r10, 1; setp.lt.u32 %p3, %r10, %r6; @%p3 bra next;
+cp.async.wait_group 0;""".replace("[%r4]", "[%r9]"),
+        notes=True,
+    ),
+    Case(
+        "a barrier twice is told at the second one",
+        """st.shared.u32 [%r4], %r1;
+bar.sync 0; //= first
+mov.u32 %r10, %r4;
+bar.sync 0; //~ PTX903 first
+ld.shared.u32 %r11, [%r2]; st.global.u32 [%rd2], %r11;""",
+        notes=True,
+    ),
+    Case(
+        "a barrier on each side of a load is none twice",
+        """st.shared.u32 [%r4], %r1; bar.sync 0;
+ld.shared.u32 %r11, [%r2]; bar.sync 0; st.global.u32 [%rd2], %r11;""",
+        notes=True,
+    ),
+    Case(
+        "two fences under different guards are two",
+        f"""st.shared.u32 [%r4], %r1;
+@%p1 fence.proxy.async.shared::cta;
+@!%p1 fence.proxy.async.shared::cta;
+bar.sync 0;
+{STORE}""",
+        notes=True,
+    ),
+    Case(
+        "two fences under one guard are one too many",
+        f"""@%p1 st.shared.u32 [%r4], %r1;
+@%p1 fence.proxy.async.shared::cta; //= first
+@%p1 fence.proxy.async.shared::cta; //~ PTX903 first
+{STORE}""",
+        notes=True,
+    ),
+    Case(
+        "a group before its copy is empty",
+        f"""cp.async.commit_group; //~ PTX904
+{COPY} cp.async.commit_group; cp.async.wait_group 0;""",
+        notes=True,
+    ),
+    Case(
+        "a group of the other kind is empty",
+        f"""{COPY} cp.async.commit_group;
+cp.async.bulk.commit_group; //~ PTX904
+cp.async.wait_group 0;""",
+        notes=True,
+    ),
+    Case(
+        "a fence for all memory is wide where only copies use global memory",
+        f"""st.shared.u32 [%r4], %r1;
+fence.proxy.async; //~ PTX905
+bar.sync 0;
+{STORE}""",
+        notes=True,
+    ),
+    Case(
+        "a fence for all memory is wide in the issuing thread, too",
+        f"""st.shared.u32 [%r4], %r1; bar.sync 0;
+@%p1 fence.proxy.async; //~ PTX905
+{STORE}""",
+        notes=True,
+    ),
+    Case(
+        "a fence for all memory is not wide where threads store to global memory",
+        f"""st.shared.u32 [%r4], %r1; st.global.u32 [%rd1], %r1; fence.proxy.async; bar.sync 0;
+{STORE}""",
+        notes=True,
+    ),
+    Case(
+        "multicast is made for targets with features of their own",
+        MULTICAST + "[%r5], %h1; //~ PTX906\n" + LAST,
+        target="sm_90",
+        notes=True,
+    ),
+    Case(
+        "multicast for another plain target",
+        MULTICAST + "[%r5], %h1; //~ PTX906\n" + LAST,
+        target="sm_100",
+        notes=True,
+    ),
+)
