@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
 from ptxkit.analysis.actors import Actor, actors_of, synchronises
 from ptxkit.analysis.budget import MAX_ACTORS, MAX_CTAS, MAX_RANKS, MAX_REHEARSALS
 from ptxkit.analysis.explore import Exploration
+from ptxkit.analysis.places import Place, places_of
 from ptxkit.analysis.rehearsal import Rehearsal, rehearse
 from ptxkit.analysis.trace import Event, Trace
+from ptxkit.isa.effects import Barrier
 
 
 class Cast:
@@ -23,6 +25,13 @@ class Cast:
     def actors(self) -> list[Actor]:
         """The threads of all CTAs by how they synchronise, CTA by CTA."""
         return [actor for cta in self._ctas for actor in actors_of(cta.groups, cta.scenario.rank)]
+
+    def at(self, place: Place) -> Iterator[Event]:
+        """All that is done with the mbarrier at a place."""
+        for actor in self.actors:
+            for event in actor.events:
+                if not isinstance(event.effect, Barrier) and place in (places_of(actor.rank, event) or ()):
+                    yield event
 
     @cached_property
     def is_known(self) -> bool:

@@ -12,12 +12,14 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
 from ptxkit.analysis.kernel import World
-from ptxkit.analysis.program import Program
+from ptxkit.analysis.program import Program, Step
 from ptxkit.analysis.space import CTA_BITS
 from ptxkit.analysis.thread import Thread
 from ptxkit.analysis.trace import Event
-from ptxkit.isa.effects import Access, Barrier, MbarrierArrive, MbarrierComplete, MbarrierExpect, MemoryFence
+from ptxkit.isa.effects import Access, Barrier, MbarrierArrive, MbarrierComplete, MbarrierExpect, MemoryFence, Value
+from ptxkit.isa.expressions import Call
 from ptxkit.records import dataclass
+from ptxkit.syntax.tree import Name
 
 #: The cluster's barrier among a thread's marks.
 CLUSTER = ("cluster", 0)
@@ -88,6 +90,24 @@ def polls(program: Program) -> bool:
     return any(
         isinstance(e, Access) and e.kind != "write" and e.order != "weak" and e.completion is None for e in effects
     )
+
+
+def leaves_clusters_open(program: Program) -> bool:
+    """Whether a kernel has to do with the CTAs of its cluster, and does not say how many there are."""
+    if program.function.directive("reqnctapercluster") is not None:
+        return False
+    return any(_is_about_clusters(step) for step in program.steps)
+
+
+def _is_about_clusters(step: Step) -> bool:
+    for effect in step.match.effects if step.match is not None else ():
+        if isinstance(effect, Barrier) and effect.level == "cluster":
+            return True
+        if getattr(effect, "multicast", None) is not None:
+            return True
+        if isinstance(effect, Value) and isinstance(effect.value, Call) and effect.value.function == "map_rank":
+            return True
+    return any(isinstance(e, Name) and e.text[0] == "%" and "cluster" in e.text for e in step.instruction.operands)
 
 
 def knows_the_cluster(world: World, thread: Thread, position: int) -> bool:

@@ -1,8 +1,9 @@
 """PTX504: a phase of an mbarrier never ends, as too few threads arrive.
 
 What it does
-    Plays through how all threads of the CTA arrive at mbarriers and wait for them, and finds a wait that stays for
-    ever: its phase needs more arrivals than the threads make before they all wait, or are gone.
+    Plays through how all threads of the CTA, or of all CTAs of its cluster, arrive at mbarriers and wait for them, and
+    finds a wait that stays for ever: its phase needs more arrivals than the threads make before they all wait, or are
+    gone.
 
 Why it matters
     The kernel hangs.
@@ -27,12 +28,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptxkit.analysis.kernel import Kernel, World
+from ptxkit.analysis.objects import Object
+from ptxkit.analysis.places import place_of
 from ptxkit.analysis.program import Step
-from ptxkit.analysis.rehearsal import Object, Stuck
-from ptxkit.analysis.trace import Event
-from ptxkit.isa.effects import MbarrierArrive, MbarrierInit, MbarrierTrack, MbarrierWait
+from ptxkit.analysis.rehearsal import Stuck
+from ptxkit.isa.effects import MbarrierArrive, MbarrierTrack, MbarrierWait
 from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
-from ptxkit.rules.rehearsed import first_to_stick, told
+from ptxkit.rules.rehearsed import first_to_stick, initialisation, of_cta, told
 
 
 def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
@@ -43,27 +45,32 @@ def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
             stuck = first_to_stick(world, rehearsal)
             if stuck is not None and stuck.state is not None and stuck.state.pending and _is_arrived_at(world, stuck):
                 broken.setdefault(stuck.event.step, _finding(world, stuck, stuck.state))
-        waits = {e.step for a in world.actors for e in a.events if isinstance(e.effect, MbarrierWait)}
+        waits = {e.step for a in world.cast.actors for e in a.events if isinstance(e.effect, MbarrierWait)}
         yield from told(kernel, number, waits, broken)
 
 
 def _is_arrived_at(world: World, stuck: Stuck) -> bool:
     """Whether some thread arrives at all; PTX503 speaks of objects at which none does."""
-    events = (event for actor in world.actors for event in actor.events if event.address == stuck.event.address)
-    return any(isinstance(event.effect, MbarrierArrive | MbarrierTrack) for event in events)
+    place = place_of(_rank(world, stuck), stuck.event)
+    return place is not None and any(isinstance(e.effect, MbarrierArrive | MbarrierTrack) for e in world.cast.at(place))
+
+
+def _rank(world: World, stuck: Stuck) -> int:
+    return world.cast.actors[stuck.actor].rank
 
 
 def _finding(world: World, stuck: Stuck, state: Object) -> Finding:
     arrived = state.count - state.pending
     labels = [(step, "arrives") for step in dict.fromkeys(event.step for event in state.arrivals)]
-    initialised = _initialisation(world, stuck.event)
+    initialised = initialisation(world, place_of(_rank(world, stuck), stuck.event))
     if initialised is not None:
         labels.append((initialised, f"each phase needs {state.count} arrivals"))
     late = stuck.event.amount if isinstance(stuck.event.amount, int) else None
     others = "no arrival is" if not arrived else f"{arrived} of its {state.count} arrivals are"
-    message = f"waits for a phase that never ends: {others} made in phase {state.phase + 1}"
+    where = of_cta(world, _rank(world, stuck))
+    message = f"waits{where} for a phase that never ends: {others} made in phase {state.phase + 1}"
     if late is not None and state.phase and not arrived:
-        message = f"waits for parity {late}, but phase {state.phase} is the last to end"
+        message = f"waits{where} for parity {late}, but phase {state.phase} is the last to end"
     return Finding(
         primary=stuck.event.step,
         message=message,
@@ -71,14 +78,6 @@ def _finding(world: World, stuck: Stuck, state: Object) -> Finding:
         help="make the count of `mbarrier.init` the number of arrivals in a phase, counted by thread",
         properties={"count": state.count, "arrived": arrived, "phase": state.phase + 1},
     )
-
-
-def _initialisation(world: World, wait: Event) -> Step | None:
-    for actor in world.actors:
-        for event in actor.events:
-            if isinstance(event.effect, MbarrierInit) and event.address == wait.address:
-                return event.step
-    return None
 
 
 RULE = Rule(

@@ -1,9 +1,9 @@
 """PTX505: more threads arrive at an mbarrier than its phase has room for.
 
 What it does
-    Plays through how all threads of the CTA arrive at mbarriers and wait for them, and finds an arrival that comes when
-    its phase has all of its arrivals already, or in a phase that began before any thread had observed the end of the
-    one before.
+    Plays through how all threads of the CTA, or of all CTAs of its cluster, arrive at mbarriers and wait for them, and
+    finds an arrival that comes when its phase has all of its arrivals already, or in a phase that began before any
+    thread had observed the end of the one before.
 
 Why it matters
     An arrival too many counts for the next phase, which then ends early: its data is read before it is there. Or the
@@ -26,11 +26,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptxkit.analysis.kernel import Kernel, World
-from ptxkit.analysis.rehearsal import Excess
-from ptxkit.isa.effects import MbarrierArrive, MbarrierInit, MbarrierTrack
+from ptxkit.analysis.objects import Excess
+from ptxkit.isa.effects import MbarrierArrive, MbarrierTrack
 from ptxkit.records import replace
 from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
-from ptxkit.rules.rehearsed import told
+from ptxkit.rules.rehearsed import initialisation, of_cta, told
 
 
 def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
@@ -38,10 +38,10 @@ def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
     for number, world in enumerate(kernel.worlds):
         by_object: dict[object, Excess] = {}
         for excess in (rehearsal.excess[0] for rehearsal in world.rehearsals if rehearsal.excess):
-            by_object.setdefault(excess.event.address, _latest(excess))
+            by_object.setdefault(excess.place, _latest(excess))
         broken = {excess.event.step: _finding(world, excess) for excess in by_object.values()}
         arrivals = {
-            e.step for a in world.actors for e in a.events if isinstance(e.effect, MbarrierArrive | MbarrierTrack)
+            e.step for a in world.cast.actors for e in a.events if isinstance(e.effect, MbarrierArrive | MbarrierTrack)
         }
         yield from told(kernel, number, arrivals, broken)
 
@@ -57,19 +57,16 @@ def _latest(excess: Excess) -> Excess:
 def _finding(world: World, excess: Excess) -> Finding:
     others = dict.fromkeys(event.step for event in excess.others if event.step is not excess.event.step)
     labels = [(step, "arrives in the phase before" if excess.unobserved else "arrives too") for step in others]
-    for actor in world.actors:
-        for event in actor.events:
-            if isinstance(event.effect, MbarrierInit) and event.address == excess.event.address:
-                labels.append((event.step, f"each phase has room for {excess.count}"))
-                break
-        else:
-            continue
-        break
+    initialised = initialisation(world, excess.place)
+    if initialised is not None:
+        labels.append((initialised, f"each phase has room for {excess.count}"))
+    where = of_cta(world, excess.place[0])
+    phase = f"phase {excess.phase}" + (f" of an mbarrier{where}" if where else "")
     if excess.unobserved:
-        message = f"arrives in phase {excess.phase} before any thread has observed the end of phase {excess.phase - 1}"
+        message = f"arrives in {phase} before any thread has observed the end of phase {excess.phase - 1}"
         mend = "wait for the phase before arriving in the next one; or count all arrivals of a phase in `mbarrier.init`"
     else:
-        message = f"arrives in phase {excess.phase}, which has all of its {excess.count} arrivals already"
+        message = f"arrives in {phase}, which has all of its {excess.count} arrivals already"
         mend = "wait for the phase before arriving again; or count all arrivals of a phase in `mbarrier.init`"
     return Finding(
         primary=excess.event.step,

@@ -1,8 +1,8 @@
 """PTX601: threads wait at a barrier that others never come to.
 
 What it does
-    Plays through how all threads of the CTA meet at barriers, and finds one where some of them wait for ever: the
-    others wait elsewhere, are counted wrong, or never execute it.
+    Plays through how all threads of the CTA, or of all CTAs of its cluster, meet at barriers, and finds one where some
+    of them wait for ever: the others wait elsewhere, are counted wrong, or never execute it.
 
 Why it matters
     The kernel hangs.
@@ -21,12 +21,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptxkit.analysis.kernel import Kernel
+from ptxkit.analysis.kernel import Kernel, World
 from ptxkit.analysis.program import Step
 from ptxkit.analysis.rehearsal import Stuck
 from ptxkit.isa.effects import Barrier
 from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
-from ptxkit.rules.rehearsed import first_to_stick, told
+from ptxkit.rules.rehearsed import first_to_stick, of_cta, told
 
 
 def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
@@ -37,14 +37,16 @@ def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
             stuck = first_to_stick(world, rehearsal)
             if stuck is not None and stuck.state is None and isinstance(stuck.event.effect, Barrier):
                 elsewhere = [s for s in rehearsal.stuck if s.event.step is not stuck.event.step]
-                broken.setdefault(stuck.event.step, _finding(stuck, elsewhere))
-        barriers = {e.step for a in world.actors for e in a.events if isinstance(e.effect, Barrier)}
+                broken.setdefault(stuck.event.step, _finding(world, stuck, elsewhere))
+        barriers = {e.step for a in world.cast.actors for e in a.events if isinstance(e.effect, Barrier)}
         yield from told(kernel, number, barriers, broken)
 
 
-def _finding(stuck: Stuck, elsewhere: list[Stuck]) -> Finding:
+def _finding(world: World, stuck: Stuck, elsewhere: list[Stuck]) -> Finding:
+    effect, actor = stuck.event.effect, world.cast.actors[stuck.actor]
+    where = " of all CTAs" if isinstance(effect, Barrier) and effect.level == "cluster" else of_cta(world, actor.rank)
     steps = list(dict.fromkeys(other.event.step for other in elsewhere))
-    come = f"{stuck.arrived} of {stuck.wanted} threads come"
+    come = f"{stuck.arrived} of {stuck.wanted} threads{where} come"
     return Finding(
         primary=stuck.event.step,
         message=f"waits at a barrier that never opens: {come}",

@@ -38,7 +38,7 @@ def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
             first, second = sorted(pair, key=lambda event: event.step.start)
             broken.setdefault(second.step, _finding(first, second))
         counting = {
-            e.step for a in world.actors for e in a.events if isinstance(e.effect, Barrier) and e.size is not None
+            e.step for a in world.cast.actors for e in a.events if isinstance(e.effect, Barrier) and e.size is not None
         }
         yield from told(kernel, number, counting, broken)
 

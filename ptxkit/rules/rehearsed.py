@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from ptxkit.analysis.clusters import leaves_clusters_open
 from ptxkit.analysis.kernel import Kernel, World
+from ptxkit.analysis.places import Place
 from ptxkit.analysis.program import Step
 from ptxkit.analysis.rehearsal import Rehearsal, Stuck
+from ptxkit.isa.effects import Barrier, MbarrierInit
 from ptxkit.rules.finding import Doubt, Finding, Observation
+
+#: The threads that a barrier is for, fewest first.
+_LEVELS = ("cta", "warp", "cluster")
 
 
 def told(
@@ -20,6 +26,10 @@ def told(
     some other size, this one may not be.
     """
     world = kernel.worlds[number]
+    if broken and leaves_clusters_open(kernel.program):
+        for step in broken:
+            yield Doubt(step, "how many CTAs a cluster has is not said")
+        return
     if broken and not world.scenario.launch.is_exact and any(_may_work(kernel, other) for other in kernel.other_sizes):
         for step in broken:
             yield Doubt(step, "how many threads a block has is not said: at another size all goes well")
@@ -32,11 +42,22 @@ def told(
             yield Observation((step, None), number, exact, broken.get(step), threads)
 
 
+def of_cta(world: World, rank: int) -> str:
+    """Which CTA of a cluster is meant, in words."""
+    return f" in CTA {rank} of the cluster" if world.cast.size > 1 else ""
+
+
+def initialisation(world: World, place: Place | None) -> Step | None:
+    """Where the mbarrier at a place is made."""
+    events = () if place is None else world.cast.at(place)
+    return next((event.step for event in events if isinstance(event.effect, MbarrierInit)), None)
+
+
 def _may_work(kernel: Kernel, other: World) -> bool:
     """Whether all may go well in a block of another size: it does, or nobody knows and no thread's part is missing."""
     if other.rehearsals:
         return not _fails(other)
-    steps, others = ({e.step for actor in w.actors for e in actor.events} for w in (kernel.worlds[0], other))
+    steps, others = ({e.step for actor in w.cast.actors for e in actor.events} for w in (kernel.worlds[0], other))
     return steps <= others
 
 
@@ -49,8 +70,8 @@ def _fails(world: World) -> bool:
 
 
 def is_sure(world: World) -> bool:
-    """Whether no walk of the CTA guesses, and its block has the size that the kernel asks for."""
-    return world.scenario.launch.is_exact and all(actor.guessed is None for actor in world.actors)
+    """Whether no walk of the CTA, or of its cluster, guesses, and its block has the size that the kernel asks for."""
+    return world.scenario.launch.is_exact and all(actor.guessed is None for actor in world.cast.actors)
 
 
 def proof(world: World) -> tuple[bool, int]:
@@ -58,7 +79,7 @@ def proof(world: World) -> tuple[bool, int]:
 
     Where the kernel leaves its block's size open, every size that is tried must show it. Guesses prove nothing.
     """
-    guessed = any(actor.guessed is not None for actor in world.actors)
+    guessed = any(actor.guessed is not None for actor in world.cast.actors)
     return is_sure(world), 2 if guessed else 1
 
 
@@ -71,11 +92,17 @@ def first_to_stick(world: World, rehearsal: Rehearsal) -> Stuck | None:
     if rehearsal.excess or rehearsal.uneven:
         return None
     waiting = {stuck.actor for stuck in rehearsal.stuck}
-    if any(actor.ended != "exit" and number not in waiting for number, actor in enumerate(world.actors)):
+    if any(actor.ended != "exit" and number not in waiting for number, actor in enumerate(world.cast.actors)):
         return None
     started = [s for s in rehearsal.stuck if s.state is not None and s.state.arrivals]
     phases = [s for s in rehearsal.stuck if s.state is not None]
     for found in (started, phases):
         if found:
             return min(found, key=lambda stuck: stuck.state.touched if stuck.state is not None else 0)
-    return rehearsal.stuck[0] if rehearsal.stuck else None
+    return min(rehearsal.stuck, key=_reach, default=None)
+
+
+def _reach(stuck: Stuck) -> int:
+    """How many threads a barrier is for: those of the cluster may wait since those of a CTA do."""
+    effect = stuck.event.effect
+    return _LEVELS.index(effect.level) if isinstance(effect, Barrier) else len(_LEVELS)

@@ -113,7 +113,7 @@ FAREWELLS = (
     ),
     case(
         "an arrival in a phase that nobody waits for",
-        f"{ONE} {MEET} @%p1 {ARRIVE} {WAIT}\n@%p1 {ARRIVE} //! PTX612",
+        f"{ONE} {MEET} @%p1 {ARRIVE} {WAIT} {MEET}\n@%p1 {ARRIVE} //! PTX612",
     ),
     case(
         "a copy out of the own memory that only the other CTA knows to be done",
