@@ -42,7 +42,7 @@ def assemble(kernel: Kernel) -> Assembled:
         kernel.name,
         parameters=tuple(_parameter(parameter) for parameter in kernel.parameters),
         linkage=("visible",),
-        directives=_shape(kernel),
+        directives=_launch_bounds(kernel),
         body=tree.Body(tuple(statements)),
     )
     items: tuple[tree.Item, ...] = (
@@ -76,7 +76,7 @@ def _check_labels(entries: tuple[Entry, ...]) -> None:
 def _header(kernel: Kernel, entries: tuple[Entry, ...]) -> tuple[tree.Directive, ...]:
     gates = [gate for entry in entries if entry.match is not None for gate in entry.match.gates]
     try:
-        (major, minor), target = lowest((*gates, *kernel.special_gates()), kernel.target)
+        (major, minor), target = lowest((*gates, *kernel.raw_gates, *kernel.special_gates()), kernel.target)
     except ValueError as error:
         raise BuildError(f"kernel {kernel.name!r}: {error}", _excluded(kernel, entries)) from None
     return (
@@ -88,7 +88,7 @@ def _header(kernel: Kernel, entries: tuple[Entry, ...]) -> tuple[tree.Directive,
 
 def _excluded(kernel: Kernel, entries: tuple[Entry, ...]) -> Location:
     """The first instruction that the target, or what stands before it, excludes."""
-    gates = list(kernel.special_gates())
+    gates = [*kernel.raw_gates, *kernel.special_gates()]
     for entry in entries:
         gates += entry.match.gates if entry.match else ()
         try:
@@ -124,10 +124,15 @@ def _parameter(parameter: Parameter) -> tree.Declaration:
     return tree.Declaration("param", "u64", declarators, pointer=pointer, pointer_alignment=parameter.alignment)
 
 
-def _shape(kernel: Kernel) -> tuple[tree.Directive, ...]:
-    if kernel.threads is None:
-        return ()
-    return (tree.Directive("reqntid", tuple(str(extent) for extent in kernel.threads)),)
+def _launch_bounds(kernel: Kernel) -> tuple[tree.Directive, ...]:
+    found = []
+    if kernel.threads is not None:
+        found.append(tree.Directive("reqntid", tuple(map(str, kernel.threads))))
+    if kernel.cluster is not None:
+        found.append(tree.Directive("reqnctapercluster", tuple(map(str, kernel.cluster))))
+    if kernel.registers is not None:
+        found.append(tree.Directive("maxnreg", (str(kernel.registers),)))
+    return tuple(found)
 
 
 def _registers(kernel: Kernel) -> list[tree.Declaration]:

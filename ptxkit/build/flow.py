@@ -1,4 +1,4 @@
-"""Structured control flow: `if_`, `else_`, `while_`, `loop`, `for_range`, `thread_is`, `elect_one`.
+"""Structured control flow: `if_`, `elif_`, `else_`, `while_`, `loop`, `for_range`, `thread_is`, `elect_one`.
 
 Each is a context manager; what is written inside it is the branch or the loop's body. They emit labels and branches
 and nothing else, so the text shows what runs.
@@ -14,6 +14,7 @@ from ptxkit.build.recorder import Label
 from ptxkit.build.special import Special
 from ptxkit.build.types import Integer, ScalarT, pred, u32
 from ptxkit.build.values import Number, Register, Variable, power_of_two_in
+from ptxkit.syntax import tree
 
 if TYPE_CHECKING:
     from typing import Self
@@ -38,22 +39,36 @@ class Branch:
 
 
 class Otherwise:
-    """`with k.else_():` directly after an `if_`."""
+    """`with k.else_():` or `with k.elif_(...):` directly after an `if_` or another `elif_`."""
 
-    __slots__ = ("_end", "_flow")
+    __slots__ = ("_condition", "_flow", "_labels")
 
-    def __init__(self, flow: Flow) -> None:
+    def __init__(self, flow: Flow, condition: Callable[[], Register[pred]] | None = None) -> None:
         self._flow = flow
-        self._end = flow.label("endelse")
+        self._condition = condition
+        self._labels: tuple[Label, Label] | None = None
 
     def __enter__(self) -> None:
-        after_if = self._flow.reopen_branch()
-        self._flow.branch(self._end)
-        self._flow.place(after_if)
+        flow = self._flow
+        before, whole = flow.reopen_branch()
+        whole = whole or flow.label("endelse")
+        flow.branch(whole)
+        flow.place(before)
+        if self._condition is not None:
+            after = flow.label("endif")
+            flow.branch(after, unless=_predicate(self._condition()))
+            self._labels = (after, whole)
+        else:
+            self._labels = (whole, whole)
 
     def __exit__(self, failure: type[BaseException] | None, *_: object) -> None:
-        if failure is None:
-            self._flow.place(self._end)
+        if failure is not None or self._labels is None:
+            return
+        after, whole = self._labels
+        if after is whole:
+            self._flow.place(whole)
+        else:
+            self._flow.end_branch(after, whole)
 
 
 class Loop:
@@ -110,7 +125,7 @@ class While(Loop):
 class ForRange(Generic[ScalarT]):
     """`with k.for_range(start, stop, step) as i:` as Python's `range`; `i` has the type of `stop`."""
 
-    __slots__ = ("_counter", "_end", "_flow", "_head", "_multiple", "_start", "_step", "_stop")
+    __slots__ = ("_counter", "_end", "_flow", "_head", "_multiple", "_start", "_step", "_stop", "_unroll")
 
     def __init__(
         self,
@@ -119,8 +134,10 @@ class ForRange(Generic[ScalarT]):
         stop: Register[ScalarT] | int,
         step: int,
         scalar: type[ScalarT],
+        unroll: bool,
     ) -> None:
         self._flow = flow
+        self._unroll = unroll
         self._start, self._stop, self._step = start, stop, step
         known = start.multiple if isinstance(start, Register) else power_of_two_in(start)
         self._multiple = min(known, power_of_two_in(step))
@@ -131,6 +148,8 @@ class ForRange(Generic[ScalarT]):
         counter = self._counter
         counter.set(self._start)
         self._flow.place(self._head)
+        if not self._unroll:
+            self._flow.pragma("nounroll")
         done = counter >= self._stop if self._step > 0 else counter <= self._stop
         self._flow.branch(self._end, when=done)
         return Register(self._flow, counter.type, counter.name, self._multiple)
@@ -152,8 +171,12 @@ class Flow(Special):
         """The statements inside run in the threads where the predicate holds."""
         return Branch(self, _predicate(predicate))
 
+    def elif_(self, condition: Callable[[], Register[pred]]) -> Otherwise:
+        """Those of the other threads where a condition holds, which they compute: `k.elif_(lambda: i < n)`."""
+        return Otherwise(self, _computed(condition))
+
     def else_(self) -> Otherwise:
-        """The other threads of the `if_` that ended just before."""
+        """The other threads of the `if_` or `elif_` that ended just before."""
         return Otherwise(self)
 
     def thread_is(self, number: int) -> Branch:
@@ -171,14 +194,15 @@ class Flow(Special):
 
     def while_(self, condition: Callable[[], Register[pred]]) -> While:
         """A loop that computes its condition before each turn: `k.while_(lambda: i < n)`."""
-        if not callable(condition):
-            raise BuildTypeError("the condition is computed in each turn: pass a function, `lambda: i < n`")
-        return While(self, condition)
+        return While(self, _computed(condition))
 
     def for_range(
-        self, start: Register[ScalarT] | int, stop: Register[ScalarT] | int, step: int = 1
+        self, start: Register[ScalarT] | int, stop: Register[ScalarT] | int, step: int = 1, *, unroll: bool = True
     ) -> ForRange[ScalarT]:
-        """Counts from `start` up (or down, for a negative step) to, but not including, `stop`."""
+        """Counts from `start` up (or down, for a negative step) to, but not including, `stop`.
+
+        unroll: whether ptxas may unroll the loop. A loop that the builder unrolls is one of Python: `k.unroll(4)`.
+        """
         if step == 0:
             raise BuildError("a range with step 0 never ends")
         types = {end.type for end in (start, stop) if isinstance(end, Register)}
@@ -187,7 +211,17 @@ class Flow(Special):
         scalar = types.pop() if types else cast("type[ScalarT]", u32)
         if not issubclass(scalar, Integer):
             raise BuildTypeError(f"a range counts integers, not .{scalar.word}")
-        return ForRange(self, start, stop, step, scalar)
+        return ForRange(self, start, stop, step, scalar, unroll)
+
+    def unroll(self, start: int, stop: int | None = None, step: int = 1) -> range:
+        """The turns of a loop that is written out: `for i in k.unroll(4):`, with constants for `i`."""
+        if not all(isinstance(each, int) for each in (start, stop, step) if each is not None):
+            raise BuildTypeError("a loop that is written out has constant ends; `k.for_range` counts at run time")
+        return range(start) if stop is None else range(start, stop, step)
+
+    def pragma(self, text: str) -> None:
+        """A `.pragma` for the code that follows, such as `nounroll` at the head of a loop."""
+        self._record(tree.Directive("pragma", (f'"{text}"',)), None)
 
     def variable(
         self, scalar: type[ScalarT], value: Register[ScalarT] | Number, *, multiple: int = 1
@@ -202,18 +236,28 @@ class Flow(Special):
 
     # ------------------------------------------------------------------------------------------ workings
 
-    def end_branch(self, end: Label) -> None:
-        """Ends an `if_`, so that an `else_` may follow."""
+    def end_branch(self, end: Label, whole: Label | None = None) -> None:
+        """Ends an `if_` or an `elif_`, so that an `else_` may follow. whole: where all its branches end."""
         self.place(end)
-        self.last_branch = (end, len(self.body))
+        if whole is not None:
+            self.place(whole)
+        self.last_branch = (end, whole, len(self.body))
 
-    def reopen_branch(self) -> Label:
-        """Takes back the end of the `if_` just before."""
-        if self.last_branch is None or self.last_branch[1] != len(self.body):
-            raise BuildError("`else_` stands directly after the `with` block of an `if_`")
-        end, _ = self.last_branch
+    def reopen_branch(self) -> tuple[Label, Label | None]:
+        """Takes back the ends of the `if_` or `elif_` just before."""
+        if self.last_branch is None or self.last_branch[2] != len(self.body):
+            raise BuildError("`else_` and `elif_` stand directly after the `with` block of an `if_` or `elif_`")
+        end, whole, _ = self.last_branch
+        if whole is not None:
+            self.unplace(whole)
         self.unplace(end)
-        return end
+        return end, whole
+
+
+def _computed(condition: object) -> Callable[[], Register[pred]]:
+    if not callable(condition):
+        raise BuildTypeError("the condition is computed where it is asked for: pass a function, `lambda: i < n`")
+    return condition
 
 
 def _predicate(value: object) -> Register[pred]:

@@ -17,17 +17,20 @@ Source: PTX ISA, "Kernel Entry Point Directives: .entry", "Kernel Function Param
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args, get_origin, overload
 
 from ptxkit.build.addresses import Address, Const, Generic, Global
+from ptxkit.build.asm import Assembly
 from ptxkit.build.assemble import Assembled, assemble
 from ptxkit.build.errors import BuildTypeError, BuildValueError, Location, caller
 from ptxkit.build.gates import known_target
-from ptxkit.build.memory import Memory, alignment_of, checked_identifier
+from ptxkit.build.memory import alignment_of, checked_identifier
 from ptxkit.build.recorder import InPrologue
+from ptxkit.build.special import CLUSTERS
 from ptxkit.build.types import Scalar, ScalarT, memory_word, pred
 from ptxkit.build.values import Register
+from ptxkit.isa.forms import Gate
 from ptxkit.records import dataclass
 from ptxkit.syntax import tree
 
@@ -47,11 +50,13 @@ class Parameter:
     alignment: int = 1
 
 
-class Kernel(Memory):
+class Kernel(Assembly):
     """A kernel under construction.
 
     threads: the CTA's shape, which the launch must use (`.reqntid`); one number is the x extent.
-    target: such as `sm_90a`; None chooses the lowest that serves. debug: `.loc` and `.file` tell the user's lines.
+    target: such as `sm_90a`; None chooses the lowest that serves. cluster: the shape of a cluster, in CTAs
+    (`.reqnctapercluster`). registers: the most that each thread starts with (`.maxnreg`). debug: `.loc` and `.file`
+    tell the user's lines.
     """
 
     def __init__(
@@ -60,11 +65,17 @@ class Kernel(Memory):
         *,
         threads: int | Iterable[int] | None = None,
         target: str | None = None,
+        cluster: int | Iterable[int] | None = None,
+        registers: int | None = None,
         debug: bool = False,
     ) -> None:
         super().__init__()
         self.name = checked_identifier(name, "a kernel")
-        self.threads = _shape(threads)
+        self.threads = _shape(threads, 1024, "a CTA", "threads")
+        self.cluster = _shape(cluster, 16, "a cluster", "CTAs")
+        if registers is not None and not (isinstance(registers, int) and 1 <= registers <= 255):
+            raise BuildValueError(f"a thread has 1 to 255 registers, not {registers!r}")
+        self.registers = registers
         self.debug = debug
         self.parameters: list[Parameter] = []
         self.location: Location = caller()
@@ -140,6 +151,12 @@ class Kernel(Memory):
 
     # ------------------------------------------------------------------------------------------ workings
 
+    def special_gates(self) -> Iterator[Gate]:
+        """What the kernel's registers and directives need, beside its instructions."""
+        yield from super().special_gates()
+        if self.cluster is not None:
+            yield Gate(".reqnctapercluster", CLUSTERS)
+
     def taken_names(self) -> set[str]:
         """The names that stand in the module so far."""
         return super().taken_names() | {parameter.name for parameter in self.parameters} | {self.name}
@@ -152,13 +169,13 @@ def _element(form: Any) -> type[Scalar]:
     return arguments[0]
 
 
-def _shape(threads: int | Iterable[int] | None) -> tuple[int, int, int] | None:
-    if threads is None:
+def _shape(extents: int | Iterable[int] | None, most: int, what: str, parts: str) -> tuple[int, int, int] | None:
+    if extents is None:
         return None
-    extents = (threads,) if isinstance(threads, int) else tuple(threads)
-    if not 1 <= len(extents) <= 3 or any(not isinstance(extent, int) or extent < 1 for extent in extents):
-        raise BuildValueError(f"a CTA has one to three extents of at least 1, not {threads!r}")
-    x, y, z = (*extents, 1, 1)[:3]
-    if x * y * z > 1024:
-        raise BuildValueError(f"a CTA has at most 1024 threads, not {x * y * z}")
+    given = (extents,) if isinstance(extents, int) else tuple(extents)
+    if not 1 <= len(given) <= 3 or any(not isinstance(extent, int) or extent < 1 for extent in given):
+        raise BuildValueError(f"{what} has one to three extents of at least 1, not {extents!r}")
+    x, y, z = (*given, 1, 1)[:3]
+    if x * y * z > most:
+        raise BuildValueError(f"{what} has at most {most} {parts}, not {x * y * z}")
     return x, y, z

@@ -17,7 +17,7 @@ from ptxkit.syntax import tree
 
 if TYPE_CHECKING:
     from ptxkit.build.values import Register
-    from ptxkit.isa.forms import Match
+    from ptxkit.isa.forms import Gate, Match
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,13 +42,14 @@ class Recorder:
     def __init__(self) -> None:
         self.prologue: list[Entry] = []
         self.body: list[Entry] = []
+        self.raw_gates: list[Gate] = []  # of instructions that stand inside raw PTX
         self.register_counts: Counter[tuple[str, str]] = Counter()
         self._labels: Counter[str] = Counter()
         self._placed: set[Label] = set()  # branches may come first: checked when the kernel is assembled
         self._into_prologue = False
         self.symbols: dict[str, Register[Any]] = {}
         self.specials: dict[str, Register[u32]] = {}
-        self.last_branch: tuple[Label, int] | None = None
+        self.last_branch: tuple[Label, Label | None, int] | None = None
 
     # ------------------------------------------------------------------------------------------- names
 

@@ -21,7 +21,7 @@ from ptxkit.syntax import tree
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_CLUSTERS = (Requirement((7, 8), 90),)
+CLUSTERS = (Requirement((7, 8), 90),)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,4 +110,4 @@ class Special(Instructions):
         """What the special registers in use need, where that is above the builder's floor."""
         for name in self.specials:
             if name.startswith(("%cluster", "%ncluster", "%is_explicit_cluster")):
-                yield Gate(name, _CLUSTERS)
+                yield Gate(name, CLUSTERS)

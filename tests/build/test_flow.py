@@ -55,6 +55,59 @@ def test_else_stands_directly_after_its_if(k: Kernel) -> None:
     assert caught.value.location == marked("a late else")
 
 
+def test_elif_asks_the_threads_that_are_left(k: Kernel, tmp_path: Path) -> None:
+    n = k.param(u32, "n")
+    with k.if_(n > 3):
+        k.trap()
+    with k.elif_(lambda: n > 2):
+        k.brkpt()
+    with k.elif_(lambda: n > 1):
+        k.trap()
+    with k.else_():
+        k.brkpt()
+    assert lines(k, "@!%p0") == [
+        "@!%p0 bra $endif_0;",
+        "trap;",
+        "bra $endelse_0;",
+        "$endif_0:",
+        "setp.gt.u32 %p1, %r0, 2;",
+        "@!%p1 bra $endif_1;",
+        "brkpt;",
+        "bra $endelse_0;",
+        "$endif_1:",
+        "setp.gt.u32 %p2, %r0, 1;",
+        "@!%p2 bra $endif_2;",
+        "trap;",
+        "bra $endelse_0;",
+        "$endif_2:",
+        "brkpt;",
+        "$endelse_0:",
+        "ret;",
+    ]
+    assert_ptxas_accepts(str(k), tmp_path)
+
+
+def test_elif_computes_its_condition_only_where_it_is_asked(k: Kernel) -> None:
+    with k.if_(k.tid.x > 3):
+        k.trap()
+    with pytest.raises(BuildTypeError, match="pass a function"):
+        k.elif_(k.tid.x > 2)  # type: ignore[arg-type]
+
+
+def test_a_loop_that_is_written_out_counts_in_python(k: Kernel) -> None:
+    assert list(k.unroll(3)) == [0, 1, 2]
+    assert list(k.unroll(4, 0, -2)) == [4, 2]
+    with pytest.raises(BuildTypeError, match="constant ends"):
+        k.unroll(k.tid.x)  # type: ignore[arg-type]
+
+
+def test_a_loop_may_be_kept_from_being_unrolled(k: Kernel, tmp_path: Path) -> None:
+    with k.for_range(0, 4, unroll=False):
+        k.trap()
+    assert lines(k, "$for_0")[:2] == ["$for_0:", '.pragma "nounroll";']
+    assert_ptxas_accepts(str(k), tmp_path)
+
+
 def test_a_condition_is_a_predicate(k: Kernel) -> None:
     with pytest.raises(BuildTypeError, match="a condition is a predicate register"):
         k.if_(k.tid.x)  # type: ignore[arg-type]

@@ -279,3 +279,15 @@ def test_the_raw_layer_takes_pairs_vectors_and_sinks(k: Kernel) -> None:
     remote = k.pointer(SharedCluster[b64], k.register(u32))
     k.emit("mbarrier.arrive.shared::cluster.b64", Name("_"), remote)
     assert last(k) == "mbarrier.arrive.shared::cluster.b64 _, [%r3];"
+
+
+def test_a_word_that_nobody_said_is_not_taken_for_an_older_target() -> None:
+    k = Kernel("k")
+    k.mbarrier_arrive(k.mbarrier("bar"), 2)
+    assert "mbarrier.arrive.shared.b64 %rd0, [bar], 2;" in str(k)
+
+
+def test_what_only_assemblers_allow_to_be_left_out_is_there() -> None:
+    k = Kernel("k")
+    k.wgmma_fence()
+    assert "wgmma.fence.sync.aligned;" in str(k)

@@ -1,0 +1,107 @@
+"""Warp specialisation: which warps do what.
+
+    k = Kernel("gemm", threads=384, registers=168)
+    with k.role(warps=range(4), registers=40):     # the first warpgroup: the producer
+        ...
+    with k.role(warps=range(4, 12), registers=232):
+        ...
+
+Roles are branches on the warp's number, which all lanes of a warp have in common, so a warp is in one role as a whole.
+`bar.sync` waits for all threads of the CTA: inside a role, threads meet at a named barrier (`k.bar_sync(1, 128)`).
+
+Source: PTX ISA, "Special Registers: %tid", "Miscellaneous Instructions: setmaxnreg".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ptxkit.build.errors import BuildError, BuildValueError
+from ptxkit.build.flow import Branch
+from ptxkit.build.memory import Memory
+from ptxkit.build.types import pred, u32
+from ptxkit.build.values import Register
+
+WARP, WARPGROUP = 32, 4
+"""Threads of a warp, and warps of a warpgroup."""
+
+
+class Role(Branch):
+    """The warps of some numbers; all other threads go past."""
+
+    __slots__ = ("_change",)
+
+    def __init__(self, flow: Roles, predicate: Register[pred], change: str, registers: int | None) -> None:
+        super().__init__(flow, predicate)
+        self._change = (change, registers)
+
+    def __enter__(self) -> None:
+        super().__enter__()
+        change, registers = self._change
+        if registers is not None:
+            self._flow.instruction(f"setmaxnreg_{change}", (registers,))
+
+
+class Roles(Memory):
+    """Threads by their place in the CTA."""
+
+    threads: tuple[int, int, int] | None
+    registers: int | None
+
+    @property
+    def thread_rank(self) -> Register[u32]:
+        """The thread's number in the CTA, x fastest: computed once, where it is first asked for."""
+        if self.threads is None:
+            raise BuildError("the number of a thread follows from the CTA's shape: Kernel(..., threads=...)")
+        x, y, z = self.threads
+        rank = self.tid.x
+        if y > 1:
+            rank = rank + self.tid.y * x
+        if z > 1:
+            rank = rank + self.tid.z * (x * y)
+        return rank
+
+    @property
+    def warp(self) -> Register[u32]:
+        """The number of the thread's warp in the CTA."""
+        return self.thread_rank >> 5
+
+    def role(self, *, warps: Iterable[int] | int, registers: int | None = None) -> Role:
+        """The warps of these numbers, which follow one another: `with k.role(warps=range(4)):`.
+
+        registers: how many each of their threads shall have, 24 to 256 by eights; `setmaxnreg` takes or gives them, for
+        whole warpgroups. The kernel must say what it starts with: Kernel(..., registers=168).
+        """
+        numbers = sorted({warps} if isinstance(warps, int) else set(warps))
+        if not numbers or numbers != list(range(numbers[0], numbers[-1] + 1)) or numbers[0] < 0:
+            raise BuildValueError(f"a role is that of warps whose numbers follow one another, not {numbers}")
+        count = self._warps()
+        if numbers[-1] >= count:
+            raise BuildValueError(f"the CTA has warps 0 to {count - 1}; there is no warp {numbers[-1]}")
+        return Role(self, self._among(numbers, count), self._change(numbers, registers), registers)
+
+    def _warps(self) -> int:
+        if self.threads is None:
+            raise BuildError("a role needs the CTA's shape: Kernel(..., threads=...)")
+        x, y, z = self.threads
+        return -(-x * y * z // WARP)
+
+    def _among(self, numbers: list[int], count: int) -> Register[pred]:
+        first, last = numbers[0], numbers[-1]
+        warp = self.warp
+        if first == last:
+            return warp == first
+        if first == 0:
+            return warp <= last
+        if last == count - 1:
+            return warp >= first
+        return warp - first <= last - first
+
+    def _change(self, numbers: list[int], registers: int | None) -> str:
+        if registers is None:
+            return ""
+        if self.registers is None:
+            raise BuildError("a role changes the registers that the kernel starts with: Kernel(registers=...)")
+        if numbers[0] % WARPGROUP or len(numbers) % WARPGROUP:
+            raise BuildValueError("registers change for whole warpgroups: four warps, the first a multiple of four")
+        return "dec" if registers <= self.registers else "inc"

@@ -1,0 +1,96 @@
+"""Raw PTX in a built kernel: operands by name, errors at the caller's line, verified like the rest."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ptxkit.build import BuildError, BuildTypeError, Global, Kernel, VerificationError, b64, f32, u32
+from ptxkit.syntax import parse
+from tests.build.support import assert_ptxas_accepts, marked
+
+
+@pytest.fixture
+def k() -> Kernel:
+    return Kernel("k", threads=32)
+
+
+def test_operands_stand_where_their_names_do(k: Kernel) -> None:
+    data, tile = k.param(Global[f32], "data"), k.shared(f32, 8, name="tile")
+    d = k.register(f32)
+    k.asm("fma.rn.f32 {d}, {a}, {two}, {one};", d=d, a=data.load(), two=2.0, one=1)
+    k.asm("st.shared.f32 [{to}], {d};", to=tile[3], d=d)
+    text = str(k)
+    assert "fma.rn.f32 %f0, %f1, 0f40000000, 1;" in text
+    assert "st.shared.f32 [tile+12], %f0;" in text
+
+
+def test_other_braces_are_those_of_ptx(k: Kernel, tmp_path: Path) -> None:
+    tile, wide = k.shared(u32, 8, name="tile"), k.param(b64, "wide")
+    k.asm(
+        """{
+            .reg .b32 low, high;
+            mov.b64 {low, high}, {wide};
+            st.shared.v2.b32 [{to}], {low, high};
+        }""",
+        wide=wide,
+        to=tile,
+    )
+    text = str(k)
+    assert "mov.b64 {low, high}, %rd0;" in text
+    assert parse(text) == k.module()
+    assert_ptxas_accepts(text, tmp_path)
+
+
+def test_what_it_uses_decides_the_target(k: Kernel) -> None:
+    k.asm("{ fence.proxy.async; }")
+    assert ".target sm_90" in str(k)
+
+
+def test_a_branch_goes_to_a_label_of_the_kernel(k: Kernel) -> None:
+    end = k.label("end")
+    k.asm("bra {end};", end=end)
+    k.place(end)
+    assert "bra $end_0;" in str(k)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("add.u32 {d}, {d} 1;", "line 1 of the text: expected"),
+        ("\nadd.u32 {d}, {d}, 1", "line 3 of the text: expected"),
+        ("foo.u32 {d}, 1;", "`foo` is not in the instruction table"),
+        ("add.u32 {d}, {d}, 1; }", "closes nothing"),
+        ("} .entry other() { add.u32 {d}, {d}, 1; ", "a brace that closes nothing"),
+        ("ret;", r"the text has no \{d\}"),
+    ],
+)
+def test_what_is_no_ptx_fails_at_the_callers_line(k: Kernel, text: str, message: str) -> None:
+    d = k.register(u32)
+    with pytest.raises(BuildError, match=message) as caught:
+        k.asm(text, d=d)  # the raw text
+    assert caught.value.location == marked("the raw text")
+    assert "ret" in str(k)  # and nothing of it was taken
+    assert "add.u32" not in str(k)
+
+
+def test_an_operand_is_something_that_ptx_can_spell(k: Kernel) -> None:
+    with pytest.raises(BuildTypeError, match=r"\{d\} is a register, an address, a label or a number, not list"):
+        k.asm("trap {d};", d=[1])
+
+
+def test_a_register_of_another_kernel_is_refused(k: Kernel) -> None:
+    with pytest.raises(BuildTypeError, match="belongs to another kernel"):
+        k.asm("neg.s32 {d}, {d};", d=Kernel("other").register(u32))
+
+
+def test_it_is_verified_with_the_rest(k: Kernel) -> None:
+    data, tile = k.param(Global[f32], "data", align=16), k.shared(f32, 128, align=16)
+    k.asm("cp.async.cg.shared.global [{to}], [{source}], 16;", to=tile, source=data)  # a copy that nobody waits for
+    data.store(tile.load())
+    with pytest.raises(VerificationError) as caught:
+        k.verify()
+    assert caught.value.diagnostics[0].code == "PTX302"
+    others = [where for blame in caught.value.blames for where, *_ in blame.others]
+    assert marked("a copy that nobody waits for") in others
