@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ptxkit.analysis.actions import Code
-from ptxkit.analysis.budget import MAX_GROUPS, MAX_TURNS, Budget
+from ptxkit.analysis.budget import MAX_CTAS, MAX_GROUPS, MAX_RANKS, MAX_TURNS, Budget
 from ptxkit.analysis.exchange import Exchange
 from ptxkit.analysis.pointers import pointer_parameters
 from ptxkit.analysis.program import Program, Step, flatten
@@ -28,11 +28,15 @@ from ptxkit.syntax.tree import Module
 
 @dataclass(slots=True)
 class Exploration:
-    """The walks of one scenario. groups: every thread is in one of them, where `is_whole`."""
+    """The walks of one scenario. groups: every thread is in one of them, where `is_whole`.
+
+    cluster: those of all CTAs of the cluster, this one among them, by rank; the first two where there are too many.
+    """
 
     scenario: Scenario
     groups: list[GroupTrace] = field(default_factory=list)
     is_whole: bool = True
+    cluster: list[Exploration] = field(default_factory=list, repr=False, compare=False)
 
 
 class Explorer:
@@ -61,10 +65,8 @@ class Explorer:
         """Walks the scenarios: each sample, two CTAs of a cluster, then other sides of guesses: those that may lead to
         what was not reached, and those whose both sides deserve a look.
         """
-        ranks = (0, 1) if self.launch.cluster_size > 1 else (0,)
         for sample in SAMPLES:
-            for rank in ranks:
-                self._explore(Scenario(self.launch, sample, rank))
+            self._explore(Scenario(self.launch, sample))
             if not any(exploration.scenario.sampled for exploration in self.explorations):
                 for exploration in self.explorations:
                     exploration.scenario.samples = len(SAMPLES)
@@ -86,10 +88,21 @@ class Explorer:
             self._explore(turn)
 
     def _explore(self, scenario: Scenario) -> None:
-        self.explorations.append(self.walked(scenario))
+        self.explorations.extend(self.walked(scenario).cluster[:MAX_RANKS])
 
     def walked(self, scenario: Scenario) -> Exploration:
-        """The walks of one scenario."""
+        """The walks of one scenario, and of the other CTAs of its cluster: what one guesses holds for the next."""
+        size = scenario.launch.cluster_size
+        cluster: list[Exploration] = []
+        for rank in range(size if size <= MAX_CTAS else MAX_RANKS):
+            own = Scenario(scenario.launch, scenario.sample, rank, dict(scenario.decisions)) if rank else scenario
+            cluster.append(self._walked(own))
+            cluster[-1].cluster = cluster
+            scenario = own
+        return cluster[0]
+
+    def _walked(self, scenario: Scenario) -> Exploration:
+        """The walks of one CTA."""
         everyone = tuple(range(scenario.launch.threads))
         walker = Walker(self._code, scenario, everyone, self._terms, Exchange(), self._pointers)
         exploration, taken = walk_all(walker, self.budget.steps)
@@ -107,7 +120,7 @@ class Explorer:
                 if condition not in turned and (not ordering or condition in exploration.scenario.ordering):
                     turned.add(condition)
                     base = exploration.scenario
-                    return Scenario(base.launch, base.sample, base.rank, {**kept, condition: not side})
+                    return Scenario(base.launch, base.sample, 0, {**kept, condition: not side})
                 kept[condition] = side
         return None
 

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 
-from ptxkit.analysis.actors import Actor, actors_of, synchronises
+from ptxkit.analysis.actors import Actor
 from ptxkit.analysis.block_sizes import launches
-from ptxkit.analysis.budget import MAX_ACTORS, MAX_EVERYONE, MAX_REHEARSALS, Budget
+from ptxkit.analysis.budget import MAX_EVERYONE, Budget
+from ptxkit.analysis.cast import Cast
 from ptxkit.analysis.explore import Exploration, Explorer
 from ptxkit.analysis.neighbours import neighbours
 from ptxkit.analysis.order import Handover, handovers
 from ptxkit.analysis.program import Program
-from ptxkit.analysis.rehearsal import Rehearsal, rehearse
+from ptxkit.analysis.rehearsal import Rehearsal
 from ptxkit.analysis.rewrites import Rewrites
 from ptxkit.analysis.scenario import Scenario, representatives
 from ptxkit.analysis.thread import Thread
@@ -33,6 +34,7 @@ class World:
     program: Program
     groups: list[GroupTrace]
     is_whole: bool
+    cast: Cast
     budget: Budget = field(default_factory=Budget)
 
     @cached_property
@@ -79,49 +81,19 @@ class World:
     @cached_property
     def actors(self) -> list[Actor]:
         """The threads of the CTA by how they synchronise."""
-        return actors_of(self.groups)
+        return [actor for actor in self.cast.actors if actor.rank == self.scenario.rank]
 
-    @cached_property
+    @property
     def rehearsals(self) -> list[Rehearsal]:
-        """How the threads of the CTA synchronise, played with each kind of actor first.
+        """How the threads of the CTA, or of all CTAs of its cluster, synchronise, played with each kind of actor first.
 
-        Empty where not all of it is known: threads that nobody walked, code that is not here, other CTAs of a cluster,
-        addresses or parities that are not numbers.
+        Empty where not all of it is known.
         """
-        return list(self._rehearsals.values())
-
-    @cached_property
-    def _rehearsals(self) -> dict[int, Rehearsal]:
-        """By the actor that comes first."""
-        if not self.is_whole or self.is_opaque or self.scenario.launch.cluster_size > 1:
-            return {}
-        if not 0 < len(self.actors) <= MAX_ACTORS:
-            return {}
-        found: dict[int, Rehearsal] = {}
-        for first in dict.fromkeys(self._alike[:MAX_REHEARSALS]):
-            found[first] = rehearse(self.actors, first)
-            if found[first].vague or not found[first].finished:
-                return {}
-        return found
-
-    @cached_property
-    def _alike(self) -> list[int]:
-        """By actor: the first one that does the same, but for meetings of its warp."""
-        seen: dict[tuple[int, ...], int] = {}
-        told = [tuple(id(e) for e in actor.events if synchronises(e.effect, warp=False)) for actor in self.actors]
-        return [seen.setdefault(events, number) for number, events in enumerate(told)]
+        return list(self.cast.rehearsals.values())
 
     def phases_of(self, trace: Trace) -> Mapping[int, int]:
         """What a rehearsal with its threads first says of the phases in a thread's trace, by position."""
-        number = next((n for n, actor in enumerate(self.actors) if trace.tid in actor.tids), None)
-        first = None if number is None else self._alike[number]
-        if first is None or first not in self._rehearsals:
-            return {}
-        phases = self._rehearsals[first].phases
-        events = enumerate(self.actors[first].events)
-        told = [phases.get((first, index)) for index, e in events if synchronises(e.effect, warp=False)]
-        own = [at for at, e in enumerate(trace.events) if isinstance(e, Event) and synchronises(e.effect, warp=False)]
-        return {position: phase for position, phase in zip(own, told, strict=True) if phase is not None}
+        return self.cast.phases_of(self.scenario.rank, trace)
 
     def is_clear_about(self, *kinds: type) -> bool:
         """Whether what is missing among the effects of these classes is missing indeed: no guess was made either."""
@@ -153,7 +125,7 @@ class Kernel:
         self.explorer = explorer
         self.policy = policy
         self.program: Program = explorer.program
-        self.worlds = [world_of(exploration, self.program, explorer.budget) for exploration in explorer.explorations]
+        self.worlds = worlds_of(explorer.explorations, self.program, explorer.budget)
 
     @cached_property
     def other_sizes(self) -> list[World]:
@@ -170,14 +142,25 @@ class Kernel:
         return [world_of(exploration, self.program, self.explorer.budget) for exploration in explored]
 
 
-def world_of(exploration: Exploration, program: Program, budget: Budget) -> World:
+def worlds_of(explorations: Iterable[Exploration], program: Program, budget: Budget) -> list[World]:
+    """The facts of some scenarios; the CTAs of a cluster share what is rehearsed."""
+    casts: dict[int, Cast] = {}
+    found: list[World] = []
+    for exploration in explorations:
+        cast = casts.setdefault(id(exploration.cluster), Cast(exploration.cluster))
+        found.append(world_of(exploration, program, budget, cast))
+    return found
+
+
+def world_of(exploration: Exploration, program: Program, budget: Budget, cast: Cast | None = None) -> World:
     """The facts of one scenario: threads that stand for its groups, and those whose copies these read."""
     groups = exploration.groups
     by_tid = {tid: group for group in groups for tid in group.tids}
     chosen = [tid for group in groups for tid in representatives(group.tids)]
     traces = {tid: by_tid[tid].of(tid) for tid in sorted(chosen)}
     traces.update((tid, by_tid[tid].of(tid)) for tid in neighbours(traces, groups))
-    world = World(exploration.scenario, {}, program, groups, exploration.is_whole, budget)
+    cast = cast or Cast(exploration.cluster or [exploration])
+    world = World(exploration.scenario, {}, program, groups, exploration.is_whole, cast, budget)
     world.threads.update((tid, Thread(trace, world.phases_of)) for tid, trace in traces.items())
     return world
 
