@@ -140,7 +140,8 @@ def _actions(step: Step, wanted: Interests | None) -> list[Action]:
             case fx.MbarrierWait():
                 values.append(_wait(operands, effect))
             case _:
-                events.extend(_events(operands, effect, keeps=wanted is None or wanted.memory))
+                keeps, maps = (True, False) if wanted is None else (wanted.memory, wanted.maps)
+                events.extend(_events(operands, effect, keeps=keeps, maps=maps))
     if _is_collective(step.match):
         events.append(_meet(operands, fx.Barrier("warp", "sync", order="relaxed", aligned=True)))
     # Effects read the registers as they were before the instruction; control leaves last.
@@ -148,7 +149,7 @@ def _actions(step: Step, wanted: Interests | None) -> list[Action]:
     return [action for action in (*checks, *events, *values, *control) if action is not None]
 
 
-def _events(operands: Operands, effect: fx.Effect, *, keeps: bool) -> list[Action | None]:
+def _events(operands: Operands, effect: fx.Effect, *, keeps: bool, maps: bool) -> list[Action | None]:
     """What is recorded of an effect."""
     match effect:
         case fx.Barrier(level="warp", order="relaxed"):
@@ -156,7 +157,7 @@ def _events(operands: Operands, effect: fx.Effect, *, keeps: bool) -> list[Actio
         case fx.Access(space="tensor"):
             return [tensor_access(operands, effect)]
         case fx.Access():
-            return _access(operands, effect, keeps=keeps)
+            return _access(operands, effect, keeps=keeps, maps=maps)
         case fx.TensorMemory():
             return [tensor_memory(operands, effect)]
         case fx.CtaGroup():
@@ -247,8 +248,8 @@ def _part(terms: Terms, position: int, count: int, whole: Value) -> Value:
 
 
 def _record(operands: Operands, effect: fx.Effect) -> Action:
-    barrier = getattr(effect, "barrier", None)
-    address = operands.shared(barrier) if isinstance(barrier, str) else None
+    barrier = effect.address if isinstance(effect, fx.ProxyFence) else getattr(effect, "barrier", None)
+    address = operands.shared(barrier, _space(effect)) if isinstance(barrier, str) else None
     size = _box(operands) if isinstance(effect, fx.MbarrierComplete) else None
     size = size or operands.evaluator(getattr(effect, "threads" if isinstance(effect, fx.Barrier) else "size", None))
     amount = operands.evaluator(_amount(effect))
@@ -268,6 +269,11 @@ def _record(operands: Operands, effect: fx.Effect) -> Action:
         )
 
     return record
+
+
+def _space(effect: fx.Effect) -> str:
+    """The space of the address that an effect names: of a tensor map it is global, or generic."""
+    return "generic" if isinstance(effect, fx.ProxyFence) else "shared"
 
 
 def _is_collective(match: Match) -> bool:
@@ -327,20 +333,40 @@ def _amount(effect: fx.Effect) -> Expression | None:
     return None
 
 
-def _access(operands: Operands, effect: fx.Access, *, keeps: bool) -> list[Action | None]:
-    """Accesses to shared memory are events; stores to the thread's own memory are kept, those to other than parameters
-    only where `keeps` says so; the rest is not followed."""
+def _access(operands: Operands, effect: fx.Access, *, keeps: bool, maps: bool) -> list[Action | None]:
+    """Accesses to shared memory are events, and reads of tensor maps; writes to global memory where `maps` says so.
+    Stores to the thread's own memory are kept, those to other than parameters only where `keeps` says so; the rest is
+    not followed."""
     if effect.space.startswith("param") or (effect.space.startswith("local") and keeps):
         return [_private_store(operands, effect)]
+    changes = maps and effect.kind != "read" and (effect.proxy, effect.completion) == ("generic", None)
+    if effect.proxy == "tensormap" or (changes and effect.space == "global"):
+        return [_outside_access(operands, effect)]
     if effect.via == "tensormap" or not effect.space.startswith(("shared", "generic")):
         return []
-    actions = [_shared_access(operands, effect)]
+    actions = [_shared_access(operands, effect, anywhere=changes)]
     if effect.space == "generic" and keeps:
         actions.append(_private_store(operands, effect))
     return actions
 
 
-def _shared_access(operands: Operands, effect: fx.Access) -> Action | None:
+def _outside_access(operands: Operands, effect: fx.Access) -> Action | None:
+    """An access to other than shared memory, by the address as a term."""
+    address = operands.shared(effect.address, "generic")
+    size = operands.evaluator(effect.size)
+    barrier = operands.shared(effect.barrier) if effect.barrier else None
+    if address is None:
+        return None
+
+    def record(walker: Walker) -> None:
+        length = size(walker) if size else None
+        walker.record(effect, address(walker), length, None, barrier(walker) if barrier else None)
+
+    return record
+
+
+def _shared_access(operands: Operands, effect: fx.Access, *, anywhere: bool = False) -> Action | None:
+    """An access to shared memory; to what is outside, by a generic address, only where `anywhere` says so."""
     generic = effect.space == "generic"
     if effect.via == "descriptor":
         address: Reader | None = _descriptor(operands, effect.address)
@@ -355,7 +381,7 @@ def _shared_access(operands: Operands, effect: fx.Access) -> Action | None:
 
     def record(walker: Walker) -> None:
         place = address(walker)
-        if generic and isinstance(place, Term):
+        if generic and isinstance(place, Term) and not anywhere:
             return
         length = size(walker) if size else None
         tracked = barrier(walker) if barrier else None

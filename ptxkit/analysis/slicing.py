@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
 from ptxkit.analysis.program import Program, Scope, Step
-from ptxkit.isa.effects import Access, AsyncRegisters, Control, Effect, Value
+from ptxkit.isa.effects import Access, AsyncRegisters, Control, Effect, ProxyFence, Value
 from ptxkit.isa.expressions import Call, Const, Expression, Role
 from ptxkit.isa.forms import Match
 from ptxkit.records import dataclass
@@ -19,14 +19,19 @@ from ptxkit.syntax.tree import Address, Arguments, Element, Instruction, Name, N
 
 #: Loads from here may give what the thread itself stored, which a walk then has to keep.
 _OWN_MEMORY = ("local", "generic")
+#: Bytes of a tensor map: what `tensormap.replace` touches, whichever field it replaces.
+_MAP = Const(128)
 
 
 @dataclass(frozen=True, slots=True)
 class Interests:
-    """What of a function is followed. memory: its stores to memory that may be the thread's own."""
+    """What of a function is followed. memory: its stores to memory that may be the thread's own. maps: those to global
+    memory, as tensor maps are changed there.
+    """
 
     registers: frozenset[str]
     memory: bool
+    maps: bool = False
 
     def wants(self, step: Step, effect: Value) -> bool:
         """Whether anything depends on a value that a step assigns."""
@@ -73,12 +78,12 @@ def interests(program: Program) -> Interests:
                 needed = (*_guard(step), *_registers(instruction, sources, scope))
                 for name in registers_in(instruction.operands[result], scope):
                     feeding[name].append((needed, is_memory))
-    return _closed(wanted, feeding, stored)
+    return Interests(*_closed(wanted, feeding, stored), changes_maps(program))
 
 
 def _closed(
     wanted: list[str], feeding: dict[str, list[tuple[tuple[str, ...], bool]]], stored: Iterable[str]
-) -> Interests:
+) -> tuple[frozenset[str], bool]:
     """All that feeds what is wanted, and what feeds that."""
     found: set[str] = set()
     memory = False
@@ -92,7 +97,19 @@ def _closed(
             if is_memory and not memory:
                 memory = True
                 wanted.extend(stored)
-    return Interests(frozenset(found), memory)
+    return frozenset(found), memory
+
+
+def changes_maps(program: Program) -> bool:
+    """Whether a function may change tensor maps: it replaces a field of one, or orders what did."""
+    return any(changes_map(effect) for step in program.steps if step.match for effect in step.match.effects)
+
+
+def changes_map(effect: Effect) -> bool:
+    """Whether an instruction that has such an effect is made for changing tensor maps."""
+    if isinstance(effect, ProxyFence):
+        return effect.proxy == "tensormap"
+    return isinstance(effect, Access) and effect.kind == "update" and effect.size == _MAP and effect.proxy == "generic"
 
 
 def _guard(step: Step) -> tuple[str, ...]:

@@ -13,7 +13,14 @@ from ptxkit.analysis.inflight import Copy, copies_of
 from ptxkit.analysis.order import Marks, marks_of
 from ptxkit.analysis.program import Step
 from ptxkit.analysis.ranges import RangeIndex
-from ptxkit.analysis.touches import covers_shared, extent, is_async_read, is_async_write, is_generic_read
+from ptxkit.analysis.touches import (
+    covers_shared,
+    extent,
+    is_async_read,
+    is_async_write,
+    is_generic_read,
+    is_map_read,
+)
 from ptxkit.analysis.trace import Event, Opaque, Trace
 from ptxkit.isa.effects import Access, ProxyFence
 
@@ -61,8 +68,17 @@ class Thread:
     def copies(self) -> list[Copy]:
         """Its asynchronous accesses to shared memory, those that rules look at."""
         looked_at = {position for position, _ in self.accesses}
-        copies = copies_of(self.trace, self.phases)
+        copies = [copy for copy in self._copies if not is_map_read(copy.event)]
         return [copy for copy in copies if copy.position in looked_at or not isinstance(copy.event.address, int)]
+
+    @cached_property
+    def map_reads(self) -> list[Copy]:
+        """The reads of tensor maps by its tensor copies."""
+        return [copy for copy in self._copies if is_map_read(copy.event)]
+
+    @cached_property
+    def _copies(self) -> list[Copy]:
+        return copies_of(self.trace, self.phases)
 
     @cached_property
     def accesses(self) -> list[tuple[int, Event]]:

@@ -66,3 +66,9 @@ def is_async_write(event: Event) -> bool:
     """Whether an access writes shared memory through the async proxy."""
     effect = event.effect
     return isinstance(effect, Access) and effect.kind != "read" and effect.proxy == "async"
+
+
+def is_map_read(event: Event) -> bool:
+    """Whether an access reads a tensor map, as a tensor copy does."""
+    effect = event.effect
+    return isinstance(effect, Access) and effect.proxy == "tensormap"

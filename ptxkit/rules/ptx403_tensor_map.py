@@ -1,0 +1,204 @@
+"""PTX403: a tensor map is changed, and a tensor copy uses it before the change is known to the tensormap proxy.
+
+What it does
+    Finds a tensor map in global memory that the kernel changes (`tensormap.replace`, `tensormap.cp_fenceproxy`,
+    ordinary stores) and copies by, where one of the two fences between the generic proxy and the tensormap proxy is
+    missing: the release after the change, which `tensormap.cp_fenceproxy` has in itself, or the acquire of this map
+    before the copy. Also finds a map that is changed while a copy by it is still under way, or with no order between both.
+    The policy `strict` warns of maps that came by a pointer and that nothing acquires: the start of a kernel does not.
+
+Why it matters
+    A tensor copy reads its map through a proxy, and a cache, of its own. Without both fences it may read the map as it
+    was before: the copy goes to another tensor, or with other strides, without any error.
+
+Example
+    tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [%rd1], [%r1], 128;
+    cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%r2], [%rd1, {%r3, %r4}], [%r5];
+
+Use instead
+    tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [%rd1], [%r1], 128;
+    fence.proxy.tensormap::generic.acquire.gpu [%rd1], 128;
+    cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%r2], [%rd1, {%r3, %r4}], [%r5];
+
+ISA section
+    "membar / fence", "tensormap.cp_fenceproxy", "Completion Mechanisms for Asynchronous Copy Operations". Catalogue:
+    TM2, TM3, TM4, TM7.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptxkit.analysis.kernel import Kernel, World
+from ptxkit.analysis.maps import Change, Maps, Use
+from ptxkit.analysis.program import Step
+from ptxkit.analysis.slicing import changes_maps
+from ptxkit.analysis.thread import Looks
+from ptxkit.diagnostics import Severity
+from ptxkit.rules.finding import Finding, Observation, Rule
+
+
+def check(kernel: Kernel) -> Iterator[Observation]:
+    """Looks at every change of a map with the copies by it; under `strict`, at maps that nobody acquires, too."""
+    changes = changes_maps(kernel.program)
+    if not changes and kernel.policy != "strict":
+        return
+    for number, world in enumerate(kernel.worlds):
+        if world.is_opaque:
+            continue
+        looked = _World(number, world)
+        if changes:
+            yield from looked.observe()
+        if kernel.policy == "strict":
+            yield from looked.unacquired()
+
+
+class _World:
+    def __init__(self, number: int, world: World) -> None:
+        self._number = number
+        self._world = world
+        self._maps = Maps(world)
+        self._looks = Looks(world.budget)
+
+    def observe(self) -> Iterator[Observation]:
+        """Both ways in which a change and a copy can be wrong."""
+        for use in self._maps.uses:
+            for change in self._maps.changes_of(use):
+                threads = change.thread.tid, use.thread.tid
+                if self._looks.allow((threads, change.event.step, use.copy.event.step)):
+                    yield from self._pair(change, use)
+
+    def unacquired(self) -> Iterator[Observation]:
+        """Copies by maps in global memory that nothing here changes, and nothing acquires: another grid, or a copy to
+        the device, may have written them, and the start of a kernel orders nothing for the tensormap proxy."""
+        for use in self._maps.uses:
+            step = use.copy.event.step
+            if not self._looks.allow(step) or not use.is_pointer or any(self._maps.changes_of(use)):
+                continue
+            finding = None if self._maps.may_acquire(use) else _never_acquired(step)
+            yield Observation((step, None), self._number, use.thread.trace.is_sure(use.copy.position), finding)
+
+    def _pair(self, change: Change, use: Use) -> Iterator[Observation]:
+        if not self._concerns(change, use):
+            return
+        if self._comes_first(change, use):
+            missing = self._missing(change, use)
+            finding = None if missing is None else _stale(change, use, missing)
+        elif self._is_in_flight(change, use):
+            finding = _changed(change, use)
+        elif change.is_of_map and change.thread is not use.thread and self._maps.are_unordered(change, use):
+            finding = _unordered(change, use)
+        else:
+            return
+        exact = change.thread.trace.is_sure(change.position) and use.thread.trace.is_sure(use.copy.position)
+        key = (use.copy.event.step, change.event.step)
+        yield Observation(key, self._number, exact, finding, 1 if change.thread is use.thread else 2)
+
+    def _concerns(self, change: Change, use: Use) -> bool:
+        """Whether to look at a change by another thread: not where the copying one does it as well, as all lanes of a
+        warp copy a map, each of them all of it."""
+        if change.thread is use.thread:
+            return True
+        own = (other for other in self._maps.changes_of(use) if other.thread is use.thread)
+        return all(other.event.step is not change.event.step for other in own)
+
+    def _comes_first(self, change: Change, use: Use) -> bool:
+        """Whether the change is ordered before the copy."""
+        if change.thread is use.thread:
+            return change.position < use.copy.position
+        return bool(self._maps.handovers(change, use))
+
+    def _missing(self, change: Change, use: Use) -> str | None:
+        """`release` or `acquire` where that half of the fence is not there; None where both are."""
+        releases, acquires = self._halves(change, use)
+        if not change.is_of_map and not releases and not acquires:
+            return None
+        if not releases and not self._maps.may_fence_elsewhere("release", change, use):
+            return "release"
+        if acquires and (not releases or min(releases) <= max(acquires)):
+            return None
+        return None if self._maps.may_fence_elsewhere("acquire", change, use) else "acquire"
+
+    def _halves(self, change: Change, use: Use) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
+        """The releases and the acquires between a change and a copy: by thread, the changing one first, and place."""
+        first, until = change.position, use.copy.position
+        if change.thread is use.thread:
+            spans = [(0, change.thread, first, until)]
+        else:
+            ways = self._maps.handovers(change, use)
+            spans = [(0, change.thread, first, max(way.released for way in ways) + 1)]
+            spans.append((1, use.thread, min(way.acquired for way in ways), until))
+        found = {
+            direction: [
+                (number, position)
+                for number, thread, since, end in spans
+                for position in self._maps.fences(thread, direction, use.place, since, end)
+            ]
+            for direction in ("release", "acquire")
+        }
+        return found["release"], found["acquire"]
+
+    def _is_in_flight(self, change: Change, use: Use) -> bool:
+        """Whether the copy has surely not been waited for when the map changes: nobody could have told the thread."""
+        issued, read = use.copy.position, use.copy.read
+        if change.thread is not use.thread or change.position < issued or not change.is_of_map:
+            return False
+        if read is not None and read <= change.position:
+            return False
+        return use.copy.group == "bulk" or not use.thread.marks.takes_between(issued, change.position)
+
+
+def _stale(change: Change, use: Use, missing: str) -> Finding:
+    copy = use.copy.event.step
+    if missing == "release":
+        words = "no `fence.proxy.tensormap::generic.release` follows the change"
+        mend = "add `fence.proxy.tensormap::generic.release.gpu;` after line {1}, and the acquire of the map after it"
+    else:
+        words = "nothing acquires the change for the tensormap proxy"
+        mend = (
+            "add `fence.proxy.tensormap::generic.acquire.gpu [map], 128;` before line {0}, with the address of this map"
+        )
+    return Finding(
+        primary=copy,
+        message=f"copies by a tensor map that line {{1}} changed, but {words}",
+        labels=((change.event.step, "the map is changed, through the generic proxy"),),
+        help=mend,
+        properties={"missing": missing},
+        cause=(change.event.step, missing),
+    )
+
+
+def _unordered(change: Change, use: Use) -> Finding:
+    return Finding(
+        primary=use.copy.event.step,
+        message="copies by a tensor map that another thread changes at line {1}, and nothing orders them",
+        labels=((change.event.step, "the map is changed, by other threads"),),
+        help="add `bar.sync 0;` after line {1}, and `fence.proxy.tensormap::generic.acquire.gpu [map], 128;` after it",
+        properties={"missing": "barrier"},
+        cause=(change.event.step, "barrier"),
+    )
+
+
+def _never_acquired(step: Step) -> Finding:
+    return Finding(
+        primary=step,
+        message="copies by a tensor map in global memory that nothing in this kernel acquires for the tensormap proxy",
+        help="add `fence.proxy.tensormap::generic.acquire.sys [map], 128;` once before the copies, or pass the map "
+        "itself, as a `.param` of 128 bytes",
+        severity=Severity.WARNING,
+        properties={"missing": "acquire"},
+    )
+
+
+def _changed(change: Change, use: Use) -> Finding:
+    mend = "`cp.async.bulk.wait_group.read 0;`" if use.copy.group == "bulk" else "a wait for its mbarrier"
+    return Finding(
+        primary=change.event.step,
+        message="changes a tensor map while the copy at line {1} by it is still under way",
+        labels=((use.copy.event.step, "this copy reads the map when it likes, until it has been waited for"),),
+        help=f"add {mend} before line {{0}}",
+        cause=use.copy.event.step,
+    )
+
+
+RULE = Rule("PTX403", "tensor-map-fence", ("membar / fence", "tensormap.cp_fenceproxy"), check)
