@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, TypeAlias
 
+from ptxkit.analysis.bounds import bound_checks, bounded_spaces
 from ptxkit.analysis.fits import fit_checks
 from ptxkit.analysis.lanes import IN_THREAD, load, load_parts, own_place
 from ptxkit.analysis.operands import Operands, Reader, constant
@@ -81,6 +82,10 @@ class Code:
         return None if self._whole else interests(self.program)
 
     @cached_property
+    def _bounded(self) -> frozenset[str]:
+        return bounded_spaces(self.program)
+
+    @cached_property
     def _entries(self) -> frozenset[int]:
         return self.program.entries
 
@@ -92,7 +97,7 @@ class Code:
             if index in self._entries and index > first:
                 break
             index += 1
-            actions = tuple(_actions(step, self._interests))
+            actions = tuple(_actions(step, self._interests, self._bounded))
             if actions:
                 steps.append((step, _guard(step), actions))
             if step.instruction.guard is None or not actions:
@@ -122,7 +127,7 @@ def _guard(step: Step) -> Guard | None:
     return step.scope.register(guard.predicate), guard.negated, orders, _leaves(step)
 
 
-def _actions(step: Step, wanted: Interests | None) -> list[Action]:
+def _actions(step: Step, wanted: Interests | None, bounded: frozenset[str]) -> list[Action]:
     """What a walker does at a step; without what only makes values that are not `wanted` (None: all are)."""
     if step.match is None:
         return [_forget(Operands(step, IN_THREAD))]
@@ -145,7 +150,7 @@ def _actions(step: Step, wanted: Interests | None) -> list[Action]:
     if _is_collective(step.match):
         events.append(_meet(operands, fx.Barrier("warp", "sync", order="relaxed", aligned=True)))
     # Effects read the registers as they were before the instruction; control leaves last.
-    checks = (*space_checks(operands), *fit_checks(operands))
+    checks = (*space_checks(operands), *fit_checks(operands), *bound_checks(operands, bounded))
     return [action for action in (*checks, *events, *values, *control) if action is not None]
 
 

@@ -61,19 +61,30 @@ class Dependence:
 
     def of(self, step: Step, operand: Operand | None) -> frozenset[Leaf]:
         """What the value of an operand of a step depends on; of an address operand, where it points."""
-        found: set[Leaf] = set()
-        waiting = [register for name in _names(operand) for register in self._input(step, name, found)]
+        first, leaves = self.reads(step, operand)
+        found, waiting = set(leaves), list(first)
         seen: set[str] = set()
         while waiting:
             register = waiting.pop()
-            if register in seen:
-                continue
-            seen.add(register)
-            if register not in self._inputs and register not in self._leaves:
-                found.add(Leaf("unknown", register))
-            found |= self._leaves.get(register, set())
-            waiting.extend(self._inputs.get(register, ()))
+            if register not in seen:
+                seen.add(register)
+                inputs, own = self.straight(register)
+                found |= own
+                waiting.extend(inputs)
         return frozenset(found)
+
+    def straight(self, register: str) -> tuple[frozenset[str], frozenset[Leaf]]:
+        """What a register's definitions read: registers, and leaves."""
+        inputs, leaves = self._inputs.get(register), self._leaves.get(register)
+        if inputs is None and leaves is None:
+            return frozenset(), frozenset([Leaf("unknown", register)])
+        return frozenset(inputs or ()), frozenset(leaves or ())
+
+    def reads(self, step: Step, operand: Operand | None) -> tuple[frozenset[str], frozenset[Leaf]]:
+        """What an operand of a step is made of: registers, and leaves."""
+        leaves: set[Leaf] = set()
+        registers = {register for name in _names(operand) for register in self._input(step, name, leaves)}
+        return frozenset(registers), frozenset(leaves)
 
     def testing(self, pointers: Collection[tuple[str, int]]) -> set[str]:
         """The registers that depend on the low bits, or the state space, of an address in any of these places of

@@ -85,7 +85,7 @@ def _aligned(operands: Operands, role: str, space: str, reader: Reader, needed: 
         if isinstance(value, Term):
             _compare(walker, step, role, value, needed)
         elif (step, role) not in walker.trace.misfits:
-            held = _variable(walker, space, value)
+            held = variable_of(walker, space, value)
             promised = min(needed, held[0].alignment) if held is not None else needed
             rank, ctas = walker.window.rank_of(value), walker.scenario.launch.cluster_size
             if held is not None and (promised < needed or held[1] % promised):
@@ -122,7 +122,7 @@ def _compare(walker: Walker, step: Step, role: str, value: Term, needed: int) ->
     seen[(needed, value.offset % needed)] = step
 
 
-def _variable(walker: Walker, space: str, value: int) -> tuple[Variable, int] | None:
+def variable_of(walker: Walker, space: str, value: int) -> tuple[Variable, int] | None:
     """The variable that an address lies in, with the offset from its start."""
     window = walker.window
     if space == "generic":

@@ -31,6 +31,10 @@ from ptxkit.syntax.tree import (
 
 _TYPE_BYTES = {"pred": 1, "b128": 16}
 _SHARED_GAP = 16
+#: Bytes between two variables, so that what runs past the end of one is not taken for the other.
+_GUARD = 128
+#: Linkages of variables that may be defined elsewhere.
+_FOREIGN = ("extern", "common", "weak")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +43,7 @@ class Variable:
     element of an array to the next, as an index counts.
 
     address: of `shared`, `local` and `param` variables, the offset they have in `ptxkit.analysis.space`'s picture.
+    is_foreign: another module may define it, and larger (`.extern`, `.common`, `.weak`).
     """
 
     name: str
@@ -47,6 +52,12 @@ class Variable:
     alignment: int
     address: int = 0
     element: int = 1
+    is_foreign: bool = False
+
+    @property
+    def extent(self) -> int | None:
+        """Its bytes, where no launch and no other module can make them more."""
+        return None if self.is_foreign else self.size
 
 
 @dataclass(slots=True)
@@ -161,14 +172,16 @@ class _Layout:
         size = _size(declaration, declarator)
         alignment = declaration.alignment or _element_bytes(declaration)
         space = declaration.space
-        variable = Variable(declarator.name, space, size, alignment, element=_scalar_bytes(declaration))
+        foreign = any(word in _FOREIGN for word in declaration.linkage)
+        element = _scalar_bytes(declaration)
+        variable = Variable(declarator.name, space, size, alignment, element=element, is_foreign=foreign)
         scope.variables[declarator.name] = variable
         if space == "shared" and size is None:
             self._open.append((scope, variable))
         elif space in FIRST_ADDRESS:
             step = max(alignment, _SHARED_GAP)
             address = -(-self._next[space] // step) * step
-            self._next[space] = address + (size or 0)
+            self._next[space] = address + (size or 0) + _GUARD
             self._put(scope, replace(variable, address=address))
 
     def finish(self) -> None:

@@ -190,13 +190,19 @@ class Terms:
 
     def __init__(self) -> None:
         self._known: dict[Hashable, Term] = {}
+        self._keys: list[Hashable] = []
 
     def of(self, key: Hashable, *, pointer: bool = False) -> Term:
         """The term of that key, made on first sight."""
         found = self._known.get(key)
         if found is None:
             found = self._known[key] = Term(len(self._known), 0, pointer)
+            self._keys.append(key)
         return found
+
+    def key_of(self, term: Term) -> Hashable:
+        """How an unknown came about, whatever was added to it since."""
+        return self._keys[term.identity]
 
 
 def signed(value: int, width: int) -> int:

@@ -156,6 +156,12 @@ class Walker:
             return after if after < len(self.tids) else None
         return self._active.index(True, after) if any(self._active[after:]) else None
 
+    @property
+    def last(self) -> int:
+        """The index of the last thread that executes the current step."""
+        count = len(self.tids)
+        return count - 1 if self._active is None else count - 1 - self._active[::-1].index(True)
+
     # ------------------------------------------------------------------------------------ guards, parting
 
     def _admits(self, register: str, negated: bool, orders: bool, leaves: bool) -> bool:

@@ -1,0 +1,144 @@
+"""Notices accesses that leave the variable they are to: before it, beyond its end, or out of all that is declared.
+
+Only threads are looked at that every launch has. Whether the address comes from one variable, and whether the thread
+comes there whatever the arguments and the data are, `ptxkit.analysis.certainty` tells.
+
+Source: PTX ISA, "Variable Declarations", "State Spaces", "Addresses as Operands", "cp.async.bulk", "Size and alignment
+of mbarrier object".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+from ptxkit.analysis.fits import variable_of
+from ptxkit.analysis.operands import Operands, Reader
+from ptxkit.analysis.program import Program, Variable
+from ptxkit.analysis.space import FIRST_ADDRESS
+from ptxkit.analysis.terms import Lanes, Term, Value, of_lane
+from ptxkit.analysis.trace import Misfit
+from ptxkit.isa import effects as fx
+from ptxkit.isa.expressions import Const
+from ptxkit.isa.forms import Match
+from ptxkit.syntax.tree import Address
+
+if TYPE_CHECKING:
+    from ptxkit.analysis.walker import Walker
+
+Check = Callable[["Walker"], None]
+
+#: Bytes of an mbarrier object.
+_MBARRIER = 8
+#: Executions of an instruction that are looked at.
+_MAX_VISITS = 8
+_WARP = 32
+
+
+def bounded_spaces(program: Program) -> frozenset[str]:
+    """The state spaces in which it is known how far all variables reach."""
+    outermost = program.scope.parent
+    named = outermost.variables.values() if outermost is not None else ()
+    found = {v.space for v in named if v.extent is not None and v.space in ("global", "const")}
+    found.update(v.space for v in program.variables if v.extent is not None)
+    if any(v.space == "shared" and v.extent is None for v in program.variables):
+        found.discard("shared")  # what lies behind a variable may be what the launch gives
+    return frozenset(found)
+
+
+def bound_checks(operands: Operands, spaces: frozenset[str]) -> list[Check]:
+    """A check for each address operand from which on a known number of bytes in one of these spaces is used."""
+    match = operands.step.match
+    if match is None or not spaces:
+        return []
+    collective = "aligned" in operands.step.instruction.opcode.split(".")
+    checks: list[Check] = []
+    for role, space, size in _ranges(operands, match):
+        operand = operands.role(role)
+        if isinstance(operand, Address) and (space == "generic" or space.partition("::")[0] in spaces):
+            checks.append(_check(operands, (role, space, size), spaces, collective=collective))
+    return checks
+
+
+def _ranges(operands: Operands, match: Match) -> Iterator[tuple[str, str, Reader]]:
+    """(role, state space, bytes) of what a step touches through address operands."""
+    seen: set[str] = set()
+    for form in match.operands:
+        if form.object == "mbarrier" and isinstance(form.space, Const):
+            seen.add(form.role)
+            yield form.role, str(form.space.value), lambda _: _MBARRIER
+    for effect in match.effects:
+        if isinstance(effect, fx.Access) and effect.via == "address" and effect.unless is None:
+            size = operands.evaluator(effect.size)
+            if size is not None and effect.address not in seen:
+                seen.add(effect.address)
+                yield effect.address, effect.space, size
+
+
+def _check(operands: Operands, used: tuple[str, str, Reader], spaces: frozenset[str], *, collective: bool) -> Check:
+    role, space, size = used
+    step, reader, place = operands.step, operands.reader(operands.role(role)), f"bounds of {role}"
+
+    def check(walker: Walker) -> None:
+        if walker.visit >= _MAX_VISITS or (step, place) in walker.trace.misfits:
+            return
+        held, length = reader(walker), of_lane(size(walker), walker.first)
+        if not isinstance(length, int) or not length:
+            return
+        for index in _present(walker, several=isinstance(held, Lanes) and not collective):
+            if collective and walker.tids[index] % _WARP:
+                continue
+            found = _outside(walker, space, spaces, of_lane(held, index), length)
+            if found is not None:
+                value, variable = found
+                misfit = Misfit(step, role, value, "bounds", length, variable)
+                walker.trace.misfits[(step, place)] = misfit
+                return
+
+    return check
+
+
+def _present(walker: Walker, *, several: bool) -> Iterator[int]:
+    """The first and the last thread here, by index, where every launch has them; the first of a CTA always is there."""
+    if walker.scenario.launch.is_exact:
+        yield walker.first
+        if several:
+            yield walker.last
+    elif not walker.tids[walker.first]:
+        yield walker.first
+
+
+def _outside(
+    walker: Walker, space: str, spaces: frozenset[str], value: Value, length: int
+) -> tuple[int, Variable | None] | None:
+    """(the address, None) where nothing is declared at it; (bytes from its start, a variable) where bytes behind the
+    end of the variable that it lies in are used; None where all is well, or nobody knows."""
+    if isinstance(value, Term):
+        return _off_symbol(walker, value, length)
+    if space == "generic":
+        space = walker.window.space_of_generic(value)
+        value = walker.window.from_generic(space, value)
+    if space.startswith("shared"):
+        value = walker.window.in_cta(value, walker.window.rank)
+    family = space.partition("::")[0]
+    if family not in FIRST_ADDRESS or family not in spaces:
+        return None
+    held = variable_of(walker, space, value)
+    if held is None:
+        return value, None
+    variable, offset = held
+    if variable.extent is None or offset + length <= variable.extent:
+        return None
+    return offset, variable
+
+
+def _off_symbol(walker: Walker, value: Term, length: int) -> tuple[int, Variable | None] | None:
+    """The same for a variable whose address is a symbol and a constant."""
+    match walker.terms.key_of(value):
+        case ("variable", str(space), str(name)):
+            outermost = walker.code.program.scope.parent
+            variable = outermost.variables.get(name) if outermost is not None else None
+            known = variable is not None and variable.space == space and value.space == space
+            if known and variable is not None and variable.extent is not None:
+                return None if 0 <= value.offset <= variable.extent - length else (value.offset, variable)
+    return None

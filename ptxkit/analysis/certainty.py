@@ -1,0 +1,143 @@
+"""Whether what a walk saw of an instruction happens in every launch: neither data nor arguments decide it.
+
+An instruction is surely executed, with the operand that a walk saw, where only constants, addresses of variables and
+the thread's own place decide the operand, all branches that lead there, and those that lead to its definitions. Which
+branches those are is what control dependence says, so that a loop before it, however long, does not count.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+
+from ptxkit.analysis.dependence import Dependence, Leaf
+from ptxkit.analysis.flow import Flow
+from ptxkit.analysis.program import Program, Step
+from ptxkit.analysis.scenario import Launch
+from ptxkit.analysis.slicing import registers_in
+from ptxkit.isa.effects import Control
+from ptxkit.syntax.tree import Operand
+
+#: Special registers that say which thread of which CTA this is; the first CTA is there in every launch.
+_PLACE = ("%tid", "%laneid", "%lanemask", "%ctaid")
+#: What a declared size of the block fixes besides.
+_BLOCK = ("%ntid", "%nwarpid")
+#: Its value is in its name.
+_FIXED = ("WARP_SZ",)
+
+
+class Certainty:
+    """What decides the operands and the paths of a program; looked up only where something was noticed."""
+
+    def __init__(self, program: Program, launch: Launch) -> None:
+        self._program = program
+        self._bases: dict[tuple[Step, Operand | None], str | None] = {}
+        self._fixed = (*_PLACE, *_BLOCK, *_FIXED) if launch.is_exact else (*_PLACE, *_FIXED)
+
+    @cached_property
+    def flow(self) -> Flow:
+        return Flow(self._program)
+
+    @cached_property
+    def dependence(self) -> Dependence:
+        return Dependence(self._program)
+
+    @cached_property
+    def _definitions(self) -> dict[str, list[Step]]:
+        found: dict[str, list[Step]] = defaultdict(list)
+        for step in self._program.steps:
+            match = step.match
+            for role in match.results if match is not None else ():
+                operand = match.operand(role, step.instruction) if match is not None else None
+                for register in registers_in(operand, step.scope) if operand is not None else ():
+                    found[register].append(step)
+        return found
+
+    @cached_property
+    def _returned(self) -> frozenset[str]:
+        """The registers that calls name: some of them get results."""
+        calls = [step for step in self._program.steps if _changes_control(step, "call")]
+        return frozenset(n for step in calls for o in step.instruction.operands for n in registers_in(o, step.scope))
+
+    def is_own(self, step: Step) -> bool:
+        """Whether a step is one of this program's, not of a function that it calls: of callers nobody knows all."""
+        steps = self._program.steps
+        return step.index < len(steps) and steps[step.index] is step
+
+    def base_of(self, step: Step, operand: Operand | None) -> str | None:
+        """The only variable that decides an operand, and the way to its step, in each launch alike; else None."""
+        if (step, operand) not in self._bases:
+            self._bases[(step, operand)] = self._base(step, operand)
+        return self._bases[(step, operand)]
+
+    def _base(self, step: Step, operand: Operand | None) -> str | None:
+        if any(each.match is None for each in self._program.steps):
+            return None  # it may assign anything
+        leaves = self.leaves(step, operand)
+        if not all(leaf.kind == "variable" or self._is_fixed(leaf) for leaf in leaves):
+            return None
+        names = {leaf.name for leaf in self.dependence.of(step, operand) if leaf.kind == "variable"}
+        return names.pop() if len(names) == 1 else None
+
+    def leaves(self, step: Step, operand: Operand | None) -> frozenset[Leaf]:
+        """What decides the value of an operand, and that its step is executed."""
+        found: set[Leaf] = set()
+        registers: list[str] = []
+        seen: set[str] = set()
+        passed: set[int] = set()
+
+        def note(parts: tuple[Iterable[str], Iterable[Leaf]]) -> None:
+            registers.extend(parts[0])
+            found.update(parts[1])
+
+        def come_to(place: Step) -> None:
+            for deciding, own in self._decided_by(place, passed):
+                note(self.dependence.reads(deciding, own))
+                registers.extend(_guard(deciding))
+
+        note(self.dependence.reads(step, operand))
+        come_to(step)
+        while registers:
+            register = registers.pop()
+            if register in seen:
+                continue
+            seen.add(register)
+            note(self.dependence.straight(register))
+            if register in self._returned:
+                found.add(Leaf("unknown", register))
+            for definition in self._definitions.get(register, ()):
+                come_to(definition)
+        return frozenset(found)
+
+    def _is_fixed(self, leaf: Leaf) -> bool:
+        return leaf.kind == "special" and leaf.name.startswith(self._fixed)
+
+    def _decided_by(self, step: Step, passed: set[int]) -> Iterator[tuple[Step, Operand | None]]:
+        """(step, operand or None) of what decides that a step is executed: its own guard, and those of branches, or
+        the numbers of indexed ones. passed: blocks whose branches were given before."""
+        yield step, None
+        waiting = [self.flow.block_of(step)]
+        while waiting:
+            block = waiting.pop()
+            if block in passed:
+                continue
+            passed.add(block)
+            for deciding in self.flow.deciding[block]:
+                last = self.flow.steps(deciding)[-1]
+                yield last, _selector(last)
+                waiting.append(deciding)
+
+
+def _guard(step: Step) -> tuple[str, ...]:
+    guard = step.instruction.guard
+    return (step.scope.register(guard.predicate),) if guard is not None else ()
+
+
+def _selector(step: Step) -> Operand | None:
+    return step.instruction.operands[0] if _changes_control(step, "branch_indexed") else None
+
+
+def _changes_control(step: Step, kind: str) -> bool:
+    effects = step.match.effects if step.match is not None else ()
+    return any(isinstance(effect, Control) and effect.kind == kind for effect in effects)

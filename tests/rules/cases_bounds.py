@@ -1,0 +1,145 @@
+"""PTX207: accesses that leave the variable their address is made from."""
+
+from __future__ import annotations
+
+from tests.rules.support import Case
+
+CASES = (
+    Case(
+        "the last word of a variable is within it",
+        "ld.shared.u32 %r10, [tile+8188]; ld.shared.u32 %r11, [%r2+8188];",
+    ),
+    Case(
+        "an access across the end of a variable",
+        """ld.shared.v2.b32 {%r10, %r11}, [odd+16];
+ld.shared.v4.b32 {%r10, %r11, %r12, %r13}, [odd+16]; //! PTX207""",
+        before=".shared .align 16 .b8 odd[24];",
+    ),
+    Case(
+        "an access that begins at the end of a shared variable may hit what a launch gives",
+        "ld.shared.u32 %r10, [tile+8192]; //? PTX207",
+    ),
+    Case(
+        "an access before a variable",
+        "sub.u32 %r10, %r2, 4;\nst.shared.u32 [%r10], %r1; //! PTX207",
+    ),
+    Case(
+        "a copy whose last bytes are beyond the end",
+        """add.u32 %r11, %r2, 8176; @!%p1 bra end;
+cp.async.bulk.global.shared::cta.bulk_group [%rd2], [%r11], 16; mov.u32 %r10, 32;
+cp.async.bulk.global.shared::cta.bulk_group [%rd2], [%r11], %r10; //! PTX207
+cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;
+end:""",
+    ),
+    Case(
+        "the last of the block's threads goes past the end",
+        """shl.b32 %r10, %r1, 6; add.u32 %r11, %r2, %r10;
+st.shared.u32 [%r11+128], %r1; //? PTX207""",
+    ),
+    Case(
+        "how many threads there are is the launch's affair where the kernel does not say",
+        "shl.b32 %r10, %r1, 6; add.u32 %r11, %r2, %r10; st.shared.u32 [%r11+128], %r1;",
+        bounds="",
+    ),
+    Case(
+        "the first thread is there in every launch",
+        "shl.b32 %r10, %r1, 6; add.u32 %r11, %r2, %r10;\nst.shared.u32 [%r11+-4], %r1; //! PTX207",
+        bounds="",
+    ),
+    Case(
+        "all threads stay within",
+        "shl.b32 %r10, %r1, 6; add.u32 %r11, %r2, %r10; st.shared.u32 [%r11+60], %r1;",
+    ),
+    Case(
+        "a guard keeps the threads that would go past the end",
+        """shl.b32 %r10, %r1, 6; add.u32 %r11, %r2, %r10; setp.lt.u32 %p3, %r1, 126;
+@%p3 st.shared.u32 [%r11+128], %r1;""",
+    ),
+    Case(
+        "an argument decides the offset",
+        "mad.lo.u32 %r10, %r6, 16384, %r2; st.shared.u32 [%r10+8], %r1;",
+    ),
+    Case(
+        "an argument decides whether a thread comes there",
+        "setp.gt.u32 %p3, %r6, 4; @%p3 st.shared.u32 [tile+-4], %r1;",
+    ),
+    Case(
+        "a branch on an argument decides whether a thread comes there",
+        """setp.gt.u32 %p3, %r6, 4; @!%p3 bra end; st.shared.u32 [%r2+9000], %r1;
+end:""",
+    ),
+    Case(
+        "what comes behind a branch on an argument is executed whatever it says",
+        """setp.gt.u32 %p3, %r6, 4; @!%p3 bra end; st.shared.u32 [%r2], %r1;
+end: sub.u32 %r10, %r2, 8;
+st.shared.u32 [%r10+4], %r1; //! PTX207""",
+    ),
+    Case(
+        "a loop of as many rounds as an argument says may end in time",
+        """mov.u32 %r10, %r2; mov.u32 %r11, 0;
+more: st.shared.u32 [%r10+8000], %r1; add.u32 %r10, %r10, 64; add.u32 %r11, %r11, 1;
+setp.lt.u32 %p3, %r11, %r6; @%p3 bra more;""",
+    ),
+    Case(
+        "a loop of known length goes past the end",
+        """mov.u32 %r10, %r2; mov.u32 %r11, 0;
+more: @%p1 st.shared.u32 [%r10+8000], %r1; //? PTX207
+add.u32 %r10, %r10, 64; add.u32 %r11, %r11, 1; setp.lt.u32 %p3, %r11, 5; @%p3 bra more;""",
+    ),
+    Case(
+        "a loop of known length stays within",
+        """mov.u32 %r10, %r2; mov.u32 %r11, 0;
+more: @%p1 st.shared.u32 [%r10+8000], %r1;
+add.u32 %r10, %r10, 64; add.u32 %r11, %r11, 1; setp.lt.u32 %p3, %r11, 3; @%p3 bra more;""",
+    ),
+    Case(
+        "a definition that an argument chooses",
+        """setp.gt.u32 %p3, %r6, 4; mov.u32 %r10, 0; @%p3 mov.u32 %r10, 9000; add.u32 %r10, %r10, %r2;
+st.shared.u32 [%r10], %r1;""",
+    ),
+    Case(
+        "memory that the launch gives has no end that anyone knows",
+        "ld.shared.u32 %r10, [tile+8192]; mov.u32 %r11, more; st.shared.u32 [%r11+100000], %r10;",
+        before=".extern .shared .align 16 .b8 more[];",
+    ),
+    Case(
+        "a table of constants and a variable in global memory end where they are declared to",
+        """ld.const.u32 %r10, [table+12]; st.global.u32 [words+4], %r10;
+ld.const.u32 %r10, [table+16]; //! PTX207
+mov.u64 %rd5, words; add.u64 %rd5, %rd5, 8;
+st.global.u32 [%rd5], %r10; //! PTX207
+ld.global.u32 %r10, [%rd5+-12]; //! PTX207""",
+        before=".const .b32 table[4] = {1, 2, 3, 4}; .global .b32 words[2];",
+    ),
+    Case(
+        "what another module may define can be larger than it says here",
+        "ld.global.u32 %r10, [far+16]; ld.global.u32 %r10, [weak+16];",
+        before=".extern .global .b32 far[4]; .weak .global .b32 weak[4];",
+    ),
+    Case(
+        "memory of the thread itself",
+        """{ .local .align 8 .b8 mine[16]; mov.u64 %rd5, mine; cvta.local.u64 %rd6, %rd5;
+st.local.u64 [%rd5+8], %rd1; st.u64 [%rd6+8], %rd1;
+st.local.u64 [%rd5+16], %rd1; //! PTX207
+st.u64 [%rd6+16], %rd1; //! PTX207
+}""",
+    ),
+    Case(
+        "an mbarrier needs eight bytes",
+        """@%p1 mbarrier.init.shared.b64 [bars+24], 1;
+@%p1 mbarrier.init.shared.b64 [bars+32], 1; //? PTX207
+""",
+    ),
+    Case(
+        "a copy that a predicate may switch off",
+        """setp.gt.u32 %p3, %r6, 4; add.u32 %r10, %r2, 8192;
+cp.async.cg.shared.global [%r10], [%rd1], 16; //? PTX207
+cp.async.wait_all;""",
+    ),
+    Case(
+        "rows of lanes whose address does not count may lie anywhere",
+        """add.u32 %r10, %r2, 8064; mad.lo.u32 %r11, %r1, 16, %r10; mov.u32 %r12, %laneid; setp.lt.u32 %p3, %r1, 32;
+@!%p3 bra end; ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r13}, [%r11];
+end:""",
+    ),
+)
