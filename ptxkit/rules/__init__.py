@@ -46,14 +46,14 @@ from ptxkit.rules import (
     ptx706_tensor_wait,
     ptx707_tensor_lanes,
     ptx708_tensor_given_back,
-)
-from ptxkit.rules.finding import Rule
     ptx901_needless_fence,
     ptx902_wait_for_nothing,
     ptx903_twice_in_a_row,
     ptx904_empty_group,
     ptx905_wide_fence,
     ptx906_slow_multicast,
+)
+from ptxkit.rules.finding import Rule
 from ptxkit.rules.judge import Judge
 from ptxkit.source import SourceFile
 from ptxkit.syntax.tree import Module
@@ -94,16 +94,16 @@ RULES: tuple[Rule, ...] = (
     ptx706_tensor_wait.RULE,
     ptx707_tensor_lanes.RULE,
     ptx708_tensor_given_back.RULE,
-)
-
-#: The pseudo-rule under which code that no walk reached is counted as undecided.
-UNREACHED = "PTX300"
     ptx901_needless_fence.RULE,
     ptx902_wait_for_nothing.RULE,
     ptx903_twice_in_a_row.RULE,
     ptx904_empty_group.RULE,
     ptx905_wide_fence.RULE,
     ptx906_slow_multicast.RULE,
+)
+
+#: The pseudo-rule under which code that no walk reached is counted as undecided.
+UNREACHED = "PTX300"
 
 
 def analyse(module: Module, policy: str = "isa", *, notes: bool = False) -> Verdict:
