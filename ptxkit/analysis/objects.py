@@ -22,7 +22,8 @@ from ptxkit.records import dataclass, field
 class Object:
     """An mbarrier. count: arrivals that a phase needs. pending: those still to come. bytes: those still to come; copies
     of unknown size (`boxes`) bring what is left. phase: phases that are complete. observed: the latest that some wait
-    has told of. arrivals: the events that arrived in the current phase; last: those of the phase before.
+    has told of. arrivals: the events that arrived in the current phase; last: those of the phase before. expected: the
+    bytes announced in the current phase, by `expects`. touched: when it was last arrived at, or told to expect.
     """
 
     count: int
@@ -33,6 +34,8 @@ class Object:
     observed: int = 0
     arrivals: list[Event] = field(default_factory=list)
     last: tuple[Event, ...] = ()
+    expected: int = 0
+    expects: list[Event] = field(default_factory=list)
     touched: int = 0
 
     @property
@@ -74,6 +77,10 @@ class Objects:
         self.changes = 0
         self.now = 0
 
+    def uneven(self) -> list[Place]:
+        """Where objects are still due bytes, or have had some that nobody announced."""
+        return [place for place, known in self._known.items() if known.bytes and not known.boxes]
+
     def get(self, place: Place) -> Object | None:
         """The live object at a place."""
         return self._known.get(place)
@@ -89,11 +96,13 @@ class Objects:
         """Ends the life of an object."""
         del self._known[place]
 
-    def expect(self, known: Object, size: Value | None, times: int) -> None:
+    def expect(self, known: Object, event: Event, size: Value | None, times: int) -> None:
         """Announces bytes."""
         known.touched = self.now
+        known.expects.append(event)
         if isinstance(size, int):
             known.bytes += size * times
+            known.expected += size * times
         else:
             self.vague = True
 
@@ -117,11 +126,11 @@ class Objects:
         effect = event.effect
         assert isinstance(effect, MbarrierArrive)
         each = event.amount if isinstance(event.amount, int) else None
-        self.vague |= each is None or (effect.expect is not None and not isinstance(event.expect, int))
+        self.vague |= each is None
         self._tokens[actor][place] = known.phase
         for _ in self._actors[actor].tids:
-            if isinstance(event.expect, int):
-                known.bytes += event.expect
+            if effect.expect is not None:
+                self.expect(known, event, event.expect, 1)
             if effect.drop:
                 known.count -= each or 0
             self.count(known, each or 1, actor, event, place)
@@ -153,6 +162,7 @@ class Objects:
             known.phase += 1
             known.pending = known.count
             known.last, known.arrivals = tuple(known.arrivals), []
+            known.expected, known.expects = 0, []
 
     def passes(self, actor: int, effect: MbarrierWait, event: Event, place: Place, known: Object) -> bool:
         """Whether a wait answers true; then its phase is observed."""

@@ -54,13 +54,14 @@ class Rehearsal:
 
     stuck: who waits at the end, if nobody can move. uneven: events at one barrier that name different numbers of
     threads. vague: something could not be played as it is: a parity or an address that nobody knows. finished: it was
-    played to its end.
+    played to its end. uneven_bytes: mbarriers that are due bytes at the end, or have had some that nobody announced.
     """
 
     phases: dict[tuple[int, int], int] = field(default_factory=dict)
     stuck: list[Stuck] = field(default_factory=list)
     excess: list[Excess] = field(default_factory=list)
     uneven: list[tuple[Event, Event]] = field(default_factory=list)
+    uneven_bytes: list[Place] = field(default_factory=list)
     vague: bool = False
     finished: bool = True
 
@@ -143,7 +144,7 @@ class _Stage:
             case MbarrierInvalidate():
                 self.objects.end(place)
             case MbarrierExpect():
-                self.objects.expect(known, event.size, times)
+                self.objects.expect(known, event, event.size, times)
             case MbarrierTrack() as effect:
                 known.pending += 0 if effect.counted else times
                 self.later.append((actor, number, event, place))
@@ -192,7 +193,8 @@ class _Stage:
         result.excess, result.uneven = self.objects.excess, self.meetings.uneven
         result.vague |= self.objects.vague or self.meetings.vague
         result.finished = self.played < MAX_REHEARSED
-        result.stuck = self._stuck() if result.finished else []
+        if result.finished:
+            result.stuck, result.uneven_bytes = self._stuck(), self.objects.uneven()
         return result
 
     def _stuck(self) -> list[Stuck]:

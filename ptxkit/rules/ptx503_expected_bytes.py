@@ -3,7 +3,7 @@
 What it does
     Adds up what a thread tells an mbarrier to expect and the bytes of the copies that complete on it, phase by phase
     where phases can be told apart; and finds a wait on an object at which no thread ever arrives (`expect_tx` alone is
-    no arrival).
+    no arrival). Of the CTAs of a cluster, it plays through what each brings to the others' mbarriers.
 
 Why it matters
     With fewer bytes expected, the phase ends before the data is there. With more, it never ends.
@@ -24,19 +24,28 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
+from ptxkit.analysis.cluster_bytes import Imbalance, imbalances
+from ptxkit.analysis.clusters import leaves_clusters_open
 from ptxkit.analysis.kernel import Kernel, World
+from ptxkit.analysis.program import Step
 from ptxkit.analysis.thread import Thread
 from ptxkit.analysis.trace import Event
 from ptxkit.analysis.transactions import Ledger, Round, ledgers_of, odd_ones
 from ptxkit.isa.effects import MbarrierArrive, MbarrierComplete, MbarrierExpect, MbarrierTrack, MbarrierWait
 from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
 from ptxkit.rules.mbarriers import is_murky, object_of
+from ptxkit.rules.rehearsed import of_cta, told
 
 
 def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
     """Looks at every object that is fed, and at every object that is waited for."""
+    if not any(_uses_any(world) for world in kernel.worlds) or leaves_clusters_open(kernel.program):
+        return
     for number, world in enumerate(kernel.worlds):
-        if world.is_opaque or is_murky(world) or world.scenario.launch.cluster_size > 1:
+        if world.is_opaque or is_murky(world):
+            continue
+        if world.scenario.launch.cluster_size > 1:
+            yield from _cluster(kernel, number, world)
             continue
         if world.is_clear_about(MbarrierArrive, MbarrierTrack):
             yield from _unarrived(number, world)
@@ -51,6 +60,54 @@ def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
                 yield from _one_thread(number, world, ledgers[0])
             else:
                 yield from _many_threads(number, world, address)
+
+
+def _uses_any(world: World) -> bool:
+    """Whether the CTA has to do with mbarriers that wait for bytes, or are waited for."""
+    return any(thread.positions(MbarrierExpect, MbarrierComplete, MbarrierWait) for thread in world.threads.values())
+
+
+def _cluster(kernel: Kernel, number: int, world: World) -> Iterator[Observation | Doubt]:
+    """The CTAs of a cluster, played together: what one copies may complete in another."""
+    broken: dict[Step, Finding] = {}
+    for rehearsal in world.rehearsals:
+        for imbalance in imbalances(world.cast, rehearsal):
+            finding = _across(world, imbalance)
+            broken.setdefault(finding.primary, finding)
+    kinds = (MbarrierArrive, MbarrierComplete, MbarrierExpect)
+    fed = {e.step for actor in world.cast.actors for e in actor.events if isinstance(e.effect, kinds)}
+    yield from told(kernel, number, fed, broken)
+
+
+def _across(world: World, found: Imbalance) -> Finding:
+    where = of_cta(world, found.place[0])
+    copies = list(dict.fromkeys(event.step for event in found.copies))
+    expects = list(dict.fromkeys(event.step for event in found.expects))
+    labels = [(step, "completes there") for step in copies]
+    if found.wait is not None:
+        labels.append((found.wait.step, "waits for the phase"))
+    properties = {"expected": found.announced, "copied": found.brought, "cta": found.place[0]}
+    primary, *others = expects or copies or [step for step, _ in labels]
+    if not found.arrived:
+        message = f"announces bytes to an mbarrier{where} at which no thread arrives"
+        mend = "make it an arrival too: `mbarrier.arrive.expect_tx`; expect_tx alone is none"
+    elif not expects:
+        message = f"the copies bring {found.brought} bytes to an mbarrier{where} that is told to expect none"
+        mend = f"announce the {found.brought} bytes with `mbarrier.arrive.expect_tx` in place of a plain arrival"
+    else:
+        total = " in all" if found.wait is None else ""
+        message = (
+            f"expects {found.announced} bytes{total} on an mbarrier{where}, but the copies bring {found.brought} there"
+        )
+        mend = f"expect {found.brought} bytes, or let the copies bring {found.announced}"
+    labels = [*((step, "announces bytes, too") for step in others), *labels]
+    return Finding(
+        primary=primary,
+        message=message,
+        labels=tuple((step, words) for step, words in labels if step is not primary),
+        help=mend,
+        properties=properties,
+    )
 
 
 def _one_thread(number: int, world: World, ledger: Ledger) -> Iterator[Observation | Doubt]:
