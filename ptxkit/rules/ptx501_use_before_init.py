@@ -2,7 +2,7 @@
 
 What it does
     Finds an operation on an mbarrier by a thread that nothing has told of the `mbarrier.init` in another thread, and
-    operations on an object that no thread initialises.
+    operations on an object that no thread of its CTA initialises.
 
 Why it matters
     Raw memory is not an mbarrier. An arrival that comes before the initialisation is lost, and the kernel hangs; a wait
@@ -25,6 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ptxkit.analysis.clusters import SIGNALS, reaches, world_at
 from ptxkit.analysis.kernel import Kernel, World
 from ptxkit.analysis.thread import Thread
 from ptxkit.analysis.trace import Event
@@ -38,6 +39,7 @@ def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
     for number, world in enumerate(kernel.worlds):
         if not is_murky(world):
             yield from _world(number, world, world.executes_all(MbarrierInit))
+            yield from _elsewhere(kernel, number, world)
 
 
 def _world(number: int, world: World, all_inits: bool) -> Iterator[Observation]:
@@ -56,6 +58,23 @@ def _world(number: int, world: World, all_inits: bool) -> Iterator[Observation]:
                 yield Observation((event.step, None), number, thread.trace.is_sure(position), _never(event))
             elif makers is not None:
                 yield _ordered(number, world, makers, (thread, position, event))
+
+
+def _elsewhere(kernel: Kernel, number: int, world: World) -> Iterator[Observation]:
+    """What signals objects of another CTA of the cluster: some thread there must make them."""
+    seen: set[tuple[int, int | None]] = set()
+    for reach in reaches(world) if world.scenario.launch.cluster_size > 1 else ():
+        key = (reach.rank, reach.mbarrier)
+        if key in seen or reach.mbarrier is None or not isinstance(reach.event.effect, SIGNALS):
+            continue
+        seen.add(key)
+        other = world_at(kernel.worlds, world, reach.rank)
+        if other is None or is_murky(other):
+            continue
+        exact = reach.thread.trace.is_sure(reach.position) and other.is_exact
+        never = other.executes_all(MbarrierInit) and _nobody_makes(other, reach.mbarrier)
+        finding = _never(reach.event, f"CTA {reach.rank} of the cluster") if never else None
+        yield Observation((reach.event.step, None), number, exact, finding)
 
 
 def _nobody_makes(world: World, address: int) -> bool:
@@ -79,10 +98,10 @@ def _ordered(
     return Observation(key, number, exact, _unordered(event, init, maker is thread), 1 if maker is thread else 2)
 
 
-def _never(event: Event) -> Finding:
+def _never(event: Event, where: str = "this kernel") -> Finding:
     return Finding(
         primary=event.step,
-        message="uses an mbarrier that no thread of this kernel initialises",
+        message=f"uses an mbarrier that no thread of {where} initialises",
         help="initialise it in one thread (`mbarrier.init.shared::cta.b64 [bar], count;`), then `bar.sync` before this",
         cause=event.address,
     )

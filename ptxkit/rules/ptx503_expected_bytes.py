@@ -76,7 +76,7 @@ def _cluster(kernel: Kernel, number: int, world: World) -> Iterator[Observation 
             broken.setdefault(finding.primary, finding)
     kinds = (MbarrierArrive, MbarrierComplete, MbarrierExpect)
     fed = {e.step for actor in world.cast.actors for e in actor.events if isinstance(e.effect, kinds)}
-    yield from told(kernel, number, fed, broken)
+    yield from told(kernel, number, fed | set(broken), broken)
 
 
 def _across(world: World, found: Imbalance) -> Finding:
@@ -88,7 +88,11 @@ def _across(world: World, found: Imbalance) -> Finding:
         labels.append((found.wait.step, "waits for the phase"))
     properties = {"expected": found.announced, "copied": found.brought, "cta": found.place[0]}
     primary, *others = expects or copies or [step for step, _ in labels]
-    if not found.arrived:
+    if not found.arrived and not expects:
+        message = f"waits for a phase of an mbarrier{where} at which no thread arrives: the wait never ends"
+        mend = "arrive at it: `mbarrier.arrive`, or `mbarrier.arrive.expect_tx` with the bytes of the copy"
+        primary = found.wait.step if found.wait is not None else primary
+    elif not found.arrived:
         message = f"announces bytes to an mbarrier{where} at which no thread arrives"
         mend = "make it an arrival too: `mbarrier.arrive.expect_tx`; expect_tx alone is none"
     elif not expects:

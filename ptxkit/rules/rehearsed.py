@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from ptxkit.analysis.cluster_bytes import imbalances
 from ptxkit.analysis.clusters import leaves_clusters_open
 from ptxkit.analysis.kernel import Kernel, World
 from ptxkit.analysis.places import Place
@@ -62,9 +63,12 @@ def _may_work(kernel: Kernel, other: World) -> bool:
 
 
 def _fails(world: World) -> bool:
-    """Whether threads surely wait for ever, or arrive too often, or count differently."""
+    """Whether threads surely wait for ever, or arrive too often, or count differently; or bytes do not come."""
     return any(
-        rehearsal.excess or rehearsal.uneven or first_to_stick(world, rehearsal) is not None
+        rehearsal.excess
+        or rehearsal.uneven
+        or first_to_stick(world, rehearsal) is not None
+        or any(imbalances(world.cast, rehearsal))
         for rehearsal in world.rehearsals
     )
 
