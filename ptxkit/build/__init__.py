@@ -28,7 +28,10 @@ from ptxkit.build.errors import (
     VerificationError,
 )
 from ptxkit.build.kernel import Kernel, Parameter
+from ptxkit.build.pipeline import Consumer, Pipeline, Producer, Stage, ThreadPipeline
 from ptxkit.build.recorder import Label
+from ptxkit.build.ring import Ring
+from ptxkit.build.tensormap import TensorForm, TensorMap
 from ptxkit.build.types import (
     Scalar,
     b8,
@@ -56,6 +59,14 @@ from ptxkit.build.values import Register, Variable
 from ptxkit.build.verify import verify_assembled
 
 __all__ = [
+    "TensorMap",
+    "TensorForm",
+    "Ring",
+    "ThreadPipeline",
+    "Stage",
+    "Producer",
+    "Pipeline",
+    "Consumer",
     "Address",
     "Assembled",
     "Barrier",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from ptxkit.build.errors import BuildError, Location
 from ptxkit.build.gates import lowest
 from ptxkit.build.recorder import Entry
+from ptxkit.build.tensormap import BYTES
 from ptxkit.build.types import memory_word
 from ptxkit.records import dataclass
 from ptxkit.syntax import tree
@@ -117,6 +118,9 @@ def _dynamic(kernel: Kernel) -> tuple[tree.Declaration, ...]:
 
 
 def _parameter(parameter: Parameter) -> tree.Declaration:
+    if parameter.tensor is not None:
+        block = (tree.Declarator(parameter.name, dimensions=(BYTES,)),)
+        return tree.Declaration("param", "b8", block, alignment=parameter.alignment)
     declarators = (tree.Declarator(parameter.name),)
     if parameter.space is None:
         return tree.Declaration("param", memory_word(parameter.type), declarators)

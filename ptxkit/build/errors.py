@@ -6,6 +6,7 @@ blamed where the helper calls the builder.
 
 from __future__ import annotations
 
+import contextlib
 import linecache
 import sys
 from collections.abc import Sequence
@@ -17,7 +18,8 @@ from ptxkit.records import dataclass
 if TYPE_CHECKING:
     from ptxkit.diagnostics import Diagnostic
 
-_PACKAGE = str(Path(__file__).resolve().parent)
+_OURS = (str(Path(__file__).resolve().parent), contextlib.__file__)
+"""Where frames are not the user's: this package, and what runs its context managers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +41,7 @@ class Location:
 def caller() -> Location:
     """The line of the nearest caller outside `ptxkit.build`."""
     frame = sys._getframe(1)
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_OURS):
         frame = frame.f_back
     return Location(frame.f_code.co_filename, frame.f_lineno)
 

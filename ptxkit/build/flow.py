@@ -219,6 +219,15 @@ class Flow(Special):
             raise BuildTypeError("a loop that is written out has constant ends; `k.for_range` counts at run time")
         return range(start) if stop is None else range(start, stop, step)
 
+    def selected(
+        self, yes: Register[ScalarT] | int, no: Register[ScalarT] | int, predicate: Register[pred]
+    ) -> Register[ScalarT]:
+        """`yes` where the predicate holds, else `no`: `selp`."""
+        typed = next((each for each in (yes, no) if isinstance(each, Register)), None)
+        if typed is None:
+            raise BuildTypeError("one of the two values is a register, which gives the type")
+        return cast("Register[ScalarT]", self.instruction(f"selp_{typed.type.word}", (yes, no, _predicate(predicate))))
+
     def pragma(self, text: str) -> None:
         """A `.pragma` for the code that follows, such as `nounroll` at the head of a loop."""
         self._record(tree.Directive("pragma", (f'"{text}"',)), None)

@@ -17,18 +17,20 @@ Source: PTX ISA, "Kernel Entry Point Directives: .entry", "Kernel Function Param
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args, get_origin, overload
 
 from ptxkit.build.addresses import Address, Const, Generic, Global
-from ptxkit.build.asm import Assembly
 from ptxkit.build.assemble import Assembled, assemble
 from ptxkit.build.errors import BuildTypeError, BuildValueError, Location, caller
 from ptxkit.build.gates import known_target
-from ptxkit.build.memory import alignment_of, checked_identifier
+from ptxkit.build.memory import alignment_of, check_element, checked_identifier
+from ptxkit.build.pipeline import Pipeline, ThreadPipeline
 from ptxkit.build.recorder import InPrologue
 from ptxkit.build.special import CLUSTERS
-from ptxkit.build.types import Scalar, ScalarT, memory_word, pred
+from ptxkit.build.sync import Sync
+from ptxkit.build.tensormap import ALIGNMENT, TensorForm, TensorMap, tensor_form
+from ptxkit.build.types import Scalar, ScalarT, b8, memory_word, pred, u64
 from ptxkit.build.values import Register
 from ptxkit.isa.forms import Gate
 from ptxkit.records import dataclass
@@ -42,15 +44,19 @@ _AddressT = TypeVar("_AddressT", bound=Address[Any])
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A kernel parameter. space: what it points into, None for a value. alignment: of what it points to."""
+    """A kernel parameter. space: what it points into, None for a value. alignment: of what it points to.
+
+    tensor: what a tensor map, passed by value, must be like.
+    """
 
     name: str
     type: type[Scalar]
     space: str | None = None
     alignment: int = 1
+    tensor: TensorForm | None = None
 
 
-class Kernel(Assembly):
+class Kernel(Sync):
     """A kernel under construction.
 
     threads: the CTA's shape, which the launch must use (`.reqntid`); one number is the x extent.
@@ -113,6 +119,32 @@ class Kernel(Assembly):
         self.parameters.append(Parameter(name, element, space.space, alignment))
         return space(self, element, self._load_parameter(name, space.pointer), alignment)
 
+    def tensor_map(
+        self,
+        name: str,
+        element: type[Scalar],
+        *,
+        box: Sequence[int],
+        rank: int | None = None,
+        swizzle: int = 0,
+        mode: str = "tiled",
+    ) -> TensorMap:
+        """The next parameter: a tensor map, by value.
+
+        element: type of the tensor's elements. box: how many of them a copy takes in each dimension, innermost first;
+        with mode `im2col`, channels and pixels, and `rank` is the tensor's. swizzle: the bytes that it spans in shared
+        memory: 0, 32, 64 or 128.
+        """
+        self._declared(name, "a parameter")
+        check_element(element)
+        form = tensor_form(element, box, rank, swizzle, mode)
+        self.parameters.append(Parameter(name, b8, alignment=ALIGNMENT, tensor=form))
+        with InPrologue(self):
+            place = self.register(u64)
+            self._append("mov.u64", (tree.Name(place.name), tree.Name(name)))
+            generic = cast("Register[u64]", self.instruction("cvta_param_u64", (place,)))
+        return TensorMap(self, form, Generic(self, b8, generic, ALIGNMENT))
+
     def _load_parameter(self, name: str, scalar: type[Scalar]) -> Register[Any]:
         register = self.register(scalar)
         with InPrologue(self):
@@ -129,6 +161,19 @@ class Kernel(Assembly):
                 f"an address in .{space.space} is held by a .{space.pointer.word} register, not {register!r}"
             )
         return cast("_AddressT", space(self, element, register, alignment_of(align, element)))
+
+    # ----------------------------------------------------------------------------------------- pipelines
+
+    def pipeline(self, stages: int, *, producers: int, consumers: int, name: str | None = None) -> Pipeline:
+        """Stages that are handed over by mbarriers: see `ptxkit.build.pipeline`.
+
+        producers: how many threads commit a stage. consumers: how many threads release it.
+        """
+        return Pipeline(self, stages, producers, consumers, name)
+
+    def thread_pipeline(self, stages: int) -> ThreadPipeline:
+        """Stages of each thread's own `cp.async`."""
+        return ThreadPipeline(self, stages)
 
     # ---------------------------------------------------------------------------------------- the result
 

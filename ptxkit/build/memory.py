@@ -14,7 +14,7 @@ from ptxkit.build.barrier import Barrier
 from ptxkit.build.errors import BuildError, BuildTypeError, BuildValueError
 from ptxkit.build.flow import Flow
 from ptxkit.build.operands import float_operand, integer_operand
-from ptxkit.build.types import Scalar, ScalarT, b64, pred
+from ptxkit.build.types import Scalar, ScalarT, b64, memory_word, pred
 from ptxkit.syntax import tree
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class Memory(Flow):
                 "k.dynamic_shared(...)"
             )
         declarator = tree.Declarator(name, dimensions=() if count is None else (count,))
-        self.variables.append(tree.Declaration("shared", scalar.word, (declarator,), alignment=alignment))
+        self.variables.append(tree.Declaration("shared", memory_word(scalar), (declarator,), alignment=alignment))
         return name
 
     # ----------------------------------------------------------------------------------- local, constant
@@ -94,7 +94,7 @@ class Memory(Flow):
         alignment = alignment_of(align, scalar)
         name = self._declared(name or f"local_{len(self.variables)}", "a local array")
         declarator = tree.Declarator(name, dimensions=(_checked_count(count),))
-        self.variables.append(tree.Declaration("local", scalar.word, (declarator,), alignment=alignment))
+        self.variables.append(tree.Declaration("local", memory_word(scalar), (declarator,), alignment=alignment))
         return Local(self, scalar, name, alignment, 0, (0, count * scalar.size()))
 
     def constant(
@@ -108,7 +108,7 @@ class Memory(Flow):
         name = self._declared(name or f"const_{len(self.constants)}", "a constant array")
         initialiser = tree.Vector(tuple(_initial(value, scalar) for value in values))
         declarator = tree.Declarator(name, dimensions=(len(values),), initialiser=initialiser)
-        self.constants.append(tree.Declaration("const", scalar.word, (declarator,), alignment=alignment))
+        self.constants.append(tree.Declaration("const", memory_word(scalar), (declarator,), alignment=alignment))
         return Const(self, scalar, name, alignment, 0, (0, len(values) * scalar.size()))
 
     # ------------------------------------------------------------------------------------------ workings

@@ -1,0 +1,192 @@
+"""Pipelines: stages of shared memory that producers fill while consumers work on others; `cuda::pipeline` in PTX.
+
+`k.pipeline(stages, producers=1, consumers=256)` hands stages over by two mbarriers each, `full` and `empty`:
+
+    pipe = k.pipeline(4, producers=1, consumers=256)
+    pipe.init()                                   # one thread initialises, all meet
+    with k.role(warps=0), k.elect_one():
+        producer = pipe.producer()
+        with k.for_range(0, tiles) as tile:
+            with producer.stage(bytes=source.bytes) as stage:
+                source.load(tiles_of[stage.index * TILE], (tile, 0), stage.full)
+    with k.role(warps=range(1, 9)):
+        consumer = pipe.consumer()
+        with k.for_range(0, tiles):
+            with consumer.stage() as stage:
+                ...                               # reads the stage
+
+`k.thread_pipeline(stages)` serves `cp.async` within each thread: its stages are groups of copies.
+
+Source: PTX ISA, "Parallel Synchronization and Communication Instructions: mbarrier", "Data Movement and Conversion
+Instructions: cp.async.commit_group", "... cp.async.wait_group".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from ptxkit.build.barrier import Barrier
+from ptxkit.build.errors import BuildError, BuildValueError, Location, caller
+from ptxkit.build.ring import Ring
+from ptxkit.build.types import u32
+from ptxkit.build.values import Register
+from ptxkit.records import dataclass
+
+if TYPE_CHECKING:
+    from ptxkit.build.kernel import Kernel
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """One stage in the hands of a thread. index: its number. full, empty: its mbarriers."""
+
+    index: Register[u32] | int
+    full: Barrier
+    empty: Barrier
+
+
+class Pipeline:
+    """Stages with producers and consumers that are different threads, or the same.
+
+    producers: arrivals that fill a stage, one for each thread that commits it. consumers: threads that release it.
+    """
+
+    def __init__(self, kernel: Kernel, stages: int, producers: int, consumers: int, name: str | None) -> None:
+        for what, count in (("producers", producers), ("consumers", consumers)):
+            if isinstance(count, bool) or not isinstance(count, int) or count < 1:
+                raise BuildValueError(f"a pipeline has a whole number of {what}, at least 1, not {count!r}")
+        self._kernel = kernel
+        self.stages = stages
+        self.producers, self.consumers = producers, consumers
+        prefix = name or f"pipeline_{len(kernel.variables)}"
+        self.full = kernel.mbarrier(f"{prefix}_full", stages)
+        self.empty = kernel.mbarrier(f"{prefix}_empty", stages)
+        self.location: Location = caller()
+        self.waited = False
+        """Whether some consumer waits for its stages."""
+
+    def init(self, *, thread: int = 0, cluster: bool = False) -> None:
+        """One thread initialises the mbarriers, and all threads of the CTA meet, or of the cluster.
+
+        All threads of the CTA must come here.
+        """
+        k = self._kernel
+        with k.thread_is(thread):
+            self.full.init(self.producers)
+            self.empty.init(self.consumers)
+            if cluster:
+                k.fence_barrier_init()
+        if cluster:
+            k.cluster_sync(aligned=False)
+        else:
+            k.cta_sync()
+
+    def producer(self) -> Producer:
+        """The place of a producing thread in the ring: its first stage is free."""
+        return Producer(self, Ring(self._kernel, self.stages))
+
+    def consumer(self) -> Consumer:
+        """The place of a consuming thread in the ring."""
+        self.waited = True
+        return Consumer(self, Ring(self._kernel, self.stages))
+
+    def at(self, ring: Ring) -> Stage:
+        """The stage at a place in the ring."""
+        return Stage(ring.stage, self.full[ring.stage], self.empty[ring.stage])
+
+
+class Producer:
+    """Fills stages in turn: acquire, start copies or store, commit."""
+
+    def __init__(self, pipeline: Pipeline, ring: Ring) -> None:
+        self._pipeline = pipeline
+        self.ring = ring
+
+    def acquire(self) -> Stage:
+        """Waits until the consumers have released the stage."""
+        stage = self._pipeline.at(self.ring)
+        stage.empty.wait(self.ring.opposite())
+        return stage
+
+    def commit(self, stage: Stage, *, bytes: int | Register[u32] | None = None, copies: bool = False) -> None:  # noqa: A002
+        """Hands the stage over once all of it is there, and goes on to the next.
+
+        bytes: what this thread's bulk copies bring, announced with the arrival: say so *before* they are issued, as
+        `stage()` does. copies: the arrival waits for this thread's `cp.async`.
+        """
+        if bytes is not None and copies:
+            raise BuildError("a stage is filled by bulk copies, which count bytes, or by cp.async, which arrives")
+        if copies:
+            stage.full.track_cp_async()
+        elif bytes is not None:
+            stage.full.arrive_expect_tx(bytes)
+        else:
+            stage.full.arrive()
+        self.ring.advance()
+
+    @contextmanager
+    def stage(self, *, bytes: int | Register[u32] | None = None, copies: bool = False) -> Iterator[Stage]:  # noqa: A002
+        """Acquires a stage, and commits it behind the block. With `bytes`, what the copies in it bring is announced
+        before them."""
+        stage = self.acquire()
+        if bytes is not None:
+            stage.full.arrive_expect_tx(bytes)
+            yield stage
+            self.ring.advance()
+        else:
+            yield stage
+            self.commit(stage, copies=copies)
+
+
+class Consumer:
+    """Works on stages in turn: wait, read, release."""
+
+    def __init__(self, pipeline: Pipeline, ring: Ring) -> None:
+        self._pipeline = pipeline
+        self.ring = ring
+
+    def wait(self) -> Stage:
+        """Waits until the stage is full."""
+        stage = self._pipeline.at(self.ring)
+        stage.full.wait(self.ring.parity)
+        return stage
+
+    def release(self, stage: Stage) -> None:
+        """Gives the stage back to the producers, and goes on to the next."""
+        stage.empty.arrive()
+        self.ring.advance()
+
+    @contextmanager
+    def stage(self) -> Iterator[Stage]:
+        """Waits for a stage, and releases it behind the block."""
+        stage = self.wait()
+        yield stage
+        self.release(stage)
+
+
+class ThreadPipeline:
+    """Stages of one thread's own `cp.async`: groups, of which the newest `stages - 1` may be under way."""
+
+    def __init__(self, kernel: Kernel, stages: int) -> None:
+        if isinstance(stages, bool) or not isinstance(stages, int) or stages < 1:
+            raise BuildValueError(f"a pipeline has a whole number of stages, at least 1, not {stages!r}")
+        self._kernel = kernel
+        self.stages = stages
+        self.location: Location = caller()
+        self.committed = self.waited = False
+
+    def commit(self) -> None:
+        """Closes the stage: the copies since the last one, or none at the end, so that the count holds."""
+        self.committed = True
+        self._kernel.instruction("cp_async_commit_group", ())
+
+    def wait(self, pending: int | None = None) -> None:
+        """Waits for the oldest stage: until at most `pending` are under way, `stages - 1` where nothing is said.
+
+        Only what this thread copied is there then: others meet it at a barrier.
+        """
+        self.waited = True
+        left = self.stages - 1 if pending is None else pending
+        self._kernel.instruction("cp_async_wait_group", (left,))

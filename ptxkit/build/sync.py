@@ -1,0 +1,104 @@
+"""Barriers, fences and clusters, by the names that CUDA C++ and the ISA have for them.
+
+Each emits one or two instructions, which its docstring names; layer 1 has them all, too (`k.bar_sync(0)`).
+
+Source: PTX ISA, "Parallel Synchronization and Communication Instructions: bar, barrier", "... barrier.cluster",
+"... membar / fence", "Data Movement and Conversion Instructions: cp.async.bulk.wait_group".
+"""
+
+from __future__ import annotations
+
+from typing import cast
+
+from ptxkit.build.asm import Assembly
+from ptxkit.build.errors import BuildValueError
+from ptxkit.build.types import pred, u32
+from ptxkit.build.values import Register
+
+_BARRIERS = 16
+_FENCES = {"cta": "cta", "cluster": "cluster", "gpu": "gpu", "system": "sys", "sys": "sys"}
+
+
+class Sync(Assembly):
+    """How threads meet, and how what they do is ordered."""
+
+    # ------------------------------------------------------------------------------------------ CTA, warp
+
+    def cta_sync(self, barrier: int = 0, threads: int | None = None) -> None:
+        """All threads of the CTA meet, or `threads` of them at a named barrier: `bar.sync`."""
+        if not 0 <= barrier < _BARRIERS:
+            raise BuildValueError(f"a CTA has barriers 0 to {_BARRIERS - 1}; there is no barrier {barrier}")
+        self.instruction("bar_sync", (barrier,) if threads is None else (barrier, threads))
+
+    def cta_sync_count(self, predicate: Register[pred]) -> Register[u32]:
+        """All threads of the CTA meet; in how many of them the predicate holds: `bar.red.popc`."""
+        return cast("Register[u32]", self.instruction("bar_red_popc_u32", (0, predicate)))
+
+    def cta_sync_and(self, predicate: Register[pred]) -> Register[pred]:
+        """All threads of the CTA meet; whether the predicate holds in all: `bar.red.and`."""
+        return cast("Register[pred]", self.instruction("bar_red_and_pred", (0, predicate)))
+
+    def cta_sync_or(self, predicate: Register[pred]) -> Register[pred]:
+        """All threads of the CTA meet; whether the predicate holds in some: `bar.red.or`."""
+        return cast("Register[pred]", self.instruction("bar_red_or_pred", (0, predicate)))
+
+    def warp_sync(self, members: int = 0xFFFFFFFF) -> None:
+        """The lanes `members` of a warp meet: `bar.warp.sync`."""
+        self.instruction("bar_warp_sync", (members,))
+
+    # --------------------------------------------------------------------------------------------- cluster
+
+    def cluster_arrive(self, *, order: str = "release", aligned: bool = True) -> None:
+        """Tells the cluster that this thread is here, and does not wait: `barrier.cluster.arrive`.
+
+        order: `release`, or `relaxed` where a fence before it orders what it shall order. aligned: all threads of the
+        warp come here together.
+        """
+        if order not in ("release", "relaxed"):
+            raise BuildValueError(f"an arrival is in release or relaxed order, not {order!r}")
+        self.instruction(f"barrier_cluster_arrive_{order}{'_aligned' if aligned else ''}", ())
+
+    def cluster_wait(self, *, aligned: bool = True) -> None:
+        """Waits until all threads of the cluster have arrived: `barrier.cluster.wait`."""
+        self.instruction(f"barrier_cluster_wait_acquire{'_aligned' if aligned else ''}", ())
+
+    def cluster_sync(self, *, aligned: bool = True) -> None:
+        """All threads of the cluster meet. It stands before the first access to another CTA's memory, and last of all
+        in a kernel in which others access this CTA's."""
+        self.cluster_arrive(aligned=aligned)
+        self.cluster_wait(aligned=aligned)
+
+    # ---------------------------------------------------------------------------------------------- fences
+
+    def thread_fence(self, scope: str = "gpu") -> None:
+        """Orders the thread's accesses for those who synchronise with it within a scope: `fence.acq_rel`.
+
+        scope: `cta`, `cluster`, `gpu` or `system`: CUDA's `__threadfence_block`, `__threadfence` and
+        `__threadfence_system` are the first, third and fourth.
+        """
+        if scope not in _FENCES:
+            raise BuildValueError(f"the scope of a fence is one of {', '.join(_FENCES)}, not {scope!r}")
+        self.instruction(f"fence_acq_rel_{_FENCES[scope]}", ())
+
+    def fence_barrier_init(self) -> None:
+        """Makes this thread's `init` of mbarriers known to other CTAs that a cluster barrier lets go on:
+        `fence.mbarrier_init.release.cluster`."""
+        self.instruction("fence_mbarrier_init_release_cluster", ())
+
+    def fence_view_async(self) -> None:
+        """Orders this thread's ordinary accesses to the CTA's shared memory before asynchronous ones that follow, also
+        by other threads that it synchronises with: `fence.proxy.async.shared::cta`."""
+        self.instruction("fence_proxy_async_shared_cta", ())
+
+    # ------------------------------------------------------------------------------------- bulk stores
+
+    def tma_store_arrive(self) -> None:
+        """Closes the group of this thread's bulk stores since the last one: `cp.async.bulk.commit_group`."""
+        self.instruction("cp_async_bulk_commit_group", ())
+
+    def tma_store_wait(self, pending: int = 0, *, read: bool = True) -> None:
+        """Waits until at most `pending` of this thread's groups are under way: `cp.async.bulk.wait_group`.
+
+        read: only until their sources are read, which may then be overwritten; else until they are written, too.
+        """
+        self.instruction(f"cp_async_bulk_wait_group{'_read' if read else ''}", (pending,))

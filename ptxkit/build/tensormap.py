@@ -1,0 +1,242 @@
+"""Tensor maps as kernel parameters: loads, stores and reductions of whole boxes by the bulk copy engine.
+
+    source = k.tensor_map("source", bf16, box=(64, 128), swizzle=128)
+    ...
+    full.arrive_expect_tx(source.bytes)
+    source.load(tile, (x, y), full)
+
+The host encodes the map (`ptxkit.device.TensorMap`) and passes it by value; the launch checks that it fits what the
+kernel says here. Coordinates and extents stand as in PTX, the innermost dimension first.
+
+Source: PTX ISA, "Tensors", "Data Movement and Conversion Instructions: cp.async.bulk.tensor",
+"... cp.reduce.async.bulk.tensor", "... cp.async.bulk.prefetch.tensor", "... prefetch".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from ptxkit.build.addresses import Generic, Shared, SharedCluster
+from ptxkit.build.errors import BuildTypeError, BuildValueError
+from ptxkit.build.types import Scalar, b8, b64, s32, u32
+from ptxkit.build.values import Register
+from ptxkit.records import dataclass
+
+if TYPE_CHECKING:
+    from ptxkit.build.instructions import Instructions
+
+Coordinate: TypeAlias = "Register[s32] | Register[u32] | int"
+
+BYTES, ALIGNMENT = 128, 64
+"""Of a tensor map."""
+BOX_ALIGNMENT = 128
+"""Bytes to which a box in shared memory is aligned; a swizzle repeats over more."""
+MAX_RANK, MAX_BOX, MAX_PIXELS = 5, 256, 1024
+"""Dimensions of a tensor, elements of a box in each, and pixels of an im2col box."""
+SWIZZLES = {0: 128, 32: 256, 64: 512, 128: 1024}
+"""By the bytes that a swizzle spans: the bytes after which its pattern repeats."""
+REDUCTIONS = ("add", "min", "max", "inc", "dec", "and", "or", "xor")
+
+
+@dataclass(frozen=True, slots=True)
+class TensorForm:
+    """What a kernel says of a tensor map.
+
+    rank: dimensions of the tensor. box: elements that a copy takes, in each dimension, innermost first; of an `im2col`
+    map, channels and pixels. swizzle: bytes that it spans. mode: `tiled` or `im2col`.
+    """
+
+    element: type[Scalar]
+    rank: int
+    box: tuple[int, ...]
+    swizzle: int = 0
+    mode: str = "tiled"
+
+    @property
+    def bytes(self) -> int:
+        """Of a whole box, which a copy reports also where a part of it lies outside of the tensor."""
+        return prod(self.box) * self.element.size()
+
+
+class TensorMap:
+    """A tensor map that the launch passes. `bytes`: what each load reports to its mbarrier."""
+
+    def __init__(self, builder: Instructions, form: TensorForm, address: Generic[b8]) -> None:
+        self.builder = builder
+        self.form = form
+        self.address = address
+
+    def __repr__(self) -> str:
+        return f"TensorMap({self.form.element.word}, box={self.form.box})"
+
+    @property
+    def bytes(self) -> int:
+        """Of a whole box."""
+        return self.form.bytes
+
+    def load(
+        self,
+        destination: Shared[Any],
+        coordinates: Sequence[Coordinate],
+        barrier: Shared[b64] | SharedCluster[b64],
+        *,
+        offsets: Sequence[Register[Any] | int] = (),
+        multicast: Register[Any] | int | None = None,
+        policy: Register[b64] | None = None,
+    ) -> None:
+        """Starts a copy of the box at `coordinates` into shared memory; reports `bytes` to the mbarrier.
+
+        offsets: of an `im2col` map, those of the filter. multicast: the mask of the CTAs of the cluster that get the
+        box, each at the same place and with its own mbarrier. policy: a cache policy (`createpolicy`).
+        """
+        self._check_box(destination)
+        name = f"cp_async_bulk_tensor_{self._kind()}"
+        operands: list[object] = [destination, self._place(coordinates), barrier]
+        if self.form.mode == "im2col":
+            operands.append(self._filter(offsets))
+        elif offsets:
+            raise BuildTypeError("offsets are those of a filter: of an im2col map")
+        if multicast is not None:
+            name += "_multicast_cluster"
+            operands.append(multicast)
+        self._issue(name, operands, policy)
+
+    def store(
+        self, coordinates: Sequence[Coordinate], source: Shared[Any], *, policy: Register[b64] | None = None
+    ) -> None:
+        """Starts a copy of a box from shared memory, as part of the thread's next bulk group."""
+        self._check_box(source)
+        kind = self._kind("im2col_no_offs")
+        self._issue(f"cp_async_bulk_tensor_{kind}", [self._place(coordinates), source], policy)
+
+    def reduce(
+        self,
+        operation: str,
+        coordinates: Sequence[Coordinate],
+        source: Shared[Any],
+        *,
+        policy: Register[b64] | None = None,
+    ) -> None:
+        """Starts `tensor[box] = operation(tensor[box], source)`, element by element, as part of the next bulk group."""
+        if operation not in REDUCTIONS:
+            raise BuildValueError(f"a reduction is one of {', '.join(REDUCTIONS)}, not {operation!r}")
+        self._check_box(source)
+        name = f"cp_reduce_async_bulk_tensor_{self._rank()}_{operation}"
+        if self.form.mode == "im2col":
+            name += "_im2col_no_offs"
+        self._issue(name, [self._place(coordinates), source], policy)
+
+    def gather4(
+        self,
+        destination: Shared[Any],
+        column: Coordinate,
+        rows: Sequence[Coordinate],
+        barrier: Shared[b64],
+        *,
+        policy: Register[b64] | None = None,
+    ) -> None:
+        """Starts a copy of four rows of a matrix, whichever they are, from a column on. Needs sm_100."""
+        self._issue("cp_async_bulk_tensor_2d_tile_gather4", [destination, self._rows(column, rows), barrier], policy)
+
+    def scatter4(
+        self,
+        column: Coordinate,
+        rows: Sequence[Coordinate],
+        source: Shared[Any],
+        *,
+        policy: Register[b64] | None = None,
+    ) -> None:
+        """Starts a copy to four rows of a matrix, as part of the next bulk group. Needs sm_100."""
+        self._issue("cp_async_bulk_tensor_2d_tile_scatter4", [self._rows(column, rows), source], policy)
+
+    def prefetch(
+        self,
+        coordinates: Sequence[Coordinate],
+        *,
+        offsets: Sequence[Register[Any] | int] = (),
+        policy: Register[b64] | None = None,
+    ) -> None:
+        """Brings a box into the L2 cache; nothing tells when it is there."""
+        operands: list[object] = [self._place(coordinates)]
+        if self.form.mode == "im2col":
+            operands.append(self._filter(offsets))
+        self._issue(f"cp_async_bulk_prefetch_tensor_{self._kind()}", operands, policy)
+
+    def prefetch_map(self) -> None:
+        """Brings the map itself into the cache."""
+        self.builder.instruction("prefetch_tensormap", (self.address,))
+
+    # ------------------------------------------------------------------------------------------ workings
+
+    def _issue(self, name: str, operands: list[object], policy: Register[b64] | None) -> None:
+        if policy is not None:
+            name += "_L2_cache_hint"
+            operands.append(policy)
+        self.builder.instruction(name, operands)
+
+    def _rank(self) -> str:
+        return f"{self.form.rank}d"
+
+    def _kind(self, im2col: str = "im2col") -> str:
+        return self._rank() if self.form.mode == "tiled" else f"{self._rank()}_{im2col}"
+
+    def _place(self, coordinates: Sequence[Coordinate]) -> tuple[object, ...]:
+        if len(coordinates) != self.form.rank:
+            raise BuildTypeError(f"{self!r} has {self.form.rank} dimensions; got {len(coordinates)} coordinates")
+        return self.address, tuple(_signed(each) for each in coordinates)
+
+    def _rows(self, column: Coordinate, rows: Sequence[Coordinate]) -> tuple[object, ...]:
+        if len(rows) != 4:
+            raise BuildTypeError(f"four rows are copied at once, not {len(rows)}")
+        return self.address, tuple(_signed(each) for each in (column, *rows))
+
+    def _filter(self, offsets: Sequence[Register[Any] | int]) -> tuple[Register[Any] | int, ...]:
+        if len(offsets) != self.form.rank - 2:
+            raise BuildTypeError(f"the filter has {self.form.rank - 2} dimensions; got {len(offsets)} offsets")
+        return tuple(offsets)
+
+    def _check_box(self, place: Shared[Any]) -> None:
+        """A box lies in memory of its own, aligned to the pattern of its swizzle."""
+        if not isinstance(place, Shared):
+            raise BuildTypeError(f"a box is copied to and from the CTA's shared memory, not {place!r}")
+        needed = SWIZZLES[self.form.swizzle]
+        if place.alignment < needed:
+            raise BuildTypeError(
+                f"a box with a swizzle of {self.form.swizzle} bytes is aligned to {needed} bytes, and not {place!r}; "
+                f"declare the array with align={needed}, or say .aligned({needed}) where you know better"
+            )
+        room = None if place.count is None else place.count * place.type.size()
+        if room is not None and room < self.bytes:
+            raise BuildValueError(f"a box has {self.bytes} bytes, and {place!r} has room for {room}")
+
+
+def _signed(coordinate: Coordinate) -> object:
+    return coordinate.reinterpret(s32) if isinstance(coordinate, Register) and coordinate.type is u32 else coordinate
+
+
+def tensor_form(element: type[Scalar], box: Sequence[int], rank: int | None, swizzle: int, mode: str) -> TensorForm:
+    """The form, checked: what no tensor map can be is a BuildValueError."""
+    extents = tuple(box)
+    if mode == "tiled":
+        if not 1 <= len(extents) <= MAX_RANK or rank not in (None, len(extents)):
+            raise BuildValueError(f"a box has as many dimensions as its tensor, 1 to {MAX_RANK}, not {len(extents)}")
+        rank, most = len(extents), (MAX_BOX,) * len(extents)
+    elif mode == "im2col":
+        if rank is None or not 3 <= rank <= MAX_RANK or len(extents) != 2:
+            raise BuildValueError("an im2col map says its tensor's rank, 3 to 5, and its box as (channels, pixels)")
+        most = (MAX_BOX, MAX_PIXELS)
+    else:
+        raise BuildValueError(f"the mode of a tensor map is tiled or im2col, not {mode!r}")
+    for extent, limit in zip(extents, most, strict=True):
+        if isinstance(extent, bool) or not isinstance(extent, int) or not 1 <= extent <= limit:
+            raise BuildValueError(f"a box has 1 to {limit} elements in a dimension, not {extent!r}")
+    if swizzle not in SWIZZLES:
+        raise BuildValueError(f"a swizzle spans {', '.join(map(str, SWIZZLES))} bytes, not {swizzle!r}")
+    row = extents[0] * element.size()
+    if row % 16:
+        raise BuildValueError(f"the innermost extent of a box is a multiple of 16 bytes, and not {row} bytes")
+    if swizzle and row > swizzle:
+        raise BuildValueError(f"with a swizzle of {swizzle} bytes a box has rows of at most as many, and not {row}")
+    return TensorForm(element, rank, extents, swizzle, mode)
