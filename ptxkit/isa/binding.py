@@ -34,8 +34,8 @@ def bind(
         roles, paths = _roles(operands)
         bound = tuple(_bind_operand(operand, form, modifiers, roles) for operand in operands)
         needs = _needs(form, modifiers, roles)
-        if any(need.condition == Const(False) for need in needs):  # these operands do not stand together
-            continue
+        if any(isinstance(need.condition, Const) and not need.condition.value for need in needs):
+            continue  # these operands do not stand together
         effects = _effects(form, modifiers, bound, roles)
         matches.append(
             Match(
@@ -132,10 +132,12 @@ def _bind_operand(operand: OperandForm, form: Form, modifiers: Assignment, roles
         nameless=operand.nameless and "nameless" not in refused,
         upto64=operand.upto64 and "upto64" not in refused,
         loose=operand.loose and "loose" not in refused,
+        own=(operand.own and "own" not in refused) or not _is_given(operand, form),
         type=known(operand.type),
         count=count,
         space=place,
         symbols=known(operand.symbols),
+        unlike=0 if "unlike" in refused else operand.unlike,
         alignment=known(operand.alignment),
         condition=None,
         allowed_if=(),
@@ -143,6 +145,14 @@ def _bind_operand(operand: OperandForm, form: Form, modifiers: Assignment, roles
             _bind_operand(element, form, modifiers, roles) for element in _present(operand, form, modifiers)
         ),
     )
+
+
+def _is_given(operand: OperandForm, form: Form) -> bool:
+    """Whether an operand's type is one that the opcode gives: one of its words, or what is made of them; where the form
+    says it outright, a word that every opcode of the form has."""
+    if not isinstance(operand.type, Const):
+        return True
+    return any(slot.is_literal and slot.name == operand.type.value for slot in form.modifiers)
 
 
 def _present(operand: OperandForm, form: Form, modifiers: Assignment) -> list[OperandForm]:
@@ -213,7 +223,7 @@ def _names_absent(expression: Expression) -> bool:
 def _named_roles(expression: Expression) -> Iterator[str]:
     if isinstance(expression, Role):
         yield expression.name
-    elif isinstance(expression, Call):
+    elif isinstance(expression, Call) and expression.function != "present":
         for argument in expression.arguments:
             yield from _named_roles(argument)
 

@@ -64,7 +64,8 @@ class OperandForm:
     the name of a function tolerated, which has no type. own: its type is its own, though the opcode has such a word.
     more: a vector may have more elements, 2 or 4, and a plain
     register do. symbols: the state space of a symbol in an address, where that is another than `space`. bare: no
-    braces may stand around it. nameless: no symbol with a constant behind it is a constant here. single: a
+    braces may stand around it. unlike: the bits of a register that no address is in here, 0 for none.
+    nameless: no symbol with a constant behind it is a constant here. single: a
     floating-point constant must be one of single precision. upto64: a wider register has 64 bits at most. loose:
     assemblers take more than the manual has (`ptxkit.validate.loose`), with vector a vector register for what stands
     in braces too.
@@ -112,6 +113,7 @@ class OperandForm:
     whole: bool = True
     allowed_if: tuple[tuple[str, Expression], ...] = ()
     symbols: Expression | None = None
+    unlike: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,13 +210,14 @@ class Ignored:
     """Modifiers that assemblers do not see on instructions which have none such.
 
     on: patterns of the opcodes where that is so, empty for all; beyond: of those where it is not. last: only behind
-    all types, and so even where the instruction has such a type.
+    all types, and so even where the instruction has such a type. requirements: what they need; any one suffices.
     """
 
     words: tuple[str, ...]
     on: tuple[str, ...] = ()
     beyond: tuple[str, ...] = ()
     last: bool = False
+    requirements: tuple[Requirement, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,8 +50,9 @@ def instances(
         text = None
         if modifiers is not None:
             matches = bind(form, modifiers, value_gates)
-            match = matches[turns.next([("operands", index) for index in range(len(matches))])[1]]
-            text = _spell(match, turns)
+            if matches:
+                match = matches[turns.next([("operands", index) for index in range(len(matches))])[1]]
+                text = _spell(match, turns)
         if text is None:
             failed += 1
             continue

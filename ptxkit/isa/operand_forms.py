@@ -108,6 +108,7 @@ class OperandBuilder:
         symbols: Expression | None = None
         alignment: Expression | None = None
         thing: str | None = None
+        unlike = 0
         marks: list[str] = []
         allowed_if: list[tuple[str, Expression]] = []
         index: list[OperandForm] = []
@@ -126,6 +127,11 @@ class OperandBuilder:
                         allowed_if.append((str(child.data), self.expressions.build(condition)))
                 case "element" | "lax" | "bare" | "sink" | "loose":
                     marks.append(str(child.data))
+                case "unlike":
+                    width, condition = child.children
+                    unlike = int(str(width))
+                    if condition is not None:
+                        allowed_if.append(("unlike", self.expressions.build(condition)))
                 case "object":
                     thing = str(child.children[0])
                     if thing not in _OBJECTS:
@@ -138,7 +144,7 @@ class OperandBuilder:
         long, exact = "long" in marks, "untyped" in marks
         place = replace(place, wide=wide, long=long, in_register=in_register, exact=exact, symbol="element" in marks)
         place = replace(place, lax="lax" in marks, bare="bare" in marks, sink="sink" in marks)
-        place = replace(place, loose="loose" in marks)
+        place = replace(place, loose="loose" in marks, unlike=unlike)
         return replace(place, symbols=symbols, allowed_if=tuple(allowed_if))
 
     def _slot(self, node: Node) -> OperandForm:

@@ -126,7 +126,7 @@ class Table:
                 except (ArithmeticError, LookupError, TypeError, ValueError) as error:
                     raise _mistake(form, opcode, error) from error
                 matched = True
-                unseen = [gate for word in words if word not in spelled for gate in self.value_gates.get(word, ())]
+                unseen = [gate for word in words if word not in spelled for gate in self._gates_of_ignored(word)]
                 yield from (replace(match, gates=(*match.gates, *unseen)) for match in bound) if unseen else bound
             if matched:
                 return
@@ -147,6 +147,13 @@ class Table:
         if not ignored or min(ignored) < len([word for word in _stem(form) if not is_type(word)]):
             return None
         return [word for place, word in enumerate(words) if place not in ignored]
+
+    def _gates_of_ignored(self, word: str) -> Iterable[Gate]:
+        """What a modifier needs though assemblers do not see it."""
+        yield from self.value_gates.get(word, ())
+        for each in self._ignored:
+            if each.requirements and word in each.words:
+                yield Gate(f".{word}", each.requirements)
 
     def _decide(self, opcode: str, shapes: tuple[Shape, ...]) -> Match | Mismatch:
         candidates = self.candidates(opcode)

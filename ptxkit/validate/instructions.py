@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptxkit.isa import table
-from ptxkit.isa.expressions import Call, Const
 from ptxkit.isa.forms import Gate, Match
 from ptxkit.isa.shapes import Shape, fit_all, shape_of
 from ptxkit.isa.table import Mismatch, Table
@@ -17,7 +16,7 @@ from ptxkit.isa.targets import Target, remedy, stated, unmet
 from ptxkit.isa.words import clip, operand_words
 from ptxkit.records import dataclass, replace
 from ptxkit.syntax.tree import Function, Instruction
-from ptxkit.validate.addresses import misplaced, outgoing_parameter
+from ptxkit.validate.addresses import OPAQUE, misplaced, outgoing_parameter
 from ptxkit.validate.alignment import is_static, misaligned
 from ptxkit.validate.calls import call_problems, is_call
 from ptxkit.validate.constants import has_limits, illegal_constants
@@ -242,34 +241,20 @@ def _type_problem(match: Match, typed: tuple[TypedShape, ...]) -> Problem | None
             continue
         help_ = f"it must be {operand_words(operand)}"
         message = f"operand {index + 1} of `{match.canonical}` {wrong}"
-        lenient = tolerance(operand, shape, _given_types(match, operand.role), is_result=is_result)
+        lenient = tolerance(operand, shape, is_result=is_result)
         if is_taken_loosely(operand, shape, is_result=is_result):
             lenient = "loose_operand"
         if lenient is None:
             return Problem("PTX104", message, index, match.form, help_, typed=True)
-        reason = f"{message}; tolerated: {table().tolerance(lenient)}"
+        reason = f"{message}{_why(lenient)}"
         tolerated = tolerated or Problem("PTX104", reason, index, match.form, help_, certain=False, typed=True)
     return tolerated
 
 
 def _overlooked(match: Match, index: int, words: str) -> Problem:
     """A warning where assemblers do not look what an element is part of."""
-    reason = f"operand {index + 1} of `{match.canonical}` {words}; tolerated: {table().tolerance('overlooked_array')}"
+    reason = f"operand {index + 1} of `{match.canonical}` {words}{_why('overlooked_array')}"
     return Problem("PTX203", reason, index, match.form, certain=False, typed=True)
-
-
-def _given_types(match: Match, role: str) -> frozenset[str | None]:
-    """The types that the opcode gives an operand: its words, and what is made of them; none where the form says it
-    outright."""
-    form = next((operand for operand in match.form.operands if operand.role == role), None)
-    if form is not None and form.own:
-        return frozenset()
-    own = form.type if form is not None else None
-    if isinstance(own, Const):
-        return frozenset(slot.name for slot in match.form.modifiers if slot.is_literal)
-    bound = next((operand.type for operand in match.operands if operand.role == role), None)
-    made = (str(bound.value),) if isinstance(own, Call) and isinstance(bound, Const) else ()
-    return frozenset((*match.modifiers.values(), *made))
 
 
 def _misplaced_problem(match: Match, wrong: tuple[int, str], instruction: Instruction, scope: Scope) -> Problem:
@@ -278,14 +263,21 @@ def _misplaced_problem(match: Match, wrong: tuple[int, str], instruction: Instru
     symbols = [name for name in names_in(instruction.operands[index]) if is_symbol(scope.type_of(name))]
     shown = f": `{clip(symbols[0])}` is {class_words(scope.type_of(symbols[0]))}" if symbols else ""
     named = scope.find(symbols[0]) if symbols else None
+    is_overlooked = words == OPAQUE and named is not None and named.is_array(symbols[0])
     return Problem(
         "PTX203",
-        f"operand {index + 1} of `{match.canonical}` {words}{shown}",
+        f"operand {index + 1} of `{match.canonical}` {words}{shown}{_why('overlooked_array') if is_overlooked else ''}",
         index,
         match.form,
         "name a symbol that fits, or use the form of the instruction for this one's state space",
+        certain=not is_overlooked,
         related=(named, "declared here") if named is not None else None,
     )
+
+
+def _why(tolerance: str) -> str:
+    """The end of a warning about what assemblers take."""
+    return f"; tolerated: {table().tolerance(tolerance)}"
 
 
 def _tolerated(instruction: Instruction, match: Match) -> Problem:
@@ -308,5 +300,5 @@ def _constant_problems(
 ) -> Iterator[Problem]:
     for index, text, tolerated in constants:
         what = f"operand {index + 1} of `{instruction.opcode}`" if index is not None else f"`{match.canonical}`"
-        why = f"; tolerated: {table().tolerance('beyond_range')}" if tolerated else ""
+        why = _why("beyond_range") if tolerated else ""
         yield Problem("PTX105", f"{what} {text}{why}", index, match.form, certain=not tolerated)

@@ -42,7 +42,7 @@ def is_taken_loosely(operand: OperandForm, shape: TypedShape, *, is_result: bool
     if operand.kind == "address":
         return isinstance(shape[1], tuple) and shape[1][:2] == ("r", "f16x2")
     if operand.kind != "vector":
-        return _has_width(operand, shape) and (shape[0] == "r" or not is_result)
+        return _has_width(operand, shape) and (shape[0] in ("r", "v") or not is_result)
     if shape[0] == "r":
         found = str(shape[1])
         if _is_unseen(operand) and found.endswith(".f16x2"):

@@ -6,7 +6,7 @@ test. Where ptxas is laxer than the text, ptxas decides: a type is wrong only wh
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 
 from ptxkit.isa.expressions import Const
 from ptxkit.isa.forms import OperandForm
@@ -45,11 +45,10 @@ def misfit(operand: OperandForm, shape: TypedShape, *, inside: bool = False) -> 
             return wrong_single(operand, shape, inside=inside)
 
 
-def tolerance(operand: OperandForm, shape: TypedShape, words: Collection[str | None], *, is_result: bool) -> str | None:
+def tolerance(operand: OperandForm, shape: TypedShape, *, is_result: bool) -> str | None:
     """The name of the tolerance by which an assembler takes a misfit; None where it does not.
 
-    words: the types that the opcode gives. Where a type is the instruction's, assemblers compare less closely than
-    where an operand has its own.
+    Where a type is the instruction's, assemblers compare less closely than where an operand has its own.
     """
     if operand.kind == "address" and operand.elements and shape[0] == "a":
         if operand.long or (isinstance(operand.space, Const) and operand.space.value in _NUMBERED):
@@ -58,9 +57,11 @@ def tolerance(operand: OperandForm, shape: TypedShape, words: Collection[str | N
     wanted = wanted_type(operand)
     if shape == ("+", "pred") and wanted == "pred" and not is_result:
         return "sum_of_any_width"
+    if wanted is not None and operand.special and _has_as_many_words(operand, shape):
+        return "special_of_words"
     if wanted is None or not (operand.kind == "register" or operand.more) or shape[0] not in ("r", "+"):
         return None
-    if wanted not in words:
+    if operand.own:
         is_sum = shape[0] == "+" and operand.immediates is not None and not operand.nameless
         is_float = kind(wanted) == "f" and is_type(str(shape[1])) and agrees(str(shape[1]), wanted, operand, False)
         return "sum_of_any_width" if is_sum and is_float else None
@@ -74,6 +75,13 @@ def tolerance(operand: OperandForm, shape: TypedShape, words: Collection[str | N
         return "function_as_value" if _takes_code(operand, shape, is_result=is_result) else None
     is_pair = (shape[0], shape[1], wanted) == ("r", "f16x2", "pred")
     return "halves_as_predicate" if is_pair and not operand.typed else None
+
+
+def _has_as_many_words(operand: OperandForm, shape: TypedShape) -> bool:
+    """Whether a special register has as many elements as the vector that it stands for, however wide they are."""
+    if shape[0] != "s" or operand.kind != "vector" or not isinstance(operand.count, Const):
+        return False
+    return str(shape[1]).startswith(f"v{operand.count.value}.") and kind(str(wanted_type(operand))) in ("b", "u", "s")
 
 
 def _is_any_width(operand: OperandForm, shape: tuple[object, ...]) -> bool:
@@ -168,15 +176,20 @@ def _wrong_base(operand: OperandForm, base: object) -> str | None:
         holder = "an untyped 32-bit register" if operand.exact else "a 32-bit integer register"
         right = _is_number(base, untyped=operand.exact)
         return None if right else f"is a place in {place} memory, which {holder} holds"
-    if operand.kind != "address" or not isinstance(base, tuple) or base[0] != "r":
+    if operand.kind != "address" or not isinstance(base, tuple) or base[0] not in ("r", "s"):
         return None
     found = str(base[1])
+    if base[0] == "s":  # assemblers read one of an address, a single one
+        refused = operand.elements or operand.symbols is not None or found.startswith(VECTORS)
+        return "is a special register, which must be moved to another one first" if refused else None
     if found.startswith(VECTORS):
         return f"is an address, and a .{found} register cannot hold one"
     if found in (SPECIAL, UNKNOWN) or is_symbol(found) or not is_type(found):
         return None
     if operand.lax and bits(found) <= 64:
         return None
+    if bits(found) == operand.unlike:
+        return f"is an address, and a .{found} register is another operand to assemblers"
     least = 64 if operand.long else 32 if operand.wide else 8
     if kind(found) in ("f", "pred") or not least <= bits(found) <= 64:
         return f"is an address, and a .{found} register cannot hold one"
@@ -195,6 +208,8 @@ def _wrong_bare(operand: OperandForm, shape: tuple[object, ...]) -> str | None:
         return "is no address"
     if found in (SPECIAL, UNKNOWN) or is_symbol(found):
         return None
+    if operand.object == "mbarrier" and is_type(found) and bits(found) == 64 and kind(found) in ("b", "u", "s"):
+        return "must be a place in brackets: without them an assembler takes it for a policy"
     if shape[0] == "n":
         return None if found == "pred" and not operand.wide else "is no address"
     holds = bits(found) == 64 or (bits(found) == 32 and kind(found) in ("b", "u", "s"))

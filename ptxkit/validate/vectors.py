@@ -30,6 +30,9 @@ def wrong_elements(element: OperandForm, parts: Sequence[object]) -> str | None:
     if wrong is not None:
         return f"{wrong}; each must be a .{wanted} register"
     types = _types_of(tagged)
+    ruling = _ruling(tagged, wanted, element) if wanted is not None and tagged and tagged[0][0] == "c" else None
+    if ruling is not None:
+        return _wrong_behind_constant(element, str(wanted), ruling)
     if _is_of_constants(wanted, tagged, types):
         return None
     untyped = next((each for each in sorted(types) if kind(each) == "b"), None)
@@ -75,6 +78,27 @@ def _wrong_start(wanted: str | None, tagged: Sequence[tuple[object, ...]]) -> st
     if not tagged or tagged[0][0] != "c" or wanted is None or kind(wanted) != "f" or wanted in EXAMPLES:
         return None
     return None if wanted == "f16" and tagged[0] == ("c", INTEGER) else "begins with a constant"
+
+
+def _ruling(tagged: Sequence[tuple[object, ...]], wanted: str, element: OperandForm) -> str | None:
+    """The type of the last element that has one, where it is what counts behind a constant: of a floating-point one
+    that differs from it, or where the type is not the instruction's. None elsewhere."""
+    first = str(tagged[0][1])
+    named = [_element_type(part) for part in tagged if part != ("c", INTEGER)]
+    if first == INTEGER:
+        is_open = kind(wanted) == "f" or not element.own or not named or tagged[-1][0] == "s"
+        return None if is_open else named[-1]
+    if kind(wanted) == "f":
+        return named[-1] if element.own else None
+    return named[-1] if set(named) != {first} else None
+
+
+def _wrong_behind_constant(element: OperandForm, wanted: str, last: str) -> str | None:
+    """Behind a constant the last element says how wide all are; of what kind they are is nothing to an assembler."""
+    have, need = _element_bits(last), bits(wanted)
+    if have == need or (have > need and element.wider and kind(wanted) in ("u", "s")):
+        return None
+    return f"ends with an element of {have} bits; each must be a .{wanted} register"
 
 
 def _is_of_constants(wanted: str | None, tagged: Sequence[tuple[object, ...]], types: set[str]) -> bool:

@@ -143,12 +143,12 @@ TAKEN = [
         "ld.global.v2.b64 {%b64_1, %tid.x}, [%b64_1];",
     ),
     (
-        "an mbarrier tells when",
+        "completes a transaction of an mbarrier",
         "st.async.mbarrier::complete_tx::bytes.u32 [%b64_1], %u32_1;",
         "st.async.mbarrier::complete_tx::bytes.v2.u32 [%b64_1], {%u32_1, %u32_2};",
     ),
     (
-        "an mbarrier tells when",
+        "completes a transaction of an mbarrier",
         "red.async.relaxed.cluster.mbarrier::complete_tx::bytes.inc.u32 [%b64_1], %u32_1;",
         "red.async.relaxed.cluster.mbarrier::complete_tx::bytes.inc.u32 [%b64_1], {%u32_1};",
     ),
@@ -176,6 +176,17 @@ TAKEN = [
     ),
     ("does not see selectors", "mov.b64 %b64_1, {%b32_1.b0, %b32_2};", "mov.b32 %b32_1, {%b16_1.b0, %b16_2};"),
     ("is part of", "mov.b64 %b64_1, outgoing+4;", "mov.b64 %b64_1, outgoing;"),
+    ("counts the words", "mov.v4.b16 %v4b16_1, %tid;", "mov.v4.b16 %v4b16_1, %v4b32_1;"),
+    (
+        "no sampler is named",
+        "tex.1d.v4.f32.f32 %v4f32_1, [texture_, %b64_1, {%f32_1}];",
+        "tex.1d.v4.f32.f32 %v4f32_1, [texture_, %b32_1, {%f32_1}];",
+    ),
+    (
+        "no sampler is named",
+        "tld4.r.2d.v4.f32.f32 %v4f32_1, [texture_, %b64_1, {%f32_1, %f32_2}];",
+        "tld4.r.2d.v4.f32.f32 %v4f32_1, [texture_, %f64_1, {%f32_1, %f32_2}];",
+    ),
     (
         "do not look closely",
         "ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%pred_1, %pred_2}, [shared_];",
