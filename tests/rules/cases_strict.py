@@ -1,0 +1,77 @@
+"""PTX402 to PTX409: what the text of the ISA leaves open, and `strict` warns of."""
+
+from __future__ import annotations
+
+from tests.rules.support import Case
+
+COPY = "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r2], [%rd1], 2048, [%r5];"
+EXPECT = "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r5], 2048;"
+FULL = "full: mbarrier.try_wait.parity.shared::cta.b64 %p3, [%r5], %r11; @!%p3 bra full;"
+ROUNDS = "add.u32 %r10, %r10, 1; xor.b32 %r11, %r11, 1; setp.lt.u32 %p4, %r10, 4; @%p4 bra next;"
+SETUP = """@%p1 mbarrier.init.shared::cta.b64 [%r5], 1; @%p1 mbarrier.init.shared::cta.b64 [%r5+8], 128;
+bar.sync 0; mov.u32 %r10, 0; mov.u32 %r11, 0;"""
+
+CASES = (
+    Case(
+        "a tile that all have read and a barrier hands back is copied into without a fence",
+        f"""{SETUP}
+next: @!%p1 bra full; {EXPECT}
+{COPY} //? PTX402 read sync
+{FULL}
+ld.shared.u32 %r12, [%r4]; st.global.u32 [%rd2], %r12; //= read
+bar.sync 0; //= sync
+{ROUNDS}""",
+        policy="strict",
+    ),
+    Case(
+        "nothing is said of that under the default policy",
+        f"""{SETUP}
+next: @!%p1 bra full; {EXPECT}
+{COPY}
+{FULL}
+ld.shared.u32 %r12, [%r4]; st.global.u32 [%rd2], %r12; bar.sync 0;
+{ROUNDS}""",
+    ),
+    Case(
+        "a fence in the copying thread behind the barrier will do",
+        f"""{SETUP}
+next: @!%p1 bra full; fence.proxy.async.shared::cta; {EXPECT}
+{COPY}
+{FULL}
+ld.shared.u32 %r12, [%r4]; st.global.u32 [%rd2], %r12; bar.sync 0;
+{ROUNDS}""",
+        policy="strict",
+    ),
+    Case(
+        "zeros are stored before the copy",
+        f"""{SETUP}
+st.shared.u32 [%r4], %r10; //= write
+bar.sync 0; //= sync
+@!%p1 bra full; {EXPECT}
+{COPY} //? PTX402 write sync
+{FULL}
+ld.shared.u32 %r12, [%r4]; st.global.u32 [%rd2], %r12;""",
+        policy="strict",
+    ),
+    Case(
+        "one thread reads and copies again",
+        f"""{SETUP} @!%p1 bra end;
+next: {EXPECT}
+{COPY} //? PTX402 read
+{FULL}
+ld.shared.u32 %r12, [%r2]; //= read
+st.global.u32 [%rd2], %r12;
+{ROUNDS}
+end:""",
+        policy="strict",
+    ),
+    Case(
+        "a copy into bytes that nobody has used needs no fence",
+        f"""{SETUP}
+@!%p1 bra full; {EXPECT}
+{COPY}
+{FULL}
+ld.shared.u32 %r12, [%r4]; st.shared.u32 [%r9], %r12; st.global.u32 [%rd2], %r12;""",
+        policy="strict",
+    ),
+)
