@@ -17,6 +17,7 @@ from ptxkit.analysis.slicing import Interests, interests
 from ptxkit.analysis.tensor_actions import tensor_access, tensor_memory
 from ptxkit.analysis.terms import Lanes, Term, Terms, Value, lanes, lifted, mask, of_lane
 from ptxkit.analysis.walker import END
+from ptxkit.analysis.windows import window_checks
 from ptxkit.isa import effects as fx
 from ptxkit.isa.expressions import Call, Const, Expression, Role
 from ptxkit.isa.forms import Match
@@ -150,7 +151,12 @@ def _actions(step: Step, wanted: Interests | None, bounded: frozenset[str]) -> l
     if _is_collective(step.match):
         events.append(_meet(operands, fx.Barrier("warp", "sync", order="relaxed", aligned=True)))
     # Effects read the registers as they were before the instruction; control leaves last.
-    checks = (*space_checks(operands), *fit_checks(operands), *bound_checks(operands, bounded))
+    checks = (
+        *space_checks(operands),
+        *window_checks(operands),
+        *fit_checks(operands),
+        *bound_checks(operands, bounded),
+    )
     return [action for action in (*checks, *events, *values, *control) if action is not None]
 
 

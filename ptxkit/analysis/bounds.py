@@ -118,6 +118,8 @@ def _outside(
     if space == "generic":
         space = walker.window.space_of_generic(value)
         value = walker.window.from_generic(space, value)
+    elif walker.window.space_of_generic(value) != "global" or walker.window.cut_short(value) is not None:
+        return None  # a generic address in the wrong place
     if space.startswith("shared"):
         value = walker.window.in_cta(value, walker.window.rank)
     family = space.partition("::")[0]

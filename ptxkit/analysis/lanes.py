@@ -11,6 +11,7 @@ from ptxkit.analysis.operands import Operands, Reader, constant
 from ptxkit.analysis.operations import Operations
 from ptxkit.analysis.program import Step
 from ptxkit.analysis.terms import Held, Lanes, Term, Terms, Value, by_index, lanes, lifted, mask, of_lane
+from ptxkit.analysis.windows import from_generic
 from ptxkit.isa.expressions import Call, Const, Role
 from ptxkit.syntax.tree import Address, Name, Vector
 
@@ -207,6 +208,7 @@ def _unknown(_operands: Operands, call: Call) -> Reader:
 IN_THREAD: dict[str, Callable[[Operands, Call], Reader]] = {
     "load": _load,
     "elected": _elected,
+    "from_generic": from_generic,
     "shuffle": _shuffle,
     "vote": _vote,
     "pack": _pack,

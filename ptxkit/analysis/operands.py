@@ -48,6 +48,12 @@ class Operands:
         match = self.step.match
         return match.operand(name, self.step.instruction) if match is not None else None
 
+    def is_symbol(self, operand: Operand | None) -> bool:
+        """Whether an operand is the name of a variable, and no register."""
+        if not isinstance(operand, Name) or self.scope.register(operand.text) != operand.text:
+            return False
+        return self.scope.variable(operand.text) is not None
+
     def reader(self, operand: Operand | None) -> Reader:
         """A function that gives the value of an operand; of an address, the address itself."""
         match operand:

@@ -311,7 +311,9 @@ class Operations:
     def op_is_space(self, space: str, a: Value) -> Value:
         if isinstance(a, int):
             return int(self._window.space_of_generic(a) == space.partition("::")[0])
-        return int(space == "global") if a.pointer else self._unknown("is_space", space, a)
+        if a.pointer or (a.space == "global" and not space.startswith("param")):
+            return int(space == "global")
+        return self._unknown("is_space", space, a)
 
     def op_map_rank(self, space: str, a: Value, rank: Value) -> Value:
         if isinstance(a, int) and isinstance(rank, int):

@@ -10,8 +10,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ptxkit.analysis.operands import Operands, Reader
-from ptxkit.analysis.terms import Value, of_lane
+from ptxkit.analysis.terms import Term, Value, of_lane
 from ptxkit.analysis.trace import Misuse
+from ptxkit.analysis.windows import note_conversion
 from ptxkit.isa.expressions import Const
 from ptxkit.isa.forms import OperandForm
 from ptxkit.syntax.tree import Address, Name
@@ -35,9 +36,7 @@ def space_checks(operands: Operands) -> list[Callable[[Walker], None]]:
         operand = operands.role(form.role)
         if form.kind == "address" and isinstance(operand, Address) and isinstance(operand.base, Name):
             space = form.space.value if isinstance(form.space, Const) else None
-            named = operands.scope.register(operand.base.text) == operand.base.text
-            is_variable = named and operands.scope.variable(operand.base.text) is not None
-            if isinstance(space, str) and not is_variable:
+            if isinstance(space, str) and not operands.is_symbol(operand.base):
                 checks.append(_check(operands, form, space, operands.reader(operand)))
     return checks
 
@@ -48,6 +47,8 @@ def _check(operands: Operands, form: OperandForm, space: str, reader: Reader) ->
 
     def check(walker: Walker) -> None:
         value = of_lane(reader(walker), walker.first)
+        if isinstance(value, Term) and value.space is None:
+            note_conversion(walker, step, role, value)
         origin = origin_of(walker, value)
         if origin is not None:
             walker.trace.misuses.setdefault((step, role), Misuse(step, role, space, value, origin))

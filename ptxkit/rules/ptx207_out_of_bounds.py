@@ -28,6 +28,7 @@ from collections.abc import Iterator
 from ptxkit.analysis.certainty import Certainty
 from ptxkit.analysis.kernel import MAX_NAME, Kernel
 from ptxkit.analysis.program import Variable
+from ptxkit.analysis.terms import signed
 from ptxkit.analysis.trace import Misfit
 from ptxkit.diagnostics import Severity
 from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
@@ -53,6 +54,7 @@ def _beyond(certainty: Certainty, misfit: Misfit) -> tuple[Variable, int] | None
     where = misfit.value
     if misfit.variable is not base:
         where += (misfit.variable.address if misfit.variable is not None else 0) - base.address
+        where = signed(where, 32 if where < 1 << 32 else 64)  # an offset below zero wraps
     return None if 0 <= where <= base.extent - misfit.needed else (base, where)
 
 
