@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from ptxkit.build.values import Number
 
 SCOPES = ("cta", "cluster")
+SUSPENDS = 90
+"""The first target on which a wait suspends the thread; before it, `test_wait` asks again and again."""
 
 
 class Barrier(Shared[b64]):
@@ -103,7 +105,10 @@ class Barrier(Shared[b64]):
         builder = self.builder
         again = builder.label("wait")
         builder.place(again)
-        done = self.try_wait(parity, token=token, scope=scope, limit=hint)
+        if builder.target is not None and builder.target.number < SUSPENDS:
+            done = self.test_wait(parity, token=token, scope=scope)
+        else:
+            done = self.try_wait(parity, token=token, scope=scope, limit=hint)
         builder.branch(again, unless=done)
 
     def try_wait(

@@ -129,6 +129,9 @@ class Instructions(Recorder):
         if index.type not in (u32, s32, u64) or (index.type is u64 and pointer is not u64):
             wide = ", s32 or u64" if pointer is u64 else " or s32"
             raise BuildTypeError(f"an index is a register of type u32{wide}, got {index!r}")
+        if size == 1 and index.type.bits == pointer.bits:
+            moved = cast("Register[Any]", self.instruction("add", (Register(self, index.type, base.name), index)))
+            return Register(self, pointer, moved.name)
         base_of_type = Register(self, u64 if pointer is u64 else index.type, base.name)
         name = "mad_lo" if pointer is not u64 or index.type is u64 else "mad_wide"
         if name == "mad_wide" and index.type is s32:

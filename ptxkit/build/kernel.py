@@ -22,15 +22,18 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args, get_origin, over
 
 from ptxkit.build.addresses import Address, Const, Generic, Global
 from ptxkit.build.assemble import Assembled, assemble
-from ptxkit.build.errors import BuildTypeError, BuildValueError, Location, caller
+from ptxkit.build.barrier import Barrier
+from ptxkit.build.copies import Copy, memcpy_async
+from ptxkit.build.errors import BuildError, BuildTypeError, BuildValueError, Location, caller
 from ptxkit.build.gates import known_target
+from ptxkit.build.groups import Group
 from ptxkit.build.memory import alignment_of, check_element, checked_identifier
 from ptxkit.build.pipeline import Pipeline, ThreadPipeline
 from ptxkit.build.recorder import InPrologue
 from ptxkit.build.special import CLUSTERS
 from ptxkit.build.sync import Sync
 from ptxkit.build.tensormap import ALIGNMENT, TensorForm, TensorMap, tensor_form
-from ptxkit.build.types import Scalar, ScalarT, b8, memory_word, pred, u64
+from ptxkit.build.types import Scalar, ScalarT, b8, memory_word, pred, u32, u64
 from ptxkit.build.values import Register
 from ptxkit.isa.forms import Gate
 from ptxkit.records import dataclass
@@ -174,6 +177,38 @@ class Kernel(Sync):
     def thread_pipeline(self, stages: int) -> ThreadPipeline:
         """Stages of each thread's own `cp.async`."""
         return ThreadPipeline(self, stages)
+
+    # ------------------------------------------------------------------------------------ groups, copies
+
+    def this_thread(self) -> Group:
+        """The executing thread alone."""
+        return Group(self, 1, 0)
+
+    def this_warp(self) -> Group:
+        """The 32 threads of a warp."""
+        return Group(self, 32, self.laneid)
+
+    def this_cta(self) -> Group:
+        """All threads of the CTA, whose shape the kernel must fix."""
+        if self.threads is None:
+            raise BuildError("the size of the group is the CTA's: Kernel(..., threads=...)")
+        x, y, z = self.threads
+        return Group(self, x * y * z, self.thread_rank, 0)
+
+    def memcpy_async(
+        self,
+        destination: Address[Any],
+        source: Address[Any],
+        size: int | Register[u32],
+        *,
+        group: Group,
+        barrier: Barrier | None = None,
+    ) -> Copy:
+        """Starts a copy of `size` bytes, which all threads of the group call; see `ptxkit.build.copies`.
+
+        The result tells by which mechanism, and why. barrier: an mbarrier whose current phase waits for the copy.
+        """
+        return memcpy_async(self, destination, source, size, group, barrier)
 
     # ---------------------------------------------------------------------------------------- the result
 

@@ -18,6 +18,7 @@ from ptxkit.syntax import tree
 if TYPE_CHECKING:
     from ptxkit.build.values import Register
     from ptxkit.isa.forms import Gate, Match
+    from ptxkit.isa.targets import Target
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +38,9 @@ class Label:
 
 
 class Recorder:
-    """Records statements and hands out names."""
+    """Records statements and hands out names. target: what the user says that it is for; None for the lowest."""
+
+    target: Target | None = None
 
     def __init__(self) -> None:
         self.prologue: list[Entry] = []
