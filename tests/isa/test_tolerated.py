@@ -148,7 +148,7 @@ TAKEN = [
         "st.async.mbarrier::complete_tx::bytes.v2.u32 [%b64_1], {%u32_1, %u32_2};",
     ),
     (
-        "completes a transaction of an mbarrier",
+        "an mbarrier tells when",
         "red.async.relaxed.cluster.mbarrier::complete_tx::bytes.inc.u32 [%b64_1], %u32_1;",
         "red.async.relaxed.cluster.mbarrier::complete_tx::bytes.inc.u32 [%b64_1], {%u32_1};",
     ),
