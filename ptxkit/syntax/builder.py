@@ -188,11 +188,17 @@ def _instruction(children: Children) -> Instruction:
 
 
 def _guard(children: Children) -> Guard:
-    return Guard(children[0])
+    return Guard(_predicate(children[0]))
 
 
 def _guard_not(children: Children) -> Guard:
-    return Guard(children[0], negated=True)
+    return Guard(_predicate(children[0]), negated=True)
+
+
+def _predicate(name: str) -> str:
+    if "." in name:
+        raise MalformedDeclarationError("a guard is a whole register: its name has no dot")
+    return name
 
 
 def _opcode(children: Children) -> str:

@@ -48,7 +48,7 @@ class GuardMemo(dict[str, Guard | None]):
 
     def __missing__(self, text: str) -> Guard | None:
         found = self._match(text)
-        if not found:
+        if not found or "." in found[2]:
             raise UnfitError
         guard = self[text] = Guard(found[2], bool(found[1]))
         return guard

@@ -36,6 +36,9 @@ _OPAQUE = frozenset({"&texref", "&surfref", "&samplerref"})
 _FOREIGN = {"param::entry": frozenset({ARGUMENT}), "param::func": frozenset({KERNEL_PARAMETER})}
 """The parameters that a qualifier of the parameter space shuts out; behind `::func` stands nothing but a name."""
 
+OPAQUE = "is an opaque reference, which cannot be read or written"
+"""What is wrong with a texture, sampler or surface as data; of an array of these assemblers do not see it."""
+
 _LABELS = {
     "branch": (frozenset({LABEL, UNKNOWN}), "a label of this function"),
     "branch_indexed": (frozenset({BRANCH_TARGETS, UNKNOWN}), "the label of a `.branchtargets` list above it"),
@@ -157,9 +160,8 @@ def _wrong_address(form: OperandForm, base: object, access: str | None) -> str |
         return "must be an address in a register"
     if space == "param" and kind in PARAMETERS:
         return _wrong_parameter(kind, access)
-    if access is not None and kind in _OPAQUE:
-        return "is an opaque reference, which cannot be read or written"
-    return _outside(space, kind)
+    opaque = OPAQUE if access is not None and kind in _OPAQUE else None
+    return _outside(space, kind) or opaque
 
 
 def _outside(space: str, kind: str) -> str | None:

@@ -75,6 +75,12 @@ class Named:
     start: int = 0
 
 
+    def is_array(self, name: str) -> bool:
+        """Whether the declaration makes `name` an array."""
+        declarators = self.node.declarators if isinstance(self.node, Declaration) else ()
+        return any(each.name == name and each.dimensions for each in declarators)
+
+
 @dataclass(frozen=True, slots=True)
 class Clash:
     """A name that is declared twice in one scope. shown: as its declaration has it, `%r<9>` for numbered ones."""
@@ -216,7 +222,7 @@ class Scope:
     def _part(self, name: str) -> str | None:
         base, _, component = name.rpartition(".")
         whole = self._declared(base)
-        if whole is None or whole.kind == "pred":
+        if whole is None:
             return None
         if is_symbol(whole.kind):
             is_vector = isinstance(whole.node, Declaration) and whole.node.vector is not None

@@ -58,10 +58,20 @@ def texture_mode(module: Module) -> str:
 
 def samplers(declaration: Declaration, mode: str, start: int) -> Iterator[Finding]:
     """The finding of a sampler where textures have their own."""
-    if declaration.type == "samplerref" and mode == "texmode_unified":
-        message = "`.samplerref` needs `texmode_independent`: in unified mode a texture holds its sampler"
-        help_ = "write `.target ..., texmode_independent`, or use `.texref` alone"
-        yield Finding("PTX108", message, start, ".samplerref", help=help_, section="Texture Sampler and Surface Types")
+    if declaration.type != "samplerref" or mode != "texmode_unified":
+        return
+    message = "`.samplerref` needs `texmode_independent`: in unified mode a texture holds its sampler"
+    # Of an array of them assemblers do not ask for it.
+    severity = Severity.WARNING if all(each.dimensions for each in declaration.declarators) else Severity.ERROR
+    yield Finding(
+        "PTX108",
+        message,
+        start,
+        ".samplerref",
+        help="write `.target ..., texmode_independent`, or use `.texref` alone",
+        severity=severity,
+        section="Texture Sampler and Surface Types",
+    )
 
 
 def _start_of(module: Module, name: str) -> int:

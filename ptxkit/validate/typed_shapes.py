@@ -23,7 +23,6 @@ from ptxkit.syntax.tree import (
     Arguments,
     Binary,
     Conditional,
-    Declaration,
     Element,
     Name,
     Not,
@@ -115,8 +114,7 @@ def _wrong_element(array: str, index: Operand, scope: Scope) -> str | None:
     if scope.type_of(array) == UNKNOWN:
         return None
     named = scope.find(array)
-    declarators = named.node.declarators if named is not None and isinstance(named.node, Declaration) else ()
-    if not any(each.name == array and each.dimensions for each in declarators):
+    if named is None or not named.is_array(array):
         return "is an element of what is no array"
     while isinstance(index, Binary):
         index = index.left

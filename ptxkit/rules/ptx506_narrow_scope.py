@@ -1,0 +1,73 @@
+"""PTX506: an mbarrier hands memory over to another CTA of the cluster, at a scope that ends at the own CTA.
+
+What it does
+    Finds shared memory that one CTA stores to and another one loads or stores, where the two are behind each other by
+    an arrival at the other CTA's mbarrier and a wait for it only, and one of these has the scope `.cta`, which is what
+    both have where they name none. Under `--policy strict`: also memory that was read, and that the other CTA writes
+    again after such a hand-over. Bytes that a copy brings are no matter: its own completion tells of them.
+
+Why it matters
+    The arrival counts, so the wait ends in time; but it publishes nothing beyond its own CTA. The other one may load
+    what was there before.
+
+Example
+    st.shared::cluster.u32 [%r8], %r10;
+    mbarrier.arrive.shared::cluster.b64 _, [%r9];
+
+Use instead
+    st.shared::cluster.u32 [%r8], %r10;
+    mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r9];
+
+ISA section
+    "mbarrier.arrive", "mbarrier.test_wait, mbarrier.try_wait", "Causality Order". Catalogue: MB17.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptxkit.analysis.kernel import Kernel
+from ptxkit.analysis.scopes import Crossing, crossings_of, scope_of
+from ptxkit.analysis.touches import is_generic_read
+from ptxkit.diagnostics import Severity
+from ptxkit.rules.finding import Finding, Observation, Rule
+
+
+def check(kernel: Kernel) -> Iterator[Observation]:
+    """Looks at what each CTA hands to others of its cluster."""
+    for number, world in enumerate(kernel.worlds):
+        for crossing in crossings_of(kernel, world):
+            if crossing.is_data or kernel.policy == "strict":
+                key = (crossing.after.event.step, crossing.before.event.step)
+                yield Observation(key, number, crossing.is_sure, _finding(crossing), 2)
+
+
+def _finding(crossing: Crossing) -> Finding:
+    arrival, wait = crossing.handover.arrival.event, crossing.handover.wait.event
+    narrow = [event for event in (arrival, wait) if scope_of(event) == "cta"]
+    verb = "reads" if is_generic_read(crossing.after.event) else "writes"
+    used = "wrote" if crossing.is_data else "read"
+    mends = {
+        arrival.step: "`.release.cluster` on the arrival at line {2}",
+        wait.step: "`.acquire.cluster` on the wait at line {3}",
+    }
+    return Finding(
+        primary=crossing.after.event.step,
+        message=f"{verb} shared memory that another CTA {used} at line {{1}}: what hands it over orders one CTA only",
+        labels=(
+            (crossing.before.event.step, f"{'write' if crossing.is_data else 'read'} by a thread of another CTA"),
+            (arrival.step, "its arrival at this CTA's mbarrier" + (", at scope .cta" if arrival in narrow else "")),
+            (wait.step, "the wait for it" + (", at scope .cta" if wait in narrow else "")),
+        ),
+        help="write " + " and ".join(mends[event.step] for event in narrow),
+        severity=Severity.ERROR if crossing.is_data else Severity.WARNING,
+        cause=narrow[0].step,
+    )
+
+
+RULE = Rule(
+    "PTX506",
+    "scope-ends-at-the-cta",
+    ("mbarrier.arrive", "mbarrier.test_wait, mbarrier.try_wait", "Causality Order"),
+    check,
+)

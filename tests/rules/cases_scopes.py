@@ -1,0 +1,100 @@
+"""PTX506: what mbarriers hand over from one CTA of a cluster to another, and at which scope."""
+
+from __future__ import annotations
+
+from tests.rules.support import Case
+
+BOUNDS = ".reqntid 128, 1, 1\n.reqnctapercluster 2, 1, 1"
+SETUP = """mov.u32 %r20, %cluster_ctarank; xor.b32 %r21, %r20, 1;
+mapa.shared::cluster.u32 %r22, %r4, %r21; mapa.shared::cluster.u32 %r23, %r5, %r21;
+@%p1 mbarrier.init.shared::cta.b64 [%r5], 128; @%p1 fence.mbarrier_init.release.cluster;
+barrier.cluster.arrive.relaxed.aligned; barrier.cluster.wait.acquire.aligned;"""
+STORE = "st.shared::cluster.u32 [%r22], %r1;"
+ARRIVE = "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r23];"
+WAIT = "wait: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p3, [%r5], 0; @!%p3 bra wait;"
+LOAD = "ld.shared.u32 %r24, [%r4]; st.global.u32 [%rd2], %r24;"
+MEET = "barrier.cluster.arrive.release.aligned; barrier.cluster.wait.acquire.aligned;"
+
+
+def narrow(text: str) -> str:
+    """The arrival or the wait without its scope."""
+    return text.replace(".release.cluster", "").replace(".acquire.cluster", "")
+
+
+CASES = (
+    Case(
+        "an arrival without a scope publishes no store to the other CTA",
+        f"""{SETUP}
+{STORE} //= write
+{narrow(ARRIVE)} //= arrival
+{WAIT} //= wait
+{LOAD} //! PTX506 write arrival wait
+{MEET}""",
+        bounds=BOUNDS,
+    ),
+    Case(
+        "a wait without a scope takes no store over from the other CTA",
+        f"""{SETUP}
+{STORE} //= write
+{ARRIVE} //= arrival
+{narrow(WAIT)} //= wait
+{LOAD} //! PTX506 write arrival wait
+{MEET}""",
+        bounds=BOUNDS,
+    ),
+    Case(
+        "an arrival and a wait of the cluster hand a store over",
+        f"{SETUP}\n{STORE} {ARRIVE}\n{WAIT}\n{LOAD}\n{MEET}",
+        bounds=BOUNDS,
+    ),
+    Case(
+        "a store after the arrival is not what the wait is for",
+        f"{SETUP}\n{narrow(ARRIVE)}\n{narrow(WAIT)}\n{MEET}\n{STORE}\n{MEET}\n{LOAD}",
+        bounds=BOUNDS,
+    ),
+    Case(
+        "the barrier of the cluster orders what a narrow arrival counts",
+        f"{SETUP}\n{STORE} {narrow(ARRIVE)}\n{narrow(WAIT)}\n{MEET}\n{LOAD}\n{MEET}",
+        bounds=BOUNDS,
+    ),
+    Case(
+        "a fence of the cluster before the arrival may order the store",
+        f"{SETUP}\n{STORE} fence.acq_rel.cluster; {narrow(ARRIVE)}\n{WAIT}\n{LOAD}\n{MEET}",
+        bounds=BOUNDS,
+    ),
+    Case(
+        "another mbarrier of a wider scope may order the store",
+        f"""{SETUP.replace("[%r5], 128;", "[%r5], 128; @%p1 mbarrier.init.shared::cta.b64 [%r5+8], 128;")}
+{STORE} {narrow(ARRIVE)} {ARRIVE.replace("[%r23]", "[%r23+8]")}
+{narrow(WAIT)}
+{WAIT.replace("wait", "more", 1).replace("bra wait", "bra more").replace("[%r5]", "[%r5+8]")}
+{LOAD}
+{MEET}""",
+        bounds=BOUNDS,
+    ),
+    Case(
+        "other bytes than those that were stored do not cross",
+        f"{SETUP}\n{STORE} {narrow(ARRIVE)}\n{narrow(WAIT)}\n{LOAD.replace('[%r4]', '[%r9]')}\n{MEET}",
+        bounds=BOUNDS,
+    ),
+    Case(
+        "memory that was read and is written again after a narrow arrival is left open",
+        f"""{SETUP}
+{LOAD} {narrow(ARRIVE)}
+{narrow(WAIT)}
+{STORE}
+{MEET}""",
+        bounds=BOUNDS,
+    ),
+    Case(
+        "memory that was read and is written again after a narrow arrival is a warning under strict",
+        f"""{SETUP}
+{LOAD} //= read
+{narrow(ARRIVE)} //= arrival
+{narrow(WAIT)} //= wait
+{STORE} //? PTX506 read arrival wait
+{MEET}""",
+        bounds=BOUNDS,
+        policy="strict",
+    ),
+)
