@@ -1,0 +1,156 @@
+"""Two CTAs of a cluster: their accesses to the same bytes, and the hand-overs from one to the other.
+
+Source: PTX ISA, "Distributed Shared Memory", "mbarrier.arrive", "mbarrier.test_wait, mbarrier.try_wait",
+"barrier.cluster".
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+
+from ptxkit.analysis.clusters import CLUSTER, arrivals, world_at
+from ptxkit.analysis.kernel import Kernel, World
+from ptxkit.analysis.places import Place, place_of
+from ptxkit.analysis.ranges import RangeIndex
+from ptxkit.analysis.space import CTA_BITS
+from ptxkit.analysis.thread import Thread
+from ptxkit.analysis.touches import extent
+from ptxkit.analysis.trace import Event
+from ptxkit.isa.effects import Access, MbarrierArrive, MbarrierWait
+from ptxkit.records import dataclass
+
+#: Arrivals of one thread at one object that are looked at.
+_FIRST = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Touch:
+    """An access of a thread to shared memory of some CTA of the cluster."""
+
+    thread: Thread
+    position: int
+    event: Event
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether an input surely leads there."""
+        return self.thread.trace.is_sure(self.position)
+
+
+@dataclass(frozen=True, slots=True)
+class Handover:
+    """An arrival at an mbarrier of another CTA, and the wait there for the phase that it counts in."""
+
+    arrival: Touch
+    wait: Touch
+
+
+def pairs_of(kernel: Kernel, world: World) -> Iterator[Pair]:
+    """A CTA with each other one of its cluster that was walked."""
+    for rank in range(world.scenario.launch.cluster_size):
+        other = world_at(kernel.worlds, world, rank)
+        if other is not None and other is not world and not (world.is_opaque or other.is_opaque):
+            yield Pair(world, other)
+
+
+class Pair:
+    """A CTA, `giver`, whose accesses come first, and another one, `taker`."""
+
+    def __init__(self, giver: World, taker: World) -> None:
+        self.giver, self.taker = giver, taker
+
+    def shared(self) -> Iterator[tuple[Touch, Touch]]:
+        """Accesses of the one CTA and of the other one to the same bytes."""
+        uses: RangeIndex[Touch] = RangeIndex()
+        for place, touch in _placed(self.giver):
+            uses.add(*place, touch)
+        for place, after in _placed(self.taker):
+            for before in uses.overlapping(*place):
+                yield before, after
+
+    @cached_property
+    def handovers(self) -> list[Handover]:
+        """The arrivals of the one CTA at the other's objects, each with the waits for its phase."""
+        return list(self._handovers())
+
+    def _handovers(self) -> Iterator[Handover]:
+        waits: dict[int, list[tuple[Thread, int, Event]]] = defaultdict(list)
+        for thread in self.taker.threads.values():
+            for at, event in thread.positions(MbarrierWait):
+                if isinstance(event.address, int):
+                    waits[event.address].append((thread, at, event))
+        rank = self.taker.scenario.rank
+        for thread in self.giver.threads.values():
+            counts: dict[Place, int] = defaultdict(int)
+            for at, event in thread.positions(MbarrierArrive):
+                place = place_of(self.giver.scenario.rank, event)
+                if place is None or place[0] != rank or _is_asynchronous(event):
+                    continue
+                counts[place] += 1
+                if counts[place] <= _FIRST:
+                    arrival = Touch(thread, at, event)
+                    yield from self._waits_for(arrival, waits[place[1]], ("mbarrier", place[1]))
+
+    def _waits_for(
+        self, arrival: Touch, waits: Sequence[tuple[Thread, int, Event]], key: tuple[str, int]
+    ) -> Iterator[Handover]:
+        """The first wait of each thread that tells of the phase of an arrival."""
+        marks = arrival.thread.marks
+        own = ("mbarrier", arrival.event.address)
+        at = [p for p, e in arrival.thread.positions(MbarrierArrive) if e.address == arrival.event.address]
+        phase = marks.rounds[own][at.index(arrival.position)]
+        seen: set[int] = set()
+        for thread, position, event in waits:
+            phases = thread.marks.phases[key]
+            number = sum(p < position for p, e in thread.positions(MbarrierWait) if e.address == event.address)
+            if thread.tid not in seen and phases[number] >= phase:
+                seen.add(thread.tid)
+                yield Handover(arrival, Touch(thread, position, event))
+
+    def joins(self, before: Touch, handover: Handover, after: Touch) -> bool:
+        """Whether one access comes before the arrival, and the other behind the wait."""
+        return _is_ordered(self.giver, before, handover.arrival) and _is_ordered(self.taker, handover.wait, after)
+
+    def meets(self, before: Touch, after: Touch) -> bool:
+        """Whether the barrier of the cluster orders one access before the other, or may."""
+        return sum(at < after.position for at in arrivals(after.thread)) > _met(before)
+
+    def has_met(self, before: Touch, after: Touch) -> bool:
+        """Whether the barrier of the cluster surely orders one access before the other."""
+        acquired = after.thread.marks.acquire_of(CLUSTER, _met(before) + 1)
+        return acquired is not None and acquired < after.position
+
+
+def _met(touch: Touch) -> int:
+    """How often a thread has arrived at the barrier of the cluster before an access."""
+    return sum(at < touch.position for at in arrivals(touch.thread))
+
+
+def _is_ordered(world: World, first: Touch, second: Touch) -> bool:
+    if first.thread is second.thread:
+        return first.position < second.position
+    return any(world.order(first.thread, first.position, second.thread, second.position))
+
+
+def _placed(world: World) -> Iterator[tuple[tuple[int, int], Touch]]:
+    """(bytes in the cluster, access) of all accesses by number."""
+    for thread in world.threads.values():
+        for position, event in thread.accesses:
+            touched, effect = extent(event), event.effect
+            if touched is None or not isinstance(effect, Access):
+                continue
+            named = place_of(world.scenario.rank, event)
+            assert named is not None
+            ranks = [named[0]]
+            if effect.multicast is not None:
+                mask = event.amount if isinstance(event.amount, int) else 0
+                ranks = [rank for rank in range(mask.bit_length()) if mask >> rank & 1]
+            for rank in ranks:
+                low = named[1] | rank + 1 << CTA_BITS
+                yield (low, low + touched[1] - touched[0]), Touch(thread, position, event)
+
+
+def _is_asynchronous(event: Event) -> bool:
+    return isinstance(event.effect, MbarrierArrive) and event.effect.asynchronous
