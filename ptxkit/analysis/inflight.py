@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping
 
+from ptxkit.analysis.terms import Value
 from ptxkit.analysis.trace import Event, Trace
 from ptxkit.isa.effects import (
     Access,
@@ -30,8 +31,8 @@ class Copy:
     """One access of an asynchronous operation, and the positions at which the issuing thread learnt more of it.
 
     committed: its group was closed. read: its source may be reused. done: it is complete, as seen by this thread.
-    tracked: an mbarrier arrival depends on it (`cp.async.mbarrier.arrive`). phase: of the mbarrier that it completes
-    on, from 1, where that is known.
+    tracked: an mbarrier arrival depends on it (`cp.async.mbarrier.arrive`), at the mbarrier `tracker`. phase: of the
+    mbarrier that it completes on or that tracks it, from 1, where that is known.
     """
 
     position: int
@@ -41,7 +42,13 @@ class Copy:
     read: int | None = None
     done: int | None = None
     tracked: int | None = None
+    tracker: Value | None = None
     phase: int | None = None
+
+    @property
+    def barrier(self) -> Value | None:
+        """The mbarrier that tells of its end."""
+        return self.event.barrier if self.tracked is None else self.tracker
 
 
 @dataclass(slots=True)
@@ -98,8 +105,7 @@ class _Flight:
             case WaitGroup() as effect:
                 self._wait(position, event, effect)
             case MbarrierTrack():
-                for copy in _unfinished(self._groups["cp.async"]):
-                    copy.tracked = copy.tracked if copy.tracked is not None else position
+                self._track(position, event)
             case MbarrierComplete():
                 for copy in reversed(self.copies):
                     if (copy.event.step, copy.event.visit) != (event.step, event.visit):
@@ -111,6 +117,12 @@ class _Flight:
                     self._learn(position)
             case MemoryFence():
                 self._learn(position)
+
+    def _track(self, position: int, event: Event) -> None:
+        """An mbarrier is told when the copies so far are complete; what another one tells of already, stays with it."""
+        for copy in _unfinished(self._groups["cp.async"]):
+            if copy.tracked is None:
+                copy.tracked, copy.tracker, copy.phase = position, event.address, self._phases.get(position)
 
     def _start(self, copy: Copy) -> None:
         self.copies.append(copy)

@@ -28,6 +28,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ptxkit.analysis.clusters import polls, signalled
+from ptxkit.analysis.incoming import Incoming, incoming, is_known, reads
 from ptxkit.analysis.inflight import GROUPED, Copy
 from ptxkit.analysis.kernel import Kernel, World
 from ptxkit.analysis.order import NEVER
@@ -46,6 +48,26 @@ def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
             continue
         for thread in world.threads.values():
             yield from _thread(number, world, thread)
+        if world.scenario.launch.cluster_size > 1:
+            yield from _from_other_ctas(kernel, number, world)
+
+
+def _from_other_ctas(kernel: Kernel, number: int, world: World) -> Iterator[Observation]:
+    """Copies into this CTA that another one of its cluster issues."""
+    if polls(kernel.program):
+        return
+    looks = Looks(world.budget)
+    signals: frozenset[int] | None = None
+    for copy in incoming(kernel.worlds, world):
+        signals = signalled(kernel.worlds) if signals is None else signals
+        for reader in world.threads.values():
+            for position, event in reads(reader, copy):
+                key = (event.step, copy.event.step)
+                kept = is_known(world, reader, position, copy, signals) if looks.allow(key) else None
+                if kept is not None:
+                    exact = copy.issuer.trace.is_sure(copy.position) and reader.trace.is_sure(position)
+                    finding = None if kept else _unknown(world.name_of(event), copy, event)
+                    yield Observation(key, number, exact, finding, 2)
 
 
 def _thread(number: int, world: World, issuer: Thread) -> Iterator[Observation]:
@@ -84,7 +106,7 @@ def _look(number: int, world: World, write: tuple[Thread, Copy], read: tuple[Thr
     (issuer, copy), (reader, position, event) = write, read
     key = (event.step, copy.event.step)
     exact = issuer.trace.is_sure(copy.position) and reader.trace.is_sure(position)
-    if copy.group not in GROUPED:
+    if copy.group not in GROUPED or (copy.tracked is not None and not _waited_for(world, copy, write[0], read)):
         kept = _barrier_kept(world, issuer, copy, reader, position)
     elif copy.committed is None and issuer.trace.ended == "exit" and _waits_later(issuer, copy):
         return None  # PTX301 speaks of it
@@ -105,19 +127,26 @@ def _waits_later(issuer: Thread, copy: Copy) -> bool:
     )
 
 
+def _waited_for(world: World, copy: Copy, issuer: Thread, read: tuple[Thread, int, Event]) -> bool:
+    """Whether a wait for the copy's group comes before the read, whatever the mbarrier that tracks it tells."""
+    reader, position, _ = read
+    if reader is issuer:
+        return _known_by(copy, position)
+    return any(_known_by(copy, way.released) for way in world.order(issuer, copy.position, reader, position))
+
+
 def _known_by(copy: Copy, position: int) -> bool:
-    done = copy.done if copy.done is not None else copy.tracked
-    return done is not None and done < position
+    return copy.done is not None and copy.done < position
 
 
 def _handed_over(world: World, issuer: Thread, copy: Copy, reader: Thread, position: int) -> bool | None:
     """Whether another thread's copy is complete where the reader takes over; None where the two are not ordered."""
     ways = list(world.order(issuer, copy.position, reader, position))
     if ways:
-        return any(_known_by(copy, way.released) for way in ways) or copy.tracked is not None
+        return any(_known_by(copy, way.released) for way in ways)
     own = reader.copies_at.get((copy.event.step, copy.event.visit), ())
     same_round = [other for other in own if other.position < position]
-    if not same_round or copy.tracked is not None:
+    if not same_round:
         return None
     # The reader issued its own part of this copy and met no barrier since: the other thread may be anywhere.
     since = same_round[-1].position
@@ -126,20 +155,20 @@ def _handed_over(world: World, issuer: Thread, copy: Copy, reader: Thread, posit
 
 def _barrier_kept(world: World, issuer: Thread, copy: Copy, reader: Thread, position: int) -> bool | None:
     """Whether a copy that completes on an mbarrier was waited for; None where that cannot be told."""
-    if not isinstance(copy.event.barrier, int):
+    if not isinstance(copy.barrier, int):
         return None
     if reader is issuer and copy.done is not None and copy.done < position:
         return True
     if copy.phase is not None and reader.phases:
-        if reader.knows(copy.event.barrier, copy.phase, position):
+        if reader.knows(copy.barrier, copy.phase, position):
             return True
-        if reader.knows(copy.event.barrier, 1, position):
+        if reader.knows(copy.barrier, 1, position):
             return None  # what it reads came in an earlier phase; whether this copy comes too soon is another question
         if reader is issuer and position < copy.position:
             return True
         if reader is not issuer and any(world.order(reader, position, issuer, copy.position)):
             return True
-    elif _waits(reader, copy.event.barrier, position):
+    elif _waits(reader, copy.barrier, position):
         return True if reader is not issuer else None
     if reader is not issuer and not _only_copies_fill(world, copy):
         return None
@@ -156,9 +185,9 @@ def _waits(thread: Thread, barrier: int, until: int) -> bool:
 def _waits_for(thread: Thread, copy: Copy) -> list[int]:
     """From where on a thread knows that a copy is complete, by its own waits."""
     if copy.phase is not None and thread.phases:
-        known = thread.marks.acquire_of(("mbarrier", copy.event.barrier), copy.phase)
+        known = thread.marks.acquire_of(("mbarrier", copy.barrier), copy.phase)
         return [] if known is None or known == NEVER else [known]
-    keys = (copy.event.barrier if isinstance(copy.event.barrier, int) else None, None)
+    keys = (copy.barrier if isinstance(copy.barrier, int) else None, None)
     return [at for key in keys if (at := thread.waits.get(key, NEVER)) != NEVER]
 
 
@@ -189,7 +218,7 @@ def _only_copies_fill(world: World, copy: Copy) -> bool:
 
 def _finding(name: str, issuer: Thread, copy: Copy, reader: Thread, position: int, event: Event) -> Finding:
     labels: list[tuple[Step, str]] = [(copy.event.step, "asynchronous copy into these bytes")]
-    grouped = copy.group in GROUPED
+    grouped = copy.group in GROUPED and copy.tracked is None
     waits = [
         found.step
         for at, found in issuer.positions(WaitGroup)
@@ -219,6 +248,19 @@ def _finding(name: str, issuer: Thread, copy: Copy, reader: Thread, position: in
         help=mend,
         properties={"completion": copy.group},
         cause=(what, copy.group, waits[0] if waits else None),
+    )
+
+
+def _unknown(name: str, copy: Incoming, event: Event) -> Finding:
+    rank = copy.source.scenario.rank
+    return Finding(
+        primary=event.step,
+        message=f"reads {name}, which CTA {rank} of the cluster may still be writing at line {{1}}: "
+        "nobody has waited for the phase of the mbarrier that it completes on",
+        labels=((copy.event.step, "asynchronous copy into these bytes of another CTA"),),
+        help="wait for the phase of that mbarrier (`mbarrier.try_wait.parity`, in a loop) before the read",
+        properties={"completion": "mbarrier", "cta": rank},
+        cause=("another CTA", copy.event.step),
     )
 
 
