@@ -74,9 +74,9 @@ def _cluster(kernel: Kernel, number: int, world: World) -> Iterator[Observation 
         for imbalance in imbalances(world.cast, rehearsal):
             finding = _across(world, imbalance)
             broken.setdefault(finding.primary, finding)
-    kinds = (MbarrierArrive, MbarrierComplete, MbarrierExpect)
-    fed = {e.step for actor in world.cast.actors for e in actor.events if isinstance(e.effect, kinds)}
-    yield from told(kernel, number, fed | set(broken), broken)
+    kinds = (MbarrierArrive, MbarrierComplete, MbarrierExpect, MbarrierWait)
+    seen = {e.step for actor in world.cast.actors for e in actor.events if isinstance(e.effect, kinds)}
+    yield from told(kernel, number, seen, broken)
 
 
 def _across(world: World, found: Imbalance) -> Finding:
