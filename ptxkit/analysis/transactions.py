@@ -70,6 +70,11 @@ class Round:
         return False if self.announced == 0 else None
 
     @property
+    def waits(self) -> bool:
+        """Whether bytes are announced that were not started, or nobody knows."""
+        return self.announced is None or self.announced > (self.started or 0)
+
+    @property
     def unit(self) -> tuple[Boxes, int] | None:
         """The smallest lot of boxes that the copies are a multiple of, and the bytes announced for one such lot."""
         if not self.boxes or not self.announced:
@@ -85,6 +90,24 @@ class Ledger:
     tid: int
     complete: bool
     entries: list[Entry] = field(default_factory=list)
+
+    @property
+    def announces_alone(self) -> bool:
+        """Whether bytes are announced apart from arrivals."""
+        return any(entry.expected and not entry.arrives for entry in self.entries)
+
+    def even_rounds(self) -> list[Round] | None:
+        """The entries by phase, where bytes announced behind an arrival add to those that its phase waits for: it goes
+        on until as many bytes were started as announced. None where no phase can be so, as one has no arrival.
+        """
+        rounds: list[list[Entry]] = [[]]
+        for entry in self.entries:
+            if any(other.arrives for other in rounds[-1]) and not Round(tuple(rounds[-1])).waits:
+                rounds.append([])
+            rounds[-1].append(entry)
+        if not all(any(entry.arrives for entry in entries) for entries in rounds):
+            return None
+        return [Round(tuple(entries)) for entries in (rounds if self.complete else rounds[:-1])]
 
     def rounds(self, copies_follow: bool) -> list[Round]:
         """The entries by phase, whose copies follow its arrival, or come before it."""

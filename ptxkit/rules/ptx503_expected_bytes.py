@@ -2,8 +2,9 @@
 
 What it does
     Adds up what a thread tells an mbarrier to expect and the bytes of the copies that complete on it, phase by phase
-    where phases can be told apart; and finds a wait on an object at which no thread ever arrives (`expect_tx` alone is
-    no arrival). Of the CTAs of a cluster, it plays through what each brings to the others' mbarriers.
+    where phases can be told apart; finds a wait on an object at which no thread ever arrives (`expect_tx` alone is no
+    arrival); and bytes that are announced behind the arrival which ends their phase. Of the CTAs of a cluster, it plays
+    through what each brings to the others' mbarriers.
 
 Why it matters
     With fewer bytes expected, the phase ends before the data is there. With more, it never ends.
@@ -24,6 +25,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
+from ptxkit.analysis.announcements import Late, late_announcements
 from ptxkit.analysis.cluster_bytes import Imbalance, imbalances
 from ptxkit.analysis.clusters import leaves_clusters_open
 from ptxkit.analysis.kernel import Kernel, World
@@ -33,7 +35,7 @@ from ptxkit.analysis.trace import Event
 from ptxkit.analysis.transactions import Ledger, Round, ledgers_of, odd_ones
 from ptxkit.isa.effects import MbarrierArrive, MbarrierComplete, MbarrierExpect, MbarrierTrack, MbarrierWait
 from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
-from ptxkit.rules.mbarriers import is_murky, object_of
+from ptxkit.rules.mbarriers import initialisations, is_murky, object_of
 from ptxkit.rules.rehearsed import of_cta, told
 
 
@@ -44,6 +46,7 @@ def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
     for number, world in enumerate(kernel.worlds):
         if world.is_opaque or is_murky(world):
             continue
+        yield from _late(number, world)
         if world.scenario.launch.cluster_size > 1:
             yield from _cluster(kernel, number, world)
             continue
@@ -118,6 +121,9 @@ def _one_thread(number: int, world: World, ledger: Ledger) -> Iterator[Observati
     """One thread feeds the object: its phases must be even, whether copies follow their arrival or come before it."""
     key = (ledger.entries[0].event.step, None)
     groupings = [ledger.rounds(copies_follow) for copies_follow in (True, False)]
+    adding = ledger.even_rounds() if ledger.announces_alone else None
+    if adding is not None:
+        groupings.append(adding)
     uneven = [[entries for entries in rounds if entries.is_even is False] for rounds in groupings]
     sure = world.threads[ledger.tid].trace.is_sure()
     if all(uneven):
@@ -198,6 +204,42 @@ def _finding(round_: Round) -> Finding:
         labels=tuple((step, "completes here") for step in copies),
         help=f"expect {started} bytes",
         properties=properties,
+    )
+
+
+# ------------------------------------------------------------------------------------------- announced too late
+
+
+def _late(number: int, world: World) -> Iterator[Observation]:
+    """Looks at announcements behind an arrival at an object whose phases one arrival ends."""
+    single = {
+        address
+        for address, inits in initialisations(world.threads.values()).items()
+        if all(event.amount == 1 for _, _, event in inits)
+    }
+    for thread in world.threads.values() if single else ():
+        if not any(thread.positions(MbarrierExpect)):
+            continue
+        others = {address for other in world.threads.values() if other is not thread for address in _announced(other)}
+        for late in late_announcements(thread.trace, single - others):
+            sure = thread.trace.is_sure(late.position)
+            key = (late.announcement.step, late.arrival.step)
+            yield Observation(key, number, sure, _too_late(late))
+
+
+def _announced(thread: Thread) -> Iterator[int | None]:
+    """The objects to which a thread announces bytes."""
+    for _, event in thread.positions(MbarrierArrive, MbarrierExpect):
+        if not isinstance(event.effect, MbarrierArrive) or event.effect.expect is not None:
+            yield object_of(event)
+
+
+def _too_late(late: Late) -> Finding:
+    return Finding(
+        primary=late.announcement.step,
+        message="announces bytes behind the arrival at line {1}, which may have ended their phase already",
+        labels=((late.arrival.step, "the only arrival that the phase needs"),),
+        help="announce the bytes before the arrival, or with it: `mbarrier.arrive.expect_tx`",
     )
 
 

@@ -109,3 +109,18 @@ def test_a_walk_that_was_cut_short_keeps_its_whole_phases_only() -> None:
     assert not ledger.complete
     assert all(round_.is_even for round_ in ledger.rounds(True))
     assert len(ledger.rounds(True)) > 10
+
+
+def test_bytes_announced_behind_an_arrival_add_to_a_phase_that_waits_for_others() -> None:
+    expect = "mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%r5], 16;"
+    (ledger,) = ledgers(arrive(48) + expect + fill(64) + arrive(32) + fill(32))
+    assert ledger.announces_alone
+    assert [(r.announced, r.started) for r in ledger.even_rounds() or []] == [(64, 64), (32, 32)]
+    (ledger,) = ledgers(arrive(64) + fill(64))
+    assert not ledger.announces_alone
+
+
+def test_bytes_announced_behind_an_arrival_that_waits_for_none_are_of_another_phase() -> None:
+    expect = "mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%r5], 64;"
+    (ledger,) = ledgers("mbarrier.arrive.shared::cta.b64 _, [%r5];" + expect + fill(64))
+    assert ledger.even_rounds() is None

@@ -187,6 +187,35 @@ end:
         undecided=("PTX503",),
     ),
     Case(
+        "bytes are announced behind the only arrival of their phase",
+        f"""{INIT} @!%p1 bra end;
+mbarrier.arrive.shared::cta.b64 _, [%r5]; //= arrive
+mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%r5], 1024; //! PTX503 arrive
+{FILL} [%r2], [%rd1], 1024, [%r5];
+end:
+{LOOP}""",
+    ),
+    Case(
+        "bytes of a second copy are announced behind an arrival that waits for those of the first",
+        f"""{INIT} @!%p1 bra end;
+mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r5], 1024;
+mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%r5], 1024;
+{FILL} [%r2], [%rd1], 2048, [%r5];
+end:
+{LOOP}""",
+    ),
+    Case(
+        "another thread arrives behind the announcement",
+        f"""@%p1 mbarrier.init.shared::cta.b64 [%r5], 2;
+bar.sync 0; setp.eq.u32 %p4, %r1, 64; @!%p1 bra behind;
+mbarrier.arrive.shared::cta.b64 _, [%r5];
+mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%r5], 1024;
+{FILL} [%r2], [%rd1], 1024, [%r5];
+behind: bar.sync 0;
+@%p4 mbarrier.arrive.shared::cta.b64 _, [%r5];
+{LOOP}""",
+    ),
+    Case(
         "a wait for a phase at which nobody arrives never ends",
         f"""{INIT}
 wait: mbarrier.try_wait.parity.shared::cta.b64 %p3, [%r5], 0; //! PTX503

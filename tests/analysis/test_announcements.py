@@ -1,0 +1,36 @@
+"""Bytes announced behind the arrival that may end their phase."""
+
+from __future__ import annotations
+
+from ptxkit.analysis.announcements import late_announcements
+from tests.analysis.support import module_of, walk
+
+HEAD = ".shared .align 8 .b64 bars[2]; mov.u32 %r5, bars;\n"
+ARRIVE = "mbarrier.arrive.shared::cta.b64 _, [%r5];"
+EXPECT = "mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%r5], 64;"
+BOTH = "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r5], 64;"
+
+
+def late(body: str, *, single: bool = True) -> int:
+    """How many announcements of a thread come too late at the object."""
+    trace = walk(module_of(HEAD + body)).trace
+    objects = {event.address for event in trace.events if isinstance(event.address, int)}  # type: ignore[union-attr]
+    return len(list(late_announcements(trace, objects if single else set())))
+
+
+def test_an_announcement_behind_the_only_arrival_is_late() -> None:
+    assert late(ARRIVE + EXPECT) == 1
+    assert late(EXPECT + ARRIVE) == 0
+
+
+def test_bytes_announced_before_keep_the_phase_open() -> None:
+    assert late(BOTH + EXPECT) == 0
+    assert late(EXPECT + ARRIVE + EXPECT) == 0
+
+
+def test_what_others_do_may_lie_in_between() -> None:
+    assert late(ARRIVE + "bar.sync 0;" + EXPECT) == 0
+
+
+def test_other_arrivals_may_be_to_come() -> None:
+    assert late(ARRIVE + EXPECT, single=False) == 0
