@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TypeAlias
 
 from ptxkit.analysis.space import CTA_BITS
+from ptxkit.analysis.terms import Value
 from ptxkit.analysis.trace import Event
 
 #: The rank of a CTA in its cluster, and an offset in its shared memory.
@@ -17,12 +18,17 @@ Place: TypeAlias = tuple[int, int]
 _OFFSET = (1 << CTA_BITS) - 1
 
 
+def place_at(rank: int, address: Value | None) -> Place | None:
+    """The place of an address as CTA `rank` sees it; None where that is not known."""
+    if not isinstance(address, int):
+        return None
+    above = address >> CTA_BITS
+    return above - 1 if above else rank, address & _OFFSET
+
+
 def place_of(rank: int, event: Event) -> Place | None:
     """The place that the operand of an event names, as CTA `rank` sees it; None where that is not known."""
-    if not isinstance(event.address, int):
-        return None
-    above = event.address >> CTA_BITS
-    return above - 1 if above else rank, event.address & _OFFSET
+    return place_at(rank, event.address)
 
 
 def places_of(rank: int, event: Event) -> tuple[Place, ...] | None:
