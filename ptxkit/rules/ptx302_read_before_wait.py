@@ -37,7 +37,7 @@ from ptxkit.analysis.program import Step
 from ptxkit.analysis.thread import Fills, Looks, Thread
 from ptxkit.analysis.touches import extent, is_generic_write
 from ptxkit.analysis.trace import Event
-from ptxkit.isa.effects import MbarrierWait, WaitGroup
+from ptxkit.isa.effects import Access, MbarrierWait, WaitGroup
 from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
 
 
@@ -209,11 +209,16 @@ def _only_copies_fill(world: World, copy: Copy) -> bool:
     """Whether nothing but asynchronous copies fills these bytes: then any read of them is a read of a copy."""
     low, high = extent(copy.event) or (0, 0)
     return not any(
-        is_generic_write(event) and start < high and low < end
+        is_generic_write(event) and not _is_asynchronous(event) and start < high and low < end
         for thread in world.threads.values()
         for _, event in thread.accesses
         for start, end in [extent(event) or (0, 0)]
     )
+
+
+def _is_asynchronous(event: Event) -> bool:
+    """Whether an access is under way when its instruction is over: `cp.async` writes by the generic proxy, too."""
+    return isinstance(event.effect, Access) and event.effect.completion is not None
 
 
 def _finding(name: str, issuer: Thread, copy: Copy, reader: Thread, position: int, event: Event) -> Finding:
