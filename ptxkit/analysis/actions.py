@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from ptxkit.analysis.bounds import bound_checks, bounded_spaces
 from ptxkit.analysis.fits import fit_checks
 from ptxkit.analysis.lanes import IN_THREAD, load, load_parts, own_place
+from ptxkit.analysis.members import member_checks
 from ptxkit.analysis.operands import Operands, Reader, constant
 from ptxkit.analysis.operations import Operations
 from ptxkit.analysis.origins import space_checks
@@ -156,6 +157,7 @@ def _actions(step: Step, wanted: Interests | None, bounded: frozenset[str]) -> l
         *window_checks(operands),
         *fit_checks(operands),
         *bound_checks(operands, bounded),
+        *member_checks(operands),
     )
     return [action for action in (*checks, *events, *values, *control) if action is not None]
 

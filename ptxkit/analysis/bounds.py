@@ -83,11 +83,12 @@ def _check(operands: Operands, used: tuple[str, str, Reader], spaces: frozenset[
         if walker.visit >= _MAX_VISITS or (step, place) in walker.trace.misfits:
             return
         held, length = reader(walker), of_lane(size(walker), walker.first)
-        if not isinstance(length, int) or not length:
+        present = walker.present
+        if not isinstance(length, int) or not length or not present:
             return
-        for index in _present(walker, several=isinstance(held, Lanes) and not collective):
-            if collective and walker.tids[index] % _WARP:
-                continue
+        if collective and walker.tids[present[0]] % _WARP:
+            return
+        for index in {present[0], present[-1 if isinstance(held, Lanes) and not collective else 0]}:
             found = _outside(walker, space, spaces, of_lane(held, index), length)
             if found is not None:
                 value, variable = found
@@ -96,16 +97,6 @@ def _check(operands: Operands, used: tuple[str, str, Reader], spaces: frozenset[
                 return
 
     return check
-
-
-def _present(walker: Walker, *, several: bool) -> Iterator[int]:
-    """The first and the last thread here, by index, where every launch has them; the first of a CTA always is there."""
-    if walker.scenario.launch.is_exact:
-        yield walker.first
-        if several:
-            yield walker.last
-    elif not walker.tids[walker.first]:
-        yield walker.first
 
 
 def _outside(

@@ -71,11 +71,14 @@ class Certainty:
             self._bases[(step, operand)] = self._base(step, operand)
         return self._bases[(step, operand)]
 
-    def _base(self, step: Step, operand: Operand | None) -> str | None:
+    def is_sure(self, step: Step, operand: Operand | None) -> bool:
+        """Whether neither data nor arguments decide an operand, and the way to its step."""
         if any(each.match is None for each in self._program.steps):
-            return None  # it may assign anything
-        leaves = self.leaves(step, operand)
-        if not all(leaf.kind == "variable" or self._is_fixed(leaf) for leaf in leaves):
+            return False  # it may assign anything
+        return all(leaf.kind == "variable" or self._is_fixed(leaf) for leaf in self.leaves(step, operand))
+
+    def _base(self, step: Step, operand: Operand | None) -> str | None:
+        if not self.is_sure(step, operand):
             return None
         names = {leaf.name for leaf in self.dependence.of(step, operand) if leaf.kind == "variable"}
         return names.pop() if len(names) == 1 else None

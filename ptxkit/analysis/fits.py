@@ -167,6 +167,9 @@ def _limited(effect: fx.Effect) -> Iterator[tuple[Expression | None, str]]:
             yield expect, "bytes"
         case fx.MbarrierExpect(size=size):
             yield size, "bytes"
+        case fx.Barrier(level="cta", number=number, threads=threads):
+            yield number, "count"
+            yield threads, "count"
 
 
 def _limits(form: OperandForm, kind: str) -> Immediates | None:
@@ -187,7 +190,7 @@ def _within(operands: Operands, role: str, reader: Reader, limits: Immediates) -
     high = limits.high
 
     def check(walker: Walker) -> None:
-        value = of_lane(reader(walker), 0)
+        value = of_lane(reader(walker), walker.first)
         if not isinstance(value, int):
             return
         value &= 0xFFFF_FFFF
@@ -254,7 +257,7 @@ def _kept(
     def check(walker: Walker) -> None:
         values = dict(fixed)
         for role in involved:
-            value = of_lane(readers[role](walker), 0)
+            value = of_lane(readers[role](walker), walker.first)
             if not isinstance(value, int):
                 return
             values[role] = value

@@ -157,10 +157,10 @@ class Walker:
         return self._active.index(True, after) if any(self._active[after:]) else None
 
     @property
-    def last(self) -> int:
-        """The index of the last thread that executes the current step."""
-        count = len(self.tids)
-        return count - 1 if self._active is None else count - 1 - self._active[::-1].index(True)
+    def present(self) -> list[int]:
+        """The indices of the threads that execute the current step in every launch: a CTA always has its first one."""
+        active = [index for index in range(len(self.tids)) if self._active is None or self._active[index]]
+        return active if self.scenario.launch.is_exact else active[: not self.tids[active[0]]]
 
     # ------------------------------------------------------------------------------------ guards, parting
 

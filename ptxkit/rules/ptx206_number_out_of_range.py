@@ -2,8 +2,9 @@
 
 What it does
     Finds sizes of bulk copies that are no multiple of 16, counts of an mbarrier that are 0 or above
-    2^20-1, more bytes than a phase can wait for, and a `src-size` above the `cp-size`, where they
-    come from a register. Constants in the instruction itself are PTX105. Of clusters whose size
+    2^20-1, more bytes than a phase can wait for, a `src-size` above the `cp-size`, barriers above
+    15 and numbers of threads at a barrier that are no multiple of 32, where they come from a
+    register. Constants in the instruction itself are PTX105. Of clusters whose size
     is declared, it finds masks and addresses that go to a CTA which the cluster does not have.
 
 Why it matters
@@ -19,8 +20,8 @@ Use instead
     cp.async.bulk.prefetch.L2.global [%rd1], %r1;
 
 ISA section
-    "cp.async.bulk", "cp.async", "Contents of the mbarrier object", "mapa". Catalogue: AS13, BK1,
-    BK14, CA7, MB1, MB8.
+    "cp.async.bulk", "cp.async", "Contents of the mbarrier object", "mapa", "bar". Catalogue: AS13,
+    BK1, BK14, BR1, CA7, MB1, MB8.
 """
 
 from __future__ import annotations
@@ -46,8 +47,8 @@ def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
 def _finding(misfit: Misfit) -> Finding:
     match misfit.kind:
         case "multiple":
-            said = f"{misfit.value} bytes are no multiple of {misfit.needed}"
-            mend = f"round the size to a multiple of {misfit.needed}, and do the rest with other instructions"
+            said = f"{misfit.value} in `{misfit.role}` is no multiple of {misfit.needed}"
+            mend = f"round it to a multiple of {misfit.needed}; what is left of a copy is for other instructions"
         case "rule":
             said = f"with {misfit.value} in `{misfit.role}` it breaks the rule `{misfit.rule}`"
             mend = "keep to the rule for every value that the register can have"

@@ -11,10 +11,12 @@ from ptxkit.rules import RULES, Rule
 from tests.corpus.support import ptxas
 from tests.rules import (
     cases_addresses,
+    cases_bounds,
     cases_clusters,
     cases_groups,
     cases_maps,
     cases_mbarriers,
+    cases_members,
     cases_notes,
     cases_phases,
     cases_proxies,
@@ -23,15 +25,18 @@ from tests.rules import (
     cases_strict,
     cases_tensor,
     cases_wgmma,
+    cases_windows,
 )
 from tests.rules.support import Case, each, expected, told
 
 CASES = (
     *cases_addresses.CASES,
+    *cases_bounds.CASES,
     *cases_clusters.CASES,
     *cases_groups.CASES,
     *cases_maps.CASES,
     *cases_mbarriers.CASES,
+    *cases_members.CASES,
     *cases_notes.CASES,
     *cases_phases.CASES,
     *cases_proxies.CASES,
@@ -40,6 +45,7 @@ CASES = (
     *cases_strict.CASES,
     *cases_tensor.CASES,
     *cases_wgmma.CASES,
+    *cases_windows.CASES,
 )
 
 

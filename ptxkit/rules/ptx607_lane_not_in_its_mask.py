@@ -1,0 +1,58 @@
+"""PTX607: a lane executes an instruction of several lanes whose mask does not name it.
+
+What it does
+    Finds `bar.warp.sync`, `shfl.sync`, `vote.sync`, `match.sync`, `redux.sync` and `elect.sync` that a lane executes
+    whose bit is not in the mask, where neither data nor arguments decide the mask and who comes there.
+
+Why it matters
+    The behaviour is undefined: the lane may not wait for the others, or get any value; which lane is elected is open.
+
+Example
+    bar.warp.sync 0x0000fffe;
+
+Use instead
+    bar.warp.sync 0xffffffff;
+
+ISA section
+    "bar.warp.sync", "shfl.sync", "vote.sync", "match.sync", "redux.sync", "elect.sync". Catalogue: BR6, BR7.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptxkit.analysis.certainty import Certainty
+from ptxkit.analysis.kernel import Kernel
+from ptxkit.analysis.trace import Misfit
+from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
+from ptxkit.rules.misuse import misfits
+
+
+def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
+    """Looks at every mask of lanes that is known by number."""
+    certainty = Certainty(kernel.program, kernel.explorer.launch)
+
+    def wanted(misfit: Misfit) -> bool:
+        step = misfit.step
+        if misfit.kind != "member" or step.match is None or not certainty.is_own(step):
+            return False
+        return certainty.is_sure(step, step.match.operand(misfit.role, step.instruction))
+
+    yield from misfits(kernel, wanted, _finding)
+
+
+def _finding(misfit: Misfit) -> Finding:
+    return Finding(
+        primary=misfit.step,
+        message=f"lane {misfit.value} executes this, and is not in its mask {misfit.needed:#010x}",
+        help=f"add {1 << misfit.value:#x} to the mask, or keep the lane away by a branch",
+        properties={"lane": misfit.value, "mask": misfit.needed},
+    )
+
+
+RULE = Rule(
+    "PTX607",
+    "lane-not-in-its-mask",
+    ("bar.warp.sync", "shfl.sync", "vote.sync", "match.sync", "redux.sync", "elect.sync"),
+    check,
+)

@@ -1,0 +1,52 @@
+"""PTX607: masks that do not name a lane which is there; and PTX206 of barriers' numbers."""
+
+from __future__ import annotations
+
+from tests.rules.support import Case
+
+CASES = (
+    Case("all lanes are in the mask", "bar.warp.sync 0xffffffff; vote.sync.any.pred %p3, %p1, -1;"),
+    Case("the upper half of the warp is not in the mask", "bar.warp.sync 0xffff; //! PTX607"),
+    Case(
+        "a branch keeps the upper half away",
+        "mov.u32 %r10, %laneid; setp.ge.u32 %p3, %r10, 16; @%p3 bra end; bar.warp.sync 0xffff;\nend:",
+    ),
+    Case(
+        "a branch keeps too few away",
+        """mov.u32 %r10, %laneid; setp.ge.u32 %p3, %r10, 17; @%p3 bra end;
+shfl.sync.idx.b32 %r11, %r10, 0, 31, 0xffff; //! PTX607
+end:""",
+    ),
+    Case("a guard names one lane", "@%p1 bar.warp.sync 1; mov.u32 %r10, 1; @%p1 redux.sync.add.u32 %r11, %r10, %r10;"),
+    Case(
+        "each lane names itself",
+        "mov.u32 %r10, %lanemask_eq; match.any.sync.b32 %r11, %r1, %r10;",
+    ),
+    Case(
+        "each lane names those below it",
+        "mov.u32 %r10, %lanemask_lt;\nmatch.any.sync.b32 %r11, %r1, %r10; //! PTX607",
+    ),
+    Case(
+        "the lanes that are there name each other",
+        "setp.gt.u32 %p3, %r6, %r1; @!%p3 bra end; activemask.b32 %r10; bar.warp.sync %r10;\nend:",
+    ),
+    Case(
+        "an argument decides who comes there",
+        "setp.ge.u32 %p3, %r1, %r6; @%p3 bra end; bar.warp.sync 0xffff;\nend:",
+    ),
+    Case(
+        "data decide who comes there",
+        "ld.global.u32 %r10, [%rd1]; setp.ge.u32 %p3, %r10, 3; @%p3 bra end; bar.warp.sync 0xffff;\nend:",
+    ),
+    Case("a block may have one lane", "bar.warp.sync 1;", bounds=""),
+    Case("each block has a first lane", "bar.warp.sync 0xfffffffe; //! PTX607", bounds=""),
+    Case(
+        "there are sixteen barriers",
+        "mov.u32 %r10, 15; bar.sync %r10; mov.u32 %r11, 16;\nbar.sync %r11; //! PTX206",
+    ),
+    Case(
+        "warps meet as a whole",
+        "mov.u32 %r10, 128; bar.sync 1, %r10; mov.u32 %r11, 100;\nbarrier.sync 2, %r11; //! PTX206",
+    ),
+    Case("how many there are may be the launch's affair", "mov.u32 %r10, %ntid.x; bar.sync 1, %r10;", bounds=""),
+)
