@@ -12,6 +12,7 @@ from functools import cached_property
 
 from ptxkit.analysis.clusters import CLUSTER, arrivals, world_at
 from ptxkit.analysis.kernel import Kernel, World
+from ptxkit.analysis.order import NEVER
 from ptxkit.analysis.places import Place, place_of
 from ptxkit.analysis.ranges import RangeIndex
 from ptxkit.analysis.space import CTA_BITS
@@ -62,13 +63,13 @@ class Pair:
         self.giver, self.taker = giver, taker
 
     def shared(self) -> Iterator[tuple[Touch, Touch]]:
-        """Accesses of the one CTA and of the other one to the same bytes."""
-        uses: RangeIndex[Touch] = RangeIndex()
-        for place, touch in _placed(self.giver):
-            uses.add(*place, touch)
+        """Accesses of the one CTA and of the other one to the same bytes, which are another CTA's to one of them."""
+        home, abroad = _by_owner(self.giver)
         for place, after in _placed(self.taker):
-            for before in uses.overlapping(*place):
-                yield before, after
+            is_own = place[0] >> CTA_BITS == self.taker.scenario.rank + 1
+            for uses in (abroad,) if is_own else (home, abroad):
+                for before in uses.overlapping(*place) if uses else ():
+                    yield before, after
 
     @cached_property
     def handovers(self) -> list[Handover]:
@@ -122,6 +123,14 @@ class Pair:
         acquired = after.thread.marks.acquire_of(CLUSTER, _met(before) + 1)
         return acquired is not None and acquired < after.position
 
+    def around(self, before: Touch) -> tuple[dict[Thread, int], dict[Thread, int]]:
+        """By thread: where those of the one CTA come to the barrier of the cluster that follows an access, and where
+        those of the other one are behind it."""
+        number = _met(before)
+        come = {t: (*arrivals(t), *[NEVER] * (number + 1))[number] for t in self.giver.threads.values()}
+        acquired = {t: t.marks.acquire_of(CLUSTER, number + 1) for t in self.taker.threads.values()}
+        return come, {t: NEVER if at is None else at for t, at in acquired.items()}
+
 
 def _met(touch: Touch) -> int:
     """How often a thread has arrived at the barrier of the cluster before an access."""
@@ -132,6 +141,15 @@ def _is_ordered(world: World, first: Touch, second: Touch) -> bool:
     if first.thread is second.thread:
         return first.position < second.position
     return any(world.order(first.thread, first.position, second.thread, second.position))
+
+
+def _by_owner(world: World) -> tuple[RangeIndex[Touch], RangeIndex[Touch]]:
+    """The accesses of a CTA's threads to its own memory, and to that of others."""
+    home: RangeIndex[Touch] = RangeIndex()
+    abroad: RangeIndex[Touch] = RangeIndex()
+    for place, touch in _placed(world):
+        (home if place[0] >> CTA_BITS == world.scenario.rank + 1 else abroad).add(*place, touch)
+    return home, abroad
 
 
 def _placed(world: World) -> Iterator[tuple[tuple[int, int], Touch]]:

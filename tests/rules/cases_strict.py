@@ -11,6 +11,17 @@ ROUNDS = "add.u32 %r10, %r10, 1; xor.b32 %r11, %r11, 1; setp.lt.u32 %p4, %r10, 4
 SETUP = """@%p1 mbarrier.init.shared::cta.b64 [%r5], 1; @%p1 mbarrier.init.shared::cta.b64 [%r5+8], 128;
 bar.sync 0; mov.u32 %r10, 0; mov.u32 %r11, 0;"""
 
+BOUNDS = ".reqntid 128, 1, 1\n.reqnctapercluster 2, 1, 1"
+MEET = "barrier.cluster.arrive.release.aligned; barrier.cluster.wait.acquire.aligned;"
+PEER = f"""mov.u32 %r20, %cluster_ctarank; xor.b32 %r21, %r20, 1;
+mapa.shared::cluster.u32 %r22, %r4, %r21; mapa.shared::cluster.u32 %r23, %r5, %r21;
+@%p1 mbarrier.init.shared::cta.b64 [%r5], 128; @%p1 fence.mbarrier_init.release.cluster;
+{MEET}"""
+REMOTE = "st.shared::cluster.u32 [%r22], %r1;"
+FENCE = "fence.proxy.async.shared::cta;"
+OUT = "@%p1 cp.async.bulk.global.shared::cta.bulk_group [%rd2], [%r2], 2048;"
+DONE = "@%p1 cp.async.bulk.commit_group; @%p1 cp.async.bulk.wait_group.read 0;"
+
 CASES = (
     Case(
         "a tile that all have read and a barrier hands back is copied into without a fence",
@@ -72,6 +83,52 @@ end:""",
 {COPY}
 {FULL}
 ld.shared.u32 %r12, [%r4]; st.shared.u32 [%r9], %r12; st.global.u32 [%rd2], %r12;""",
+        policy="strict",
+    ),
+    Case(
+        "stores of another CTA are copied out with no fence in either",
+        f"""{PEER}
+{REMOTE} //= write
+{MEET}
+{OUT} //! PTX404 write
+{DONE} {MEET}""",
+        bounds=BOUNDS,
+    ),
+    Case(
+        "stores that an mbarrier hands over are copied out with no fence in either CTA",
+        f"""{PEER}
+{REMOTE} //= write
+mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r23];
+wait: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p3, [%r5], 0; @!%p3 bra wait;
+{OUT} //! PTX404 write
+{DONE} {MEET}""",
+        bounds=BOUNDS,
+    ),
+    Case(
+        "a fence in the CTA that copies the stores of another one out",
+        f"{PEER}\n{REMOTE} {MEET} {FENCE} {OUT} {DONE} {MEET}",
+        bounds=BOUNDS,
+        policy="strict",
+    ),
+    Case(
+        "a fence in the CTA that stores is left open",
+        f"{PEER}\n{REMOTE} {FENCE} {MEET} {OUT} {DONE} {MEET}",
+        bounds=BOUNDS,
+    ),
+    Case(
+        "a fence in the CTA that stores is not enough for strict",
+        f"""{PEER}
+{REMOTE} //= write
+{FENCE} {MEET}
+{OUT} //? PTX404 write
+{DONE} {MEET}""",
+        bounds=BOUNDS,
+        policy="strict",
+    ),
+    Case(
+        "other bytes than another CTA stored need no fence",
+        f"{PEER}\n{REMOTE} {MEET} {OUT.replace('[%r2]', '[%r8]')} {DONE} {MEET}",
+        bounds=BOUNDS,
         policy="strict",
     ),
 )
