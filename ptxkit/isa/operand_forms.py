@@ -31,7 +31,7 @@ _FLAGS = frozenset(
         "bare",
         "nameless",
     }
-    | {"single", "upto64"}
+    | {"single", "upto64", "same"}
     | {"sink", "negatable", "symbol", "loose", "vector"}
 )
 _OBJECTS = frozenset({"mbarrier", "tensormap", "texture", "surface", "sampler"})

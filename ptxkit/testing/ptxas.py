@@ -4,8 +4,9 @@
 and goes on to the next one after a fatal error, so that each text stands alone and costs about 0.1 ms. What is
 `.visible` is known to the later files of the same process: texts that share such names must be asked one by one.
 What is left of a statement that could not be parsed goes into the next one, be it in the next file: a file whose errors
-nobody reads stands between any two. And after some instructions with an element of a vector register (`%v.x`) ptxas no
-longer looks at versions and targets: such files come last. Even so, ask alone (`refusal`) where the answer matters.
+nobody reads stands between any two. In front of another file `.version` and `.target` are not compared, and after some
+instructions with an element of a vector register (`%v.x`) ptxas no longer looks at them at all: such files come last.
+Even so, ask alone (`refusal`) where the answer matters.
 """
 
 from __future__ import annotations
@@ -76,7 +77,7 @@ class Ptxas:
             for index, text in enumerate(texts):
                 Path(folder, f"{index}.ptx").write_text(text, encoding="utf-8", errors="surrogateescape")
             arch = target.replace("sm_", "compute_")
-            files = [name for index in range(len(texts)) for name in (f"{index}.ptx", "sweeper")]
+            files = [name for index in range(len(texts)) for name in (f"{index}.ptx", "sweeper")][:-1]
             command = [str(self.path), "-w", f"-arch={arch}", *files]
             try:
                 run = subprocess.run(

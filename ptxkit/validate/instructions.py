@@ -164,7 +164,8 @@ class InstructionChecker:
                 limited = has_limits(match)
                 rivals = self._rivals(instruction, candidates[:place] + candidates[place + 1 :], shapes, typed)
                 return _Answer(match, odd, limited, is_call=is_call(match), rivals=tuple(rivals) if limited else ())
-            locked = locked or _gate_problem(match, closed, self._version, self._target)
+            if not (match.tolerated and wrong):  # nobody should want the version or target that tolerates it
+                locked = locked or _gate_problem(match, closed, self._version, self._target)
         if elsewhere is not None and locked is None:
             return elsewhere
         if locked is not None or wrong is not None:

@@ -23,6 +23,7 @@ from ptxkit.syntax.tree import (
     Arguments,
     Binary,
     Conditional,
+    Declaration,
     Element,
     Name,
     Not,
@@ -44,6 +45,11 @@ COMPONENT = "component"
 """Behind the types of a special register: it is one of the components of a larger one, such as `%tid.x`."""
 
 
+MEMORY = "memory"
+"""Behind the type of a single variable, or of a component of one, whose name stands in braces: as if it were a register,
+to assemblers."""
+
+
 def remember(operand: Operand, scope: Scope) -> TypedShape:
     """The operand's shape, kept with the scope: the parser shares equal operands."""
     shape = scope.shapes[id(operand)] = typed(operand, scope)
@@ -57,7 +63,7 @@ def typed(operand: Operand, scope: Scope) -> TypedShape:
     if isinstance(operand, Address):
         return ("a", _base(operand, scope), *[typed(part, scope) for part in operand.index])
     if isinstance(operand, Vector):
-        return ("v", *[typed(part, scope) for part in operand.elements])
+        return ("v", *[_inside(part, scope) for part in operand.elements])
     if isinstance(operand, Not):
         return ("n", scope.type_of(operand.operand.text))
     if isinstance(operand, Pair):
@@ -74,6 +80,19 @@ def typed(operand: Operand, scope: Scope) -> TypedShape:
         return _sum(operand, scope)
     kinds = {scope.type_of(name) for name in names_in(operand)}
     return "other" if kinds.isdisjoint((SPECIAL, UNKNOWN)) else "strange"
+
+
+def _inside(operand: Operand, scope: Scope) -> TypedShape:
+    """The shape of an element of a vector: the name of a single variable is one of its type there."""
+    found = typed(operand, scope)
+    if found[0] != "r" or not is_symbol(str(found[1])) or not isinstance(operand, Name):
+        return found
+    base, _, component = operand.text.partition(".")
+    named = scope.find(base)
+    if named is None or not isinstance(named.node, Declaration) or named.is_array(base):
+        return found
+    is_single = is_type(named.node.type) and (component != "" or named.node.vector is None)
+    return ("r", named.node.type, MEMORY) if is_single else found
 
 
 def _name(name: str, scope: Scope) -> TypedShape:

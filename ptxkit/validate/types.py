@@ -15,7 +15,7 @@ from ptxkit.records import replace
 from ptxkit.validate.constants import INTEGER
 from ptxkit.validate.registers import VECTORS, agrees, wanted_type, wrong_single
 from ptxkit.validate.scopes import ENTRY, FUNCTION, LABEL, SPECIAL, UNKNOWN, is_code, is_symbol
-from ptxkit.validate.typed_shapes import TypedShape
+from ptxkit.validate.typed_shapes import MEMORY, TypedShape
 from ptxkit.validate.vectors import is_mixed, is_selection, wrong_elements, wrong_vector
 
 # The memories whose places are numbers of their own, no addresses of variables: Tensor Memory, and what a fabric
@@ -57,6 +57,8 @@ def tolerance(operand: OperandForm, shape: TypedShape, *, is_result: bool) -> st
     wanted = wanted_type(operand)
     if shape == ("+", "pred") and wanted == "pred" and not is_result:
         return "sum_of_any_width"
+    if operand.kind == "vector" and operand.elements and _is_one_vector(operand, shape):
+        return "mixed_vector"
     if wanted is not None and operand.special and _has_as_many_words(operand, shape):
         return "special_of_words"
     if wanted is None or not (operand.kind == "register" or operand.more) or shape[0] not in ("r", "+"):
@@ -75,6 +77,16 @@ def tolerance(operand: OperandForm, shape: TypedShape, *, is_result: bool) -> st
         return "function_as_value" if _takes_code(operand, shape, is_result=is_result) else None
     is_pair = (shape[0], shape[1], wanted) == ("r", "f16x2", "pred")
     return "halves_as_predicate" if is_pair and not operand.typed else None
+
+
+def _is_one_vector(operand: OperandForm, shape: TypedShape) -> bool:
+    """Whether elements with roles, but of one type, go together as those of any vector do: one is untyped, and nothing
+    looks at the others."""
+    if shape[0] != "v" or len({each.type for each in operand.elements}) != 1:
+        return False
+    parts = [part for part in shape[1:] if isinstance(part, tuple) and part[0] == "r" and is_type(str(part[1]))]
+    is_untyped = any(kind(str(part[1])) == "b" for part in parts)
+    return is_untyped and wrong_elements(replace(operand.elements[0], integer=False), shape[1:]) is None
 
 
 def _has_as_many_words(operand: OperandForm, shape: TypedShape) -> bool:
@@ -145,6 +157,8 @@ def oddity(operand: OperandForm, shape: TypedShape, *, is_result: bool) -> str |
         return "special_in_result"
     if _has(shape, is_selection):
         return "selector_in_vector"
+    if _has(shape, _is_in_memory):
+        return "variable_in_vector"
     return "mixed_vector" if is_mixed(operand, shape) else None
 
 
@@ -155,6 +169,10 @@ def _has(shape: object, asked: Callable[[tuple[object, ...]], bool]) -> bool:
     return any(
         isinstance(part, tuple) and ((shape[0] == "v" and asked(part)) or _has(part, asked)) for part in shape[1:]
     )
+
+
+def _is_in_memory(shape: tuple[object, ...]) -> bool:
+    return shape[-1] == MEMORY
 
 
 def _is_special(shape: tuple[object, ...]) -> bool:

@@ -39,7 +39,8 @@ def with_sets(name: str, text: str) -> dict[str, str]:
 def named(line: str, text: str) -> bool:
     """Whether a text names the set of this line, and not only defines it."""
     word = line.split()[1]
-    return re.search(rf"(?<!^set )\b{word}\b", re.sub(r'"[^"\n]*"', "", text)) is not None
+    bare = re.sub(r'"[^"\n]*"|(?<= in) \S+ untyped', "", text)  # neither strings nor the attribute of an address
+    return re.search(rf"(?<!^set )\b{word}\b", bare) is not None
 
 
 def damaged(text: str, random: Random) -> str:

@@ -176,6 +176,17 @@ TAKEN = [
     ),
     ("does not see selectors", "mov.b64 %b64_1, {%b32_1.b0, %b32_2};", "mov.b32 %b32_1, {%b16_1.b0, %b16_2};"),
     ("is part of", "mov.b64 %b64_1, outgoing+4;", "mov.b64 %b64_1, outgoing;"),
+    (
+        "for a register",
+        "mov.b64 %b64_1, {result_, %b32_1};",
+        "mov.b64 %b64_1, {global_, %b32_1};",
+    ),
+    ("does not see selectors", "mov.b64 %b64_1, {%pred_1.b0, %b32_1};", "and.pred %pred_1, %pred_2.b0, %pred_3;"),
+    (
+        "second matrix",
+        "mma.sync.aligned.m8n8k16.row.col.s32.u8.u8.s32 {%s32_1,%s32_2}, {%b32_1}, {%f32_2}, {%s32_3,%s32_4};",
+        "mma.sync.aligned.m8n8k16.row.col.s32.u8.u8.s32 {%s32_1,%s32_2}, {%f32_1}, {%b32_2}, {%s32_3,%s32_4};",
+    ),
     ("counts the words", "mov.v4.b16 %v4b16_1, %tid;", "mov.v4.b16 %v4b16_1, %v4b32_1;"),
     (
         "no sampler is named",
