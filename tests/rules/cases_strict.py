@@ -21,6 +21,20 @@ REMOTE = "st.shared::cluster.u32 [%r22], %r1;"
 FENCE = "fence.proxy.async.shared::cta;"
 OUT = "@%p1 cp.async.bulk.global.shared::cta.bulk_group [%rd2], [%r2], 2048;"
 DONE = "@%p1 cp.async.bulk.commit_group; @%p1 cp.async.bulk.wait_group.read 0;"
+TENSOR = """st.shared.v4.b32 [%r4], {%r1, %r1, %r1, %r1}; fence.proxy.async.shared::cta; setp.lt.u32 %p5, %r1, 32;
+@%p1 mbarrier.init.shared::cta.b64 [%r5], 1; @!%p5 bra ready;
+tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%r5+8], 32;
+tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned;
+ready: tcgen05.fence::before_thread_sync; bar.sync 0; tcgen05.fence::after_thread_sync;
+ld.shared.u32 %r20, [%r5+8]; shr.u32 %r21, %r2, 4; cvt.u64.u32 %rd6, %r21; or.b64 %rd6, %rd6, 70437464178688;
+mov.u32 %r22, 134742032; setp.ne.u32 %p6, %r1, %r1;
+@!%p1 bra first;"""
+PRODUCT = "tcgen05.mma.cta_group::1.kind::f16 [%r20], %rd6, %rd6, %r22, %p6;"
+COMMIT = "tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [%r5];"
+FIRST = "first: mbarrier.try_wait.parity.shared::cta.b64 %p7, [%r5], 0; @!%p7 bra first;"
+FREE = """tcgen05.fence::before_thread_sync; bar.sync 0; @!%p5 bra end;
+tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r20, 32;
+end:"""
 
 CASES = (
     Case(
@@ -130,5 +144,39 @@ wait: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p3, [%r5], 0; @!
         f"{PEER}\n{REMOTE} {MEET} {OUT.replace('[%r2]', '[%r8]')} {DONE} {MEET}",
         bounds=BOUNDS,
         policy="strict",
+    ),
+    Case(
+        "operands are stored again behind the wait for their product",
+        f"""{TENSOR}
+{PRODUCT} //= product
+{COMMIT}
+{FIRST} //= sync
+st.shared.b32 [%r4], %r3; //? PTX405 product
+{FREE}""",
+        target="sm_100a",
+        policy="strict",
+    ),
+    Case(
+        "one thread waits for all before they store operands again",
+        f"""{TENSOR}
+{PRODUCT} //= product
+{COMMIT}
+{FIRST} bar.sync 0;
+st.shared.b32 [%r4+16], %r3;
+@%p1 st.shared.b32 [%r4], %r3; //? PTX405 product
+{FREE}""",
+        target="sm_100a",
+        policy="strict",
+    ),
+    Case(
+        "operands are stored again behind a fence",
+        f"{TENSOR}\n{PRODUCT} {COMMIT}\n{FIRST} {FENCE} st.shared.b32 [%r4], %r3;\n{FREE}",
+        target="sm_100a",
+        policy="strict",
+    ),
+    Case(
+        "operands that are stored again are left open",
+        f"{TENSOR}\n{PRODUCT} {COMMIT}\n{FIRST} st.shared.b32 [%r4], %r3;\n{FREE}",
+        target="sm_100a",
     ),
 )
