@@ -27,6 +27,7 @@ from ptxkit.build.copies import Copy, memcpy_async
 from ptxkit.build.errors import BuildError, BuildTypeError, BuildValueError, Location, caller
 from ptxkit.build.gates import known_target
 from ptxkit.build.groups import Group
+from ptxkit.build.launching import Launching
 from ptxkit.build.memory import alignment_of, check_element, checked_identifier
 from ptxkit.build.pipeline import Pipeline, ThreadPipeline
 from ptxkit.build.recorder import InPrologue
@@ -59,7 +60,7 @@ class Parameter:
     tensor: TensorForm | None = None
 
 
-class Kernel(Sync):
+class Kernel(Sync, Launching):
     """A kernel under construction.
 
     threads: the CTA's shape, which the launch must use (`.reqntid`); one number is the x extent.
@@ -79,6 +80,7 @@ class Kernel(Sync):
         debug: bool = False,
     ) -> None:
         super().__init__()
+        Launching.__init__(self)
         self.name = checked_identifier(name, "a kernel")
         self.threads = _shape(threads, 1024, "a CTA", "threads")
         self.cluster = _shape(cluster, 16, "a cluster", "CTAs")

@@ -18,11 +18,13 @@ from ptxkit.device.errors import (
     LaunchError,
     MissingLibraryError,
     NoDeviceError,
+    TensorMapError,
 )
-from ptxkit.device.launcher import Loaded, device_target, launch, load
+from ptxkit.device.launcher import Loaded, current_stream, device_target, launch, load
 from ptxkit.device.libraries import check_device
 from ptxkit.device.memory import DeviceArray, to_device, use_device
 from ptxkit.device.signature import Argument, Signature
+from ptxkit.device.tensormap import TensorMap
 
 __all__ = [
     "Argument",
@@ -37,7 +39,10 @@ __all__ = [
     "MissingLibraryError",
     "NoDeviceError",
     "Signature",
+    "TensorMap",
+    "TensorMapError",
     "check_device",
+    "current_stream",
     "compile",
     "device_target",
     "launch",

@@ -11,9 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from ptxkit.build.tensormap import BYTES
+from ptxkit.device.arrays import ArrayView, is_array, view_of
 from ptxkit.device.errors import ArgumentError
 from ptxkit.device.signature import Argument, Signature
-from ptxkit.records import dataclass
+from ptxkit.device.tensormap import TensorMap
 
 _NUMPY: dict[str, str] = {
     **{f"{kind}{bits}": f"{code}{bits // 8}" for kind, code in (("u", "u"), ("s", "i")) for bits in (8, 16, 32, 64)},
@@ -25,18 +27,11 @@ _NUMPY: dict[str, str] = {
 """NumPy's code of each PTX type that NumPy has."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Array:
-    """An array on the device. kind: NumPy's letter; size: bytes of an element."""
-
-    address: int
-    kind: str
-    size: int
-    contiguous: bool
-
-
 def kernel_arguments(signature: Signature, values: Sequence[object]) -> list[Any]:
-    """The values as NumPy scalars of the parameters' widths; `ArgumentError` naming the parameter that does not fit."""
+    """The values as NumPy scalars of the parameters' widths, tensor maps, and bytes of structures.
+
+    `ArgumentError` naming the parameter that does not fit.
+    """
     wanted = signature.arguments
     if len(values) != len(wanted):
         names = ", ".join(argument.name for argument in wanted) or "none"
@@ -45,12 +40,14 @@ def kernel_arguments(signature: Signature, values: Sequence[object]) -> list[Any
 
 
 def _convert(argument: Argument, value: object) -> Any:
+    if argument.tensor is not None or isinstance(value, TensorMap):
+        return _tensor_map(argument, value)
     if argument.type is None:
-        raise ArgumentError(f"parameter {argument.name!r} is a block of bytes, which launch cannot pass yet")
-    if _is_array(value):
+        return _block(argument, value)
+    if is_array(value):
         if argument.space is None and argument.type not in ("u64", "s64", "b64"):
             raise ArgumentError(f"parameter {argument.name!r} is a .{argument.type} value, not an array")
-        return np.uint64(_address(argument, _array(argument, value)))
+        return np.uint64(_address(argument, view_of(value, _place(argument))))
     if argument.space is not None:
         raise ArgumentError(
             f"parameter {argument.name!r} is an address, so it takes an array, not {type(value).__name__}"
@@ -77,69 +74,50 @@ def _number(argument: Argument, value: object) -> Any:
         raise ArgumentError(f"{value} does not fit in parameter {argument.name!r}, which is .{argument.type}") from None
 
 
+def _tensor_map(argument: Argument, value: object) -> TensorMap:
+    """The map itself; an array is encoded as the kernel's parameter asks for."""
+    if argument.type is not None or argument.size not in (None, BYTES):
+        raise ArgumentError(f"parameter {argument.name!r} is no tensor map")
+    if argument.tensor is None:
+        assert isinstance(value, TensorMap)
+        return value
+    if is_array(value):
+        return TensorMap.like(argument.tensor, value)
+    if not isinstance(value, TensorMap):
+        raise ArgumentError(
+            f"parameter {argument.name!r} is a tensor map, so it takes one, or an array, not {type(value).__name__}"
+        )
+    value.check(argument.tensor, argument.name)
+    return value
+
+
+def _block(argument: Argument, value: object) -> bytes:
+    """A structure passed by value, as its bytes."""
+    if not isinstance(value, bytes | bytearray | np.generic):
+        raise ArgumentError(
+            f"parameter {argument.name!r} is a block of bytes, so it takes bytes or a NumPy structure, "
+            f"not {type(value).__name__}"
+        )
+    data = bytes(value) if isinstance(value, bytes | bytearray) else value.tobytes()
+    if argument.size is not None and len(data) != argument.size:
+        raise ArgumentError(f"parameter {argument.name!r} has {argument.size} bytes, not {len(data)}")
+    return data
+
+
 # --------------------------------------------------------------------------------------------------- arrays
 
 
-def _is_array(value: object) -> bool:
-    if isinstance(value, np.generic):
-        return False
-    return any(hasattr(value, name) for name in ("__cuda_array_interface__", "__dlpack__", "__array_interface__"))
+def _place(argument: Argument) -> str:
+    return f"parameter {argument.name!r} is an address in .{argument.space}"
 
 
-def _array(argument: Argument, value: Any) -> _Array:
-    if isinstance(value, np.ndarray):
-        raise ArgumentError(
-            f"parameter {argument.name!r} is an address in .{argument.space}; this array is in host memory"
-        )
-    try:
-        interface = value.__cuda_array_interface__
-    except (
-        AttributeError,
-        TypeError,
-    ):  # PyTorch raises either where the interface cannot say the type, as for bfloat16
-        return _from_dlpack(argument, value)
-    kind = interface["typestr"][1]
-    size = int(interface["typestr"][2:])
-    strides, expected = interface.get("strides"), _packed_strides(interface["shape"], size)
-    return _Array(interface["data"][0], kind, size, strides is None or tuple(strides) == expected)
-
-
-def _from_dlpack(argument: Argument, value: Any) -> _Array:
-    import importlib
-
-    try:
-        utilities = importlib.import_module("cuda.core.utils")
-    except ImportError:
-        utilities = importlib.import_module("cuda.core.experimental.utils")
-    view_of = utilities.StridedMemoryView
-    make = getattr(view_of, "from_any_interface", view_of)  # the constructor, in earlier versions
-    view = make(value, stream_ptr=-1)
-    if not view.is_device_accessible:
-        raise ArgumentError(
-            f"parameter {argument.name!r} is an address in .{argument.space}; this array is in host memory"
-        )
-    kind = view.dtype.kind if view.dtype is not None else "V"
-    size = view.dtype.itemsize if view.dtype is not None else 0
-    strides = view.strides
-    contiguous = strides is None or tuple(strides) == _packed_strides(view.shape, 1)
-    return _Array(view.ptr, kind, size, contiguous)
-
-
-def _packed_strides(shape: Sequence[int], size: int) -> tuple[int, ...]:
-    strides: list[int] = []
-    for extent in reversed(shape):
-        strides.insert(0, size)
-        size *= extent
-    return tuple(strides)
-
-
-def _address(argument: Argument, array: _Array) -> int:
+def _address(argument: Argument, array: ArrayView) -> int:
     element = argument.element
     if element is not None and not _holds(element, array):
         raise ArgumentError(
             f"parameter {argument.name!r} points to .{element}, and the array holds NumPy's {array.kind}{array.size} "
         )
-    if not array.contiguous:
+    if not array.is_packed:
         raise ArgumentError(f"parameter {argument.name!r} takes packed elements; this array has gaps or another order")
     if array.address % argument.alignment:
         raise ArgumentError(
@@ -149,7 +127,7 @@ def _address(argument: Argument, array: _Array) -> int:
     return array.address
 
 
-def _holds(element: str, array: _Array) -> bool:
+def _holds(element: str, array: ArrayView) -> bool:
     code = _NUMPY.get(element)
     if element.startswith("b") and element[1:].isdigit():
         return array.size * 8 == int(element[1:])

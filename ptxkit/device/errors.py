@@ -24,6 +24,14 @@ class ArgumentError(DeviceError, TypeError):
     """An argument does not fit the kernel's parameter."""
 
 
+class TensorMapError(DeviceError, ValueError):
+    """A tensor map that no encoder makes: `field` has `value`, and breaks `rule`."""
+
+    def __init__(self, field: str, value: object, rule: str) -> None:
+        self.field, self.value, self.rule = field, value, rule
+        super().__init__(f"tensor map: {field} is {value}; {'it ' if rule.startswith('must') else ''}{rule}")
+
+
 class LaunchError(DeviceError):
     """A launch whose geometry or memory the kernel or the device excludes."""
 

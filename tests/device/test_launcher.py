@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -40,8 +42,14 @@ class Limits:
         max_shared_memory_per_block_optin = 1000
 
 
+class FakeKernel:
+    """A kernel as cuda.core shows it."""
+
+    handle = 5
+
+
 def loaded(**options: Any) -> Loaded:
-    return Loaded(Signature("k", (), **options), None, Limits())
+    return Loaded(Signature("k", (), **options), FakeKernel(), Limits())
 
 
 @pytest.mark.parametrize(
@@ -71,54 +79,76 @@ def test_arguments_are_checked_before_the_driver() -> None:
         kernel.launch(object(), grid=1)
 
 
-class FakeCore:
-    """`cuda.core` as far as a launch uses it; keeps what it was given."""
-
-    def __init__(self) -> None:
-        self.launched: list[tuple[Any, ...]] = []
-
-    def LaunchConfig(self, **options: Any) -> dict[str, Any]:  # noqa: N802
-        return options
-
-    def launch(self, *arguments: Any) -> None:
-        self.launched.append(arguments)
-
-
 class FakeStream:
     """A stream as PyTorch shows it."""
 
     cuda_stream = 77
 
 
+@dataclass
+class Submitted:
+    """A launch as the driver gets it, with its parameters read back as words of 32 bits."""
+
+    kernel: int
+    words: list[int]
+    stream: int
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    cluster: tuple[int, int, int] | None
+    shared: int
+
+
 @pytest.fixture
-def core(monkeypatch: pytest.MonkeyPatch) -> FakeCore:
-    fake = FakeCore()
-    monkeypatch.setattr(launcher, "core", lambda: fake)
-    return fake
+def submitted(monkeypatch: pytest.MonkeyPatch) -> list[Submitted]:
+    found: list[Submitted] = []
+
+    def submit(kernel: int, parameters: int, *rest: Any) -> tuple[FakeStatus]:
+        (first,) = (ctypes.c_void_p * 1).from_address(parameters)
+        words = [] if first is None else [ctypes.c_uint32.from_address(first).value]
+        found.append(Submitted(kernel, words, *rest))
+        return (FakeStatus(),)
+
+    monkeypatch.setattr(launcher, "submit", submit)
+    return found
 
 
-def test_a_launch_hands_geometry_stream_and_arguments_to_cuda_core(core: FakeCore) -> None:
+class FakeStatus:
+    """The driver's answer where all went well."""
+
+    name = "CUDA_SUCCESS"
+
+
+def test_a_launch_hands_geometry_stream_and_arguments_to_the_driver(submitted: list[Submitted]) -> None:
     signature = Signature("k", (Argument("n", "u32"),), threads=(32, 2, 1), dynamic_shared=64)
-    Loaded(signature, "the kernel", Limits()).launch(FakeStream(), 5, grid=(4, 2), cluster=2)
-    ((stream, config, kernel, argument),) = core.launched
-    assert config == {"grid": (4, 2), "block": (32, 2, 1), "shmem_size": 64, "cluster": 2}
-    assert (stream.__cuda_stream__(), kernel, argument) == ((0, 77), "the kernel", np.uint32(5))
+    Loaded(signature, FakeKernel(), Limits()).launch(FakeStream(), 7, grid=(4, 2), cluster=2)
+    assert submitted == [Submitted(5, [7], 77, (4, 2, 1), (32, 2, 1), (2, 1, 1), 64)]
 
 
-def test_an_empty_grid_is_not_launched(core: FakeCore) -> None:
+def test_a_kernel_for_a_cluster_is_launched_without_asking_for_one(submitted: list[Submitted]) -> None:
+    kernel = Loaded(Signature("k", (), threads=(32, 1, 1), cluster=(2, 1, 1)), FakeKernel(), Limits())
+    kernel.launch(FakeStream(), grid=4)
+    kernel.launch(FakeStream(), grid=4, cluster=2)
+    assert [each.cluster for each in submitted] == [None, None]
+    with pytest.raises(LaunchError, match=r"for clusters of \(2, 1, 1\), not 4"):
+        kernel.launch(FakeStream(), grid=4, cluster=4)
+
+
+def test_an_empty_grid_is_not_launched(submitted: list[Submitted]) -> None:
     loaded(threads=(32, 1, 1)).launch(FakeStream(), grid=0)
     loaded(threads=(32, 1, 1)).launch(FakeStream(), grid=(3, 0))
-    assert core.launched == []
+    assert submitted == []
 
 
-def test_more_than_48_kilobytes_are_asked_of_the_driver(core: FakeCore, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_more_than_48_kilobytes_are_asked_of_the_driver(
+    submitted: list[Submitted], monkeypatch: pytest.MonkeyPatch
+) -> None:
     asked: list[int] = []
     monkeypatch.setattr(Loaded, "_allow", lambda _, size: asked.append(size))
     monkeypatch.setattr(Limits.properties, "max_shared_memory_per_block_optin", 100_000)
     for size in (48 * 1024, 48 * 1024 + 4):
         loaded(threads=(32, 1, 1)).launch(FakeStream(), grid=1, shared=size)
     assert asked == [48 * 1024 + 4]
-    assert [config["shmem_size"] for _, config, _ in core.launched] == [48 * 1024, 48 * 1024 + 4]
+    assert [each.shared for each in submitted] == [48 * 1024, 48 * 1024 + 4]
 
 
 def scale(shared_elements: int = 0) -> Kernel:
