@@ -14,5 +14,8 @@ MAX_SYNTAX_ERRORS = 50
 MAX_NESTING = 200
 """How deep `{ ... }` blocks, vectors and parenthesised expressions may nest."""
 
+MAX_KEPT_ANSWERS = 50_000
+"""Kinds of instructions that the validator remembers for one version and target, whatever modules they came from."""
+
 MAX_STATEMENT_TOKENS = 200_000
 """Tokens of one statement. Tables of plain constants and lines of debugging data are read apart and have no limit."""

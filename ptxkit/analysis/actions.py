@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from ptxkit.analysis.bounds import bound_checks, bounded_spaces
 from ptxkit.analysis.fits import fit_checks
+from ptxkit.analysis.homes import home_checks
 from ptxkit.analysis.lanes import IN_THREAD, load, load_parts, own_place
 from ptxkit.analysis.members import member_checks
 from ptxkit.analysis.operands import Operands, Reader, constant
@@ -158,6 +159,7 @@ def _actions(step: Step, wanted: Interests | None, bounded: frozenset[str]) -> l
         *fit_checks(operands),
         *bound_checks(operands, bounded),
         *member_checks(operands),
+        *home_checks(operands),
     )
     return [action for action in (*checks, *events, *values, *control) if action is not None]
 
@@ -173,7 +175,7 @@ def _events(operands: Operands, effect: fx.Effect, *, keeps: bool, maps: bool) -
             return _access(operands, effect, keeps=keeps, maps=maps)
         case fx.TensorMemory():
             return [tensor_memory(operands, effect)]
-        case fx.CtaGroup():
+        case fx.CtaGroup() | fx.Home():
             return []
     return [_record(operands, effect)]
 
@@ -335,7 +337,7 @@ def _wait(operands: Operands, effect: fx.MbarrierWait) -> Action:
 
 def _amount(effect: fx.Effect) -> Expression | None:
     match effect:
-        case fx.MbarrierInit(count=amount) | fx.MbarrierArrive(count=amount):
+        case fx.MbarrierInit(count=amount) | fx.MbarrierArrive(count=amount) | fx.RegisterCount(count=amount):
             return amount
         case fx.WaitGroup(pending=amount):
             return amount

@@ -23,6 +23,8 @@ from ptxkit.syntax.tree import Operand
 _PLACE = ("%tid", "%laneid", "%lanemask", "%ctaid")
 #: What a declared size of the block fixes besides.
 _BLOCK = ("%ntid", "%nwarpid")
+#: What a declared size of the cluster fixes: of its first two CTAs each is looked at.
+_CLUSTER = ("%cluster_ctarank", "%cluster_ctaid", "%cluster_nct")
 #: Its value is in its name.
 _FIXED = ("WARP_SZ",)
 
@@ -33,7 +35,9 @@ class Certainty:
     def __init__(self, program: Program, launch: Launch) -> None:
         self._program = program
         self._bases: dict[tuple[Step, Operand | None], str | None] = {}
-        self._fixed = (*_PLACE, *_BLOCK, *_FIXED) if launch.is_exact else (*_PLACE, *_FIXED)
+        block = _BLOCK if launch.is_exact else ()
+        cluster = _CLUSTER if launch.cluster_size > 1 else ()
+        self._fixed = (*_PLACE, *_FIXED, *block, *cluster)
 
     @cached_property
     def flow(self) -> Flow:

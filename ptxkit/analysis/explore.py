@@ -7,7 +7,7 @@ from ptxkit.analysis.budget import MAX_CTAS, MAX_GROUPS, MAX_RANKS, MAX_TURNS, B
 from ptxkit.analysis.exchange import Exchange
 from ptxkit.analysis.pointers import pointer_parameters
 from ptxkit.analysis.program import Program, Step, flatten
-from ptxkit.analysis.scenario import MORE_SAMPLES, SAMPLES, Launch, Scenario, launch_of
+from ptxkit.analysis.scenario import FEW, MORE_SAMPLES, SAMPLES, Launch, Scenario, launch_of
 from ptxkit.analysis.terms import Term, Terms
 from ptxkit.analysis.trace import GroupTrace
 from ptxkit.analysis.walker import Walker
@@ -78,6 +78,8 @@ class Explorer:
             self._explore(Scenario(self.launch, sample))
             if len(self.missed) == missed:
                 break
+        if self.launch.cluster_size > 1 and all(_is_cut(exploration) for exploration in self.explorations):
+            self._explore(Scenario(self.launch, FEW))
         if not self.launch.is_exact and _counts_threads(self.program):
             self._explore(Scenario(self.launch.resized(), SAMPLES[0]))
         turned: set[Term] = set()
@@ -127,6 +129,11 @@ class Explorer:
     def covered(self) -> set[Step]:
         """Every step that some walk executed, those of called functions included."""
         return set().union(*(group.covered for e in self.explorations for group in e.groups))
+
+
+def _is_cut(exploration: Exploration) -> bool:
+    """Whether some walk came to no end, though it was sure of its path."""
+    return any(group.ended == "budget" and group.guessed is None for group in exploration.groups)
 
 
 def _counts_threads(program: Program) -> bool:

@@ -10,6 +10,8 @@ from ptxkit.records import dataclass, field
 DEFAULT_THREADS = 128
 #: What integer parameters are taken to be, one exploration each: whole tiles, and a size that leaves a remainder.
 SAMPLES = (512, 19)
+#: A size for few rounds, tried where no walk of a cluster's CTA with another one comes to its end.
+FEW = 5
 #: Further sizes, tried while they reach code that no walk has reached.
 MORE_SAMPLES = (99, 1, 4096)
 

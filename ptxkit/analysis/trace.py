@@ -116,8 +116,10 @@ class Misfit:
     beyond the limit `needed`; `bounds` where `needed` bytes from `value` on leave the `variable`, or where none is
     declared there; `window` where a generic address lies where the words of `rule` say, and must not: at a conversion
     at `other`, or here; `member` where lane `value` is none of the mask `needed`; `rank` and `mask` where a CTA, or one
-    of several, is none of a cluster of `needed`; `rule` where it breaks the table's `rule` between operands. surely: of
-    an alignment, no place of the variable would do; else the declaration of the variable promises less.
+    of several, is none of a cluster of `needed`; `rule` where it breaks the table's `rule` between operands; `home`
+    where an address lies in the own CTA, and must lie in another (`rule` is `other`), or in another CTA than that of
+    role `rule`. surely: of an alignment, no place of the variable would do; else the declaration of the variable
+    promises less.
     """
 
     step: Step

@@ -46,7 +46,7 @@ class Packed:
 def _bytes(value: Any) -> bytes:
     if isinstance(value, TensorMap):
         return value.data()
-    return value if isinstance(value, bytes) else value.tobytes()  # type: ignore[no-any-return]
+    return value if isinstance(value, bytes) else value.tobytes()
 
 
 def submit(

@@ -14,7 +14,9 @@ from ptxkit.records import MISSING, Field, fields
 
 ACCESS_KINDS = ("read", "write", "update")
 # Fields that hold the name of a role rather than a word.
-ROLE_FIELDS = frozenset({"address", "barrier", "state", "phase", "result", "unless", "multicast", "target", "operand"})
+ROLE_FIELDS = frozenset(
+    {"address", "barrier", "state", "phase", "result", "unless", "multicast", "target", "operand", "beside"}
+)
 
 
 @cache

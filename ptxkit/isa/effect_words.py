@@ -32,7 +32,9 @@ _WORDS_OF = {
     ("barrier", "action"): frozenset({"sync", "arrive", "wait"}),
     ("control", "kind"): frozenset({"branch", "branch_indexed", "call", "return", "exit", "trap"}),
     ("grid", "action"): frozenset({"launch_dependents", "wait"}),
+    ("home", "where"): frozenset({"other", "same"}),
     ("prefetch", "level"): frozenset({"L2"}),
+    ("register_count", "action"): frozenset({"increase", "decrease"}),
     ("tensor_fence", "side"): frozenset({"before", "after"}),
     ("tensor_memory", "action"): frozenset({"allocate", "deallocate", "relinquish"}),
 }

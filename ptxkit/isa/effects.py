@@ -261,6 +261,16 @@ class TensorFence:
 
 
 @dataclass(frozen=True, slots=True)
+class Home:
+    """Whose shared memory the address of role `address` must lie in. where: `other` for that of another CTA than the
+    executing thread's, `same` for that of the CTA in whose memory the address of role `beside` lies."""
+
+    address: str
+    where: str
+    beside: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class CtaGroup:
     """The operation is one of a single CTA (`ctas` 1) or of a pair of them (2); a kernel has one kind only."""
 
@@ -290,6 +300,14 @@ class Grid:
     action: str
 
 
+@dataclass(frozen=True, slots=True)
+class RegisterCount:
+    """The warp has `count` registers a thread from here on. action: `increase`, `decrease`."""
+
+    action: str
+    count: Expression
+
+
 Effect: TypeAlias = (
     Access
     | Prefetch
@@ -310,7 +328,9 @@ Effect: TypeAlias = (
     | TensorMemory
     | TensorFence
     | CtaGroup
+    | Home
     | Value
     | Control
     | Grid
+    | RegisterCount
 )

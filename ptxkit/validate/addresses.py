@@ -52,9 +52,11 @@ def misplaced(match: Match, typed: tuple[TypedShape, ...]) -> tuple[int, str, bo
 
     typed: the shapes of the operands; they are known to fit the form.
     """
-    uses = {effect.address: effect.kind for effect in match.effects if isinstance(effect, Access)}
-    uses |= {effect.target: effect.kind for effect in match.effects if isinstance(effect, Control) and effect.target}
+    uses: dict[str, str] | None = None
     for index, (operand, shape) in enumerate(zip(match.operands, typed, strict=True)):
+        if operand.kind == "register" and not operand.symbol:
+            continue
+        uses = _uses(match) if uses is None else uses
         for form, part in _parts(operand, shape):
             if form.kind == "address" and isinstance(part, tuple) and _is_foreign(part[1], match):
                 return index, "must be a parameter of the kind that the state space names", part[0] == "e"
@@ -62,6 +64,12 @@ def misplaced(match: Match, typed: tuple[TypedShape, ...]) -> tuple[int, str, bo
             if wrong is not None:
                 return index, wrong, _is_overlooked(form, part)
     return None
+
+
+def _uses(match: Match) -> dict[str, str]:
+    """What becomes of each operand that is an address or a place in the code: `read`, `write`, `branch`..., by role."""
+    uses = {effect.address: effect.kind for effect in match.effects if isinstance(effect, Access)}
+    return uses | {effect.target: effect.kind for effect in match.effects if isinstance(effect, Control) and effect.target}
 
 
 def _is_overlooked(form: OperandForm, shape: TypedShape) -> bool:

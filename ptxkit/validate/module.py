@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from ptxkit.diagnostics import Diagnostic, Label, Severity, Verdict
-from ptxkit.isa import table
 from ptxkit.isa.targets import canonical_target, parse_target
 from ptxkit.records import replace
 from ptxkit.source import SourceFile, Span
@@ -44,7 +43,7 @@ class _Validation:
         target = targets[0] if targets else None
         if target is not None and "texmode_independent" in module.targets:
             target = replace(target, texmode="independent")
-        self.checker = InstructionChecker(table(), module.version, target)
+        self.checker = InstructionChecker(module.version, target)
         self.declarations = DeclarationChecker(module, Gatekeeper(module.version, target))
         self.is_newer = (module.version or (1, 0)) > NEWEST_VERSION
         self.unknown: Counter[str] = Counter()

@@ -74,7 +74,6 @@ class Named:
     node: Statement | Function
     start: int = 0
 
-
     def is_array(self, name: str) -> bool:
         """Whether the declaration makes `name` an array."""
         declarators = self.node.declarators if isinstance(self.node, Declaration) else ()
@@ -104,9 +103,9 @@ class Scope:
         self.numbered: dict[str, tuple[int, Named]] = {}
         self.labels: dict[str, Named] = {}
         self._memo: dict[str, str] = {}
-        # The checker's notes on operands in this scope, by identity: the parser shares equal operands, and the module
+        # Numbers of the classes of operands in this scope, by identity: the parser shares equal operands, and the module
         # that is checked keeps them alive.
-        self.shapes: dict[int, str | tuple[object, ...]] = {}
+        self.shapes: dict[int, int] = {}
 
     # ------------------------------------------------------------------------------------------ declaring
 

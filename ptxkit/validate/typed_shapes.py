@@ -46,14 +46,7 @@ COMPONENT = "component"
 
 
 MEMORY = "memory"
-"""Behind the type of a single variable, or of a component of one, whose name stands in braces: as if it were a register,
-to assemblers."""
-
-
-def remember(operand: Operand, scope: Scope) -> TypedShape:
-    """The operand's shape, kept with the scope: the parser shares equal operands."""
-    shape = scope.shapes[id(operand)] = typed(operand, scope)
-    return shape
+"""Behind the type of a single variable, or of a component of one, whose name stands in braces: a register to assemblers."""
 
 
 def typed(operand: Operand, scope: Scope) -> TypedShape:

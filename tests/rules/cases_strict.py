@@ -35,6 +35,8 @@ FIRST = "first: mbarrier.try_wait.parity.shared::cta.b64 %p7, [%r5], 0; @!%p7 br
 FREE = """tcgen05.fence::before_thread_sync; bar.sync 0; @!%p5 bra end;
 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r20, 32;
 end:"""
+POLL = "poll: ld.acquire.gpu.global.u32 %r12, [%rd2]; setp.eq.u32 %p4, %r12, 0; @%p4 bra poll;"
+SINGLE = "mov.u32 %r11, 0; @%p1 mbarrier.init.shared::cta.b64 [%r5], 1; bar.sync 0; @!%p1 bra full;"
 
 CASES = (
     Case(
@@ -178,5 +180,42 @@ st.shared.b32 [%r4+16], %r3;
         "operands that are stored again are left open",
         f"{TENSOR}\n{PRODUCT} {COMMIT}\n{FIRST} st.shared.b32 [%r4], %r3;\n{FREE}",
         target="sm_100a",
+    ),
+    Case(
+        "a copy behind the wait for a flag needs a fence for global memory",
+        f"""{SINGLE}
+{POLL} //= poll
+{EXPECT}
+{COPY} //? PTX406 poll
+{FULL}""",
+        policy="strict",
+    ),
+    Case(
+        "a copy behind a relaxed flag and a fence of the device needs one, too",
+        f"""{SINGLE}
+{POLL.replace("acquire", "relaxed")} //= poll
+fence.acq_rel.gpu; {FENCE} {EXPECT}
+{COPY} //? PTX406 poll
+{FULL}""",
+        policy="strict",
+    ),
+    Case(
+        "a relaxed flag orders nothing at all",
+        f"{SINGLE}\n{POLL.replace('acquire', 'relaxed')} {EXPECT}\n{COPY}\n{FULL}",
+        policy="strict",
+    ),
+    Case(
+        "a fence on one of two ways to the copy may be the one that counts",
+        f"{SINGLE}\n{POLL} setp.eq.u32 %p5, %r12, 1; @%p5 bra on; fence.proxy.async;\non: {EXPECT}\n{COPY}\n{FULL}",
+        policy="strict",
+    ),
+    Case(
+        "a copy that comes before the flag is not behind it",
+        f"{SINGLE}\n{EXPECT}\n{COPY}\n{POLL}\n{FULL}",
+        policy="strict",
+    ),
+    Case(
+        "a copy behind a flag is left open",
+        f"{SINGLE}\n{POLL} {EXPECT}\n{COPY}\n{FULL}",
     ),
 )
