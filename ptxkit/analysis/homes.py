@@ -1,0 +1,46 @@
+"""Notices addresses in the shared memory of a CTA that their instruction does not take.
+
+Source: PTX ISA, "cp.async.bulk" (a copy from the own CTA's shared memory goes to another CTA's), "st.async",
+"red.async" and "cp.async.bulk.tensor" (the mbarrier lies beside the data).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from ptxkit.analysis.operands import Operands
+from ptxkit.analysis.terms import of_lane
+from ptxkit.analysis.trace import Misfit
+from ptxkit.isa.effects import Home
+
+if TYPE_CHECKING:
+    from ptxkit.analysis.walker import Walker
+
+
+def home_checks(operands: Operands) -> list[Callable[[Walker], None]]:
+    """A check for each address that must lie in another CTA, or beside another address."""
+    effects = operands.step.match.effects if operands.step.match is not None else ()
+    return [_check(operands, effect) for effect in effects if isinstance(effect, Home)]
+
+
+def _check(operands: Operands, effect: Home) -> Callable[[Walker], None]:
+    step, place = operands.step, f"home of {effect.address}"
+    own = operands.shared(effect.address)
+    beside = operands.shared(effect.beside) if effect.beside is not None else None
+
+    def check(walker: Walker) -> None:
+        address = of_lane(own(walker), walker.first) if own is not None else None
+        other = of_lane(beside(walker), walker.first) if beside is not None else None
+        if not isinstance(address, int):
+            return
+        rank, here = walker.window.rank_of(address), walker.window.rank
+        if effect.where == "other":
+            if rank == here:
+                misfit = Misfit(step, effect.address, 0, "home", 0, rule="other")
+                walker.trace.misfits.setdefault((step, place), misfit)
+        elif isinstance(other, int) and walker.window.rank_of(other) != rank:
+            misfit = Misfit(step, effect.address, 0, "home", 0, rule=str(effect.beside))
+            walker.trace.misfits.setdefault((step, place), misfit)
+
+    return check

@@ -1,0 +1,65 @@
+"""PTX210: an address lies in the shared memory of a CTA that the instruction does not take.
+
+What it does
+    Finds copies from the own CTA's shared memory to `.shared::cluster`, and reductions by `red.async`, whose
+    destination is in the own CTA, where another one's is needed; and stores, reductions and tensor copies whose
+    mbarrier is in another CTA than their destination. (With `.cta_group::2` it may be in either of the pair.)
+
+Why it matters
+    The behaviour is undefined. The bytes may never be counted, so that who waits for them waits for ever.
+
+Example
+    cvta.shared::cluster.u64 %rd1, %rd0;
+    st.async.mbarrier::complete_tx::bytes.shared::cluster.u32 [%r1], %r2, [%r3];
+
+Use instead
+    mapa.shared::cluster.u32 %r4, %r3, %r5;
+    st.async.mbarrier::complete_tx::bytes.shared::cluster.u32 [%r1], %r2, [%r4];
+
+ISA section
+    "cp.async.bulk", "cp.async.bulk.tensor", "st.async", "red.async". Catalogue: BK3, BK4, SA1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptxkit.analysis.certainty import Certainty
+from ptxkit.analysis.kernel import Kernel
+from ptxkit.analysis.trace import Misfit
+from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
+from ptxkit.rules.misuse import misfits
+
+
+def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
+    """Looks at every address that must lie in a certain CTA, and does not."""
+    certainty = Certainty(kernel.program, kernel.explorer.launch)
+
+    def wanted(misfit: Misfit) -> bool:
+        step = misfit.step
+        if misfit.kind != "home" or step.match is None or not certainty.is_own(step):
+            return False
+        roles = (misfit.role, misfit.rule)
+        return all(certainty.is_sure(step, step.match.operand(role, step.instruction)) for role in roles)
+
+    yield from misfits(kernel, wanted, _finding)
+
+
+def _finding(misfit: Misfit) -> Finding:
+    properties = {"operand": misfit.role}
+    if misfit.rule == "other":
+        return Finding(
+            primary=misfit.step,
+            message="needs an address in another CTA's shared memory, and this one is in the own CTA's",
+            help="map the address to another CTA with `mapa`; within one CTA use an instruction that is for that",
+            properties=properties,
+        )
+    return Finding(
+        primary=misfit.step,
+        message="the mbarrier is in the shared memory of another CTA than the destination: both must be in the same",
+        help="map the addresses of the destination and of the mbarrier to the same CTA with `mapa`",
+        properties=properties,
+    )
+
+
+RULE = Rule("PTX210", "other-home", ("cp.async.bulk", "cp.async.bulk.tensor", "st.async", "red.async"), check)
