@@ -1,0 +1,103 @@
+"""Where a thread waits for a flag in global memory, and then copies global memory through the async proxy.
+
+A poll is a loop that only reads a flag, strongly and beyond its own CTA, until it has seen what it waits for. What
+another CTA, grid or GPU stored before it set the flag is known then to the generic proxy of the thread.
+
+Source: PTX ISA, "Causality Order", "Async Proxy", "membar / fence", "Release and Acquire Patterns".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptxkit.analysis.flow import Flow
+from ptxkit.analysis.program import Program, Step
+from ptxkit.isa.effects import Access, Control, Effect, MemoryFence, ProxyFence, Value
+from ptxkit.records import dataclass
+
+_BEYOND = ("gpu", "sys")
+_ACQUIRES = ("acquire", "acq_rel")
+
+
+@dataclass(frozen=True, slots=True)
+class PolledCopy:
+    """A copy out of global memory, and a poll that every path to it passes, with no proxy fence between."""
+
+    poll: Step
+    copy: Step
+
+
+def polled_copies(program: Program) -> Iterator[PolledCopy]:
+    """The copies of a function that come after a poll, in one thread."""
+    copies = [step for step in program.steps if any(_is_copy(effect) for effect in _effects(step))]
+    reads = [step for step in program.steps if any(_is_strong(effect) for effect in _effects(step))] if copies else []
+    if not reads:
+        return
+    flow = Flow(program)
+    fences = [step for step in program.steps if any(_fences_global(effect) for effect in _effects(step))]
+    for copy in copies:
+        polls = [read for read in reads if _is_poll(flow, read, copy) and _acquires(flow, program, read, copy)]
+        if polls and not any(_is_between(flow, polls[-1], fence, copy) for fence in fences):
+            yield PolledCopy(polls[-1], copy)
+
+
+def _effects(step: Step) -> tuple[Effect, ...]:
+    return step.match.effects if step.match is not None else ()
+
+
+def _is_copy(effect: Effect) -> bool:
+    return isinstance(effect, Access) and (effect.kind, effect.space, effect.proxy) == ("read", "global", "async")
+
+
+def _is_strong(effect: Effect) -> bool:
+    if not isinstance(effect, Access) or effect.kind == "write" or effect.proxy != "generic":
+        return False
+    beyond = effect.scope in _BEYOND or effect.order == "volatile"
+    return effect.space in ("global", "generic") and effect.order != "weak" and beyond
+
+
+def _fences_global(effect: Effect) -> bool:
+    if not isinstance(effect, ProxyFence) or effect.proxy != "async":
+        return False
+    return not effect.spaces or "global" in effect.spaces
+
+
+def _is_poll(flow: Flow, read: Step, copy: Step) -> bool:
+    """Whether a thread reads again and again before it can come to a copy, and does nothing else meanwhile."""
+    loop = flow.loop_of(read)
+    if loop is None or flow.block_of(copy) in loop.nodes or not flow.dominates(read, copy):
+        return False
+    if read.instruction.guard is not None:
+        return False
+    others = (step for block in loop.nodes for step in flow.steps(block) if step is not read)
+    return all(_is_idle(effect) for step in others for effect in _effects(step))
+
+
+def _is_idle(effect: Effect) -> bool:
+    if isinstance(effect, Access):
+        return effect.kind == "read" and effect.proxy == "generic"
+    return isinstance(effect, Value | MemoryFence | Control)
+
+
+def _acquires(flow: Flow, program: Program, read: Step, copy: Step) -> bool:
+    """Whether the thread takes over what was released with the flag: by the read itself, or by a fence behind it."""
+    if any(isinstance(effect, Access) and effect.order in _ACQUIRES for effect in _effects(read)):
+        return True
+    fences = [step for step in program.steps if any(map(_acquires_beyond, _effects(step)))]
+    return any(flow.dominates(read, fence) and flow.dominates(fence, copy) for fence in fences)
+
+
+def _acquires_beyond(effect: Effect) -> bool:
+    return isinstance(effect, MemoryFence) and effect.scope in _BEYOND and effect.only is None
+
+
+def _is_between(flow: Flow, first: Step, fence: Step, last: Step) -> bool:
+    """Whether some path leads from one step by a fence to another."""
+    return _leads(flow, first, fence) and _leads(flow, fence, last)
+
+
+def _leads(flow: Flow, first: Step, second: Step) -> bool:
+    here, there = flow.block_of(first), flow.block_of(second)
+    if here == there and first.index < second.index:
+        return True
+    return there in flow.reachable(flow.after[here])
