@@ -1,0 +1,138 @@
+"""How many registers threads have: what the kernel starts with at most, and what `setmaxnreg` makes of it.
+
+The registers of a CTA are shared out anew, none come in: one warp can only have more than it started with where others
+gave as many away. Threads are compared by warps, as registers are given to these.
+Source: PTX ISA, "setmaxnreg", "Performance-Tuning Directives".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+
+from ptxkit.analysis.collectives import WARP, WARPGROUP
+from ptxkit.analysis.kernel import World
+from ptxkit.analysis.program import Program
+from ptxkit.analysis.thread import Thread
+from ptxkit.analysis.trace import Event
+from ptxkit.isa.effects import Barrier, MbarrierWait, RegisterCount
+from ptxkit.records import dataclass
+from ptxkit.syntax.tree import Integer
+
+#: Registers of a multiprocessor, of which a CTA has all at most; a thread's come in eights, and are 256 at most.
+REGISTERS, STEP, MOST = 1 << 16, 8, 256
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One execution of `setmaxnreg` by a thread. before: what the thread had set earlier, None where nothing."""
+
+    position: int
+    event: Event
+    count: int
+    before: Setting | None
+
+    @property
+    def increases(self) -> bool:
+        effect = self.event.effect
+        return isinstance(effect, RegisterCount) and effect.action == "increase"
+
+
+def sets_registers(program: Program) -> bool:
+    """Whether a kernel has a `setmaxnreg`."""
+    return any(isinstance(e, RegisterCount) for step in program.steps if step.match for e in step.match.effects)
+
+
+def most_at_start(program: Program, threads: int) -> int | None:
+    """The registers that a thread can have at the start, at most, in blocks of up to so many threads.
+
+    None where no directive says it: either `.maxnreg`, or how many threads a block has and how many blocks there are
+    together. Without these an assembler ignores `setmaxnreg`, unless an option tells it.
+    """
+    limit = program.function.directive("maxnreg")
+    if limit is not None:
+        return _upwards(_number(limit.words))
+    ctas = program.function.directive("minnctapersm")
+    sized = program.function.directive("reqntid") or program.function.directive("maxntid")
+    if ctas is None or sized is None:
+        return None
+    resident = -(-threads // WARP) * WARP * max(_number(ctas.words), 1)
+    return min(REGISTERS // resident // STEP * STEP, MOST)
+
+
+def settings_of(thread: Thread) -> list[Setting]:
+    """What a thread sets, in order."""
+    found: list[Setting] = []
+    for position, event in thread.positions(RegisterCount):
+        if isinstance(event.amount, int):
+            found.append(Setting(position, event, event.amount, found[-1] if found else None))
+    return found
+
+
+def synchronises_between(thread: Thread, since: int, until: int) -> bool:
+    """Whether a thread meets threads of other warps between two positions, or may."""
+    return thread.trace.opaque or any(
+        since < position < until and not (isinstance(event.effect, Barrier) and event.effect.level == "warp")
+        for position, event in thread.positions(Barrier, MbarrierWait)
+    )
+
+
+class Pool:
+    """The registers of one CTA, by what its warps give away and take. start: what a thread starts with, at most."""
+
+    def __init__(self, world: World, start: int) -> None:
+        self._world = world
+        self.start = start
+
+    def most_for(self, tid: int, count: int) -> int | None:
+        """The registers that each thread of the warpgroup of `tid` may get, at most, where these are fewer than the
+        `count` that it asks for: all others have given away what they ever give, or keep what they end with."""
+        team = self._team_of(tid)
+        given = sum(self.start - fewest for warp, (fewest, _) in self._holdings.items() if warp not in team)
+        most = self.start + given // max(len(team), 1)
+        if count > most:
+            return most
+        last = [final for _, final in self._holdings.values()]
+        missing = sum(last) - self.start * len(last)
+        takers = [final for final in last if final > self.start]
+        return min(count, max(takers)) - -(-missing // len(takers)) if missing > 0 else None
+
+    def _team_of(self, tid: int) -> frozenset[int]:
+        """The warps of a thread's warpgroup, which want the same."""
+        first = tid // WARPGROUP * (WARPGROUP // WARP)
+        return frozenset(warp for warp in self._holdings if first <= warp < first + WARPGROUP // WARP)
+
+    @cached_property
+    def _holdings(self) -> dict[int, tuple[int, int]]:
+        """By warp: the fewest registers that a thread of it ever has, and those that it ends with, both at least."""
+        lowest = min(_operands(self._world.program), default=self.start)
+        threads = self._world.scenario.launch.threads
+        counts: dict[int, list[int]] = {tid: [self.start] for tid in range(threads)}
+        for group in self._world.groups:
+            for tid, event in group.each(lambda event: isinstance(event.effect, RegisterCount)):
+                counts[tid].append(event.amount if isinstance(event.amount, int) else lowest)
+            if group.guessed is not None or group.ended != "exit" or group.opaque:
+                for tid in group.tids:
+                    counts[tid].append(lowest)
+        found: dict[int, tuple[int, int]] = {}
+        for tid, held in counts.items():
+            fewest, last = found.get(tid // WARP, (self.start, MOST))
+            found[tid // WARP] = min(fewest, *held), min(last, held[-1])
+        return found
+
+
+def _operands(program: Program) -> Iterator[int]:
+    """The numbers of registers that a kernel sets anywhere."""
+    for step in program.steps:
+        if step.match and any(isinstance(effect, RegisterCount) for effect in step.match.effects):
+            operand = step.instruction.operands[0]
+            yield operand.value if isinstance(operand, Integer) else 0
+
+
+def _number(words: tuple[str, ...]) -> int:
+    return next((int(word, 0) for word in words if word.strip(",").isdigit()), 0)
+
+
+def _upwards(count: int) -> int:
+    """Registers are given in eights."""
+    return min(-(-count // STEP) * STEP, MOST)

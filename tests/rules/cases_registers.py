@@ -1,0 +1,92 @@
+"""PTX605: who executes `setmaxnreg`, what it asks for, and what comes before it."""
+
+from __future__ import annotations
+
+from tests.rules.support import Case
+
+THREE, TWO, ONE = (f".reqntid {threads}, 1, 1\n.minnctapersm 1" for threads in (384, 256, 128))
+GROUP = "setp.lt.u32 %p3, %r1, 128;"
+DOWN, UP = "setmaxnreg.dec.sync.aligned.u32", "setmaxnreg.inc.sync.aligned.u32"
+
+CASES = (
+    Case("a warpgroup gives and two take what there is", f"{GROUP}\n@%p3 {DOWN} 24;\n@!%p3 {UP} 240;", bounds=THREE),
+    Case(
+        "a warpgroup gives and two take more than there is",
+        f"{GROUP}\n@%p3 {DOWN} 32;\n@!%p3 {UP} 240; //! PTX605",
+        bounds=THREE,
+    ),
+    Case(
+        "what nobody gives nobody gets",
+        f"{GROUP}\n@!%p3 {UP} 176; //! PTX605",
+        bounds=THREE,
+    ),
+    Case(
+        "what a thread has at the start may be as much as it asks for",
+        f"{GROUP}\n@!%p3 {UP} 168;",
+        bounds=THREE,
+    ),
+    Case(
+        "a directive says how many registers there are",
+        f"{UP} 120; //! PTX605",
+        bounds=".reqntid 256, 1, 1\n.maxnreg 112",
+    ),
+    Case("a directive says that there are enough registers", f"{UP} 112;", bounds=".reqntid 256, 1, 1\n.maxnreg 112"),
+    Case(
+        "blocks that share a multiprocessor share its registers",
+        f"{UP} 136; //! PTX605",
+        bounds=TWO.replace("persm 1", "persm 2"),
+    ),
+    Case("the size of a block alone does not say it", f"{UP} 256;", bounds=".reqntid 384, 1, 1"),
+    Case("without a directive nobody knows what there is", f"{GROUP}\n@%p3 {DOWN} 40;\n@!%p3 {UP} 256;", bounds=""),
+    Case(
+        "a largest size says how many there are at most",
+        f"{UP} 176; //! PTX605",
+        bounds=".maxntid 384, 1, 1\n.minnctapersm 1",
+    ),
+    Case("a decrease to more than there can be", f"{DOWN} 176; //! PTX605", bounds=THREE),
+    Case(
+        "a decrease after a decrease goes further down",
+        f"{DOWN} 40; //= first\nbar.sync 0;\n{DOWN} 48; //! PTX605 first",
+        bounds=ONE,
+    ),
+    Case("a decrease after a decrease may go further down", f"{DOWN} 48;\nbar.sync 0;\n{DOWN} 40;", bounds=ONE),
+    Case(
+        "an increase after an increase goes further up",
+        f"{DOWN} 40; bar.sync 0; {UP} 80; //= second\nbar.sync 0;\n{UP} 64; //! PTX605 second",
+        bounds=ONE,
+    ),
+    Case(
+        "a warp's own barrier does not synchronise the warpgroup",
+        f"{DOWN} 40; //= first\nbar.warp.sync -1;\n{UP} 80; //! PTX605 first",
+        bounds=ONE,
+    ),
+    Case("a barrier of the warpgroup synchronises it", f"{DOWN} 40;\nbar.sync 3, 128;\n{UP} 80;", bounds=ONE),
+    Case("to set again what is set moves nothing", f"{DOWN} 40;\n{DOWN} 40;", bounds=ONE),
+    Case(
+        "to set again what is set still wants a barrier under the policy strict",
+        f"{DOWN} 40; //= first\n{DOWN} 40; //? PTX605 first",
+        bounds=ONE,
+        policy="strict",
+    ),
+    Case(
+        "warps of a warpgroup may have roles with numbers of their own",
+        f"setp.lt.u32 %p3, %r1, 32;\n@%p3 {DOWN} 24;\n@!%p3 {DOWN} 32;",
+        bounds=ONE,
+    ),
+    Case(
+        "warps of a warpgroup set the same number under the policy strict",
+        f"setp.lt.u32 %p3, %r1, 32;\n@%p3 {DOWN} 24; //? PTX605\n@!%p3 {DOWN} 32;",
+        bounds=ONE,
+        policy="strict",
+    ),
+    Case(
+        "the number at the start is declared under the policy strict",
+        f"{DOWN} 24; //? PTX605",
+        bounds="",
+        policy="strict",
+    ),
+    Case(
+        "a warp of a warpgroup that sets nothing", f"setp.lt.u32 %p3, %r1, 96;\n@%p3 {DOWN} 24; //! PTX605", bounds=ONE
+    ),
+    Case("an elected lane", f"elect.sync _|%p3, -1;\n@%p3 {DOWN} 24; //! PTX605", bounds=ONE),
+)
