@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args, get_origin, overload
 
-from ptxkit.build.addresses import Address, Const, Generic, Global
+from ptxkit.build.addresses import Address, Const, Generic, Global, Shared
 from ptxkit.build.assemble import Assembled, assemble
 from ptxkit.build.barrier import Barrier
 from ptxkit.build.copies import Copy, memcpy_async
@@ -34,8 +34,9 @@ from ptxkit.build.recorder import InPrologue
 from ptxkit.build.special import CLUSTERS
 from ptxkit.build.sync import Sync
 from ptxkit.build.tensormap import ALIGNMENT, TensorForm, TensorMap, tensor_form
-from ptxkit.build.types import Scalar, ScalarT, b8, memory_word, pred, u32, u64
+from ptxkit.build.types import Scalar, ScalarT, b8, f32, memory_word, pred, u32, u64
 from ptxkit.build.values import Register
+from ptxkit.build.wgmma import Accumulator, Matrix, matrix
 from ptxkit.isa.forms import Gate
 from ptxkit.records import dataclass
 from ptxkit.syntax import tree
@@ -211,6 +212,28 @@ class Kernel(Sync, Launching):
         The result tells by which mechanism, and why. barrier: an mbarrier whose current phase waits for the copy.
         """
         return memcpy_async(self, destination, source, size, group, barrier)
+
+    # ---------------------------------------------------------------------------------------- matrices
+
+    def matrix(
+        self,
+        place: Shared[Any],
+        *,
+        swizzle: int = 128,
+        stride: int | None = None,
+        leading: int = 16,
+        transposed: bool = False,
+    ) -> Matrix:
+        """A matrix in shared memory for `wgmma`, as a tensor map with that swizzle writes it.
+
+        stride: bytes from eight rows to the next eight; left out, those of rows as long as the swizzle. leading: bytes
+        from one column of core matrices to the next, where the layout needs it. transposed: rows are along M or N.
+        """
+        return matrix(self, place, swizzle=swizzle, stride=stride, leading=leading, transposed=transposed)
+
+    def accumulator(self, columns: int, scalar: type[Scalar] = f32) -> Accumulator:
+        """The registers of a warpgroup's 64 x `columns` results."""
+        return Accumulator(self, columns, scalar)
 
     # ---------------------------------------------------------------------------------------- the result
 

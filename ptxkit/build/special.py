@@ -56,6 +56,17 @@ class Special(Instructions):
                 self._append("mov.u32", (tree.Name(known.name), tree.Name(name)))
         return known
 
+    def constant_register(self, value: int) -> Register[u32]:
+        """A 32-bit constant in a register, written once in the prologue: for operands that take no constants."""
+        key = f"#{value & 0xFFFFFFFF}"
+        known = self.specials.get(key)
+        if known is None:
+            known = self.specials[key] = self.register(u32)
+            with InPrologue(self):
+                constant = tree.Integer(value & 0xFFFFFFFF, str(value & 0xFFFFFFFF))
+                self._append("mov.u32", (tree.Name(known.name), constant))
+        return known
+
     @property
     def tid(self) -> Triple:
         """The thread's index within its CTA."""

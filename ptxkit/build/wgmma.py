@@ -1,0 +1,155 @@
+"""Warpgroup multiplications: matrices in shared memory by descriptor, accumulators in registers.
+
+    acc = k.accumulator(256)
+    a, b = k.matrix(tile_a), k.matrix(tile_b)          # as a tensor map with swizzle 128 brings them
+    k.wgmma_fence()
+    for step in k.unroll(4):                           # 64 of K, 16 at a time
+        acc.multiply(a.moved(32 * step), b.moved(32 * step), bf16)
+    k.wgmma_commit_group()
+    k.wgmma_wait_group(0)
+
+Source: PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions", "Matrix Descriptor Format", "Register Fragments",
+"Strides".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+from ptxkit.build.addresses import Shared
+from ptxkit.build.errors import BuildTypeError, BuildValueError
+from ptxkit.build.types import Scalar, b32, b64, bf16, f16, f32, pred, s32, u32
+from ptxkit.build.values import Register
+from ptxkit.records import dataclass
+
+if TYPE_CHECKING:
+    from ptxkit.build.flow import Flow
+
+ROWS = 64
+"""Of the accumulator of one warpgroup."""
+_SWIZZLES = {0: 0, 128: 1, 64: 2, 32: 3}
+"""Of a descriptor's layout, by the bytes that the swizzle spans."""
+_FIELD = (1 << 14) - 1
+_STEP_BYTES = 32
+"""Of a row that one instruction multiplies, whatever the type: 16 elements of bf16, 32 of e4m3, 8 of tf32."""
+_WORDS = {"tf32": "tf32", "e4m3": "e4m3", "e5m2": "e5m2", "s8": "s8", "u8": "u8"}
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """A matrix in shared memory, as the low word of its descriptor; the high word is constant.
+
+    transposed: the rows in memory are along M or N, not along K.
+    """
+
+    flow: Flow
+    low: Register[u32]
+    high: int
+    transposed: bool = False
+
+    def moved(self, offset: int | Register[u32]) -> Matrix:
+        """The matrix `offset` bytes further on; a constant is a multiple of 16."""
+        if isinstance(offset, Register):
+            return Matrix(self.flow, self.low + (offset >> 4), self.high, self.transposed)
+        if offset % 16:
+            raise BuildValueError(f"a descriptor moves by multiples of 16 bytes, not by {offset}")
+        return Matrix(self.flow, self.low + (offset >> 4), self.high, self.transposed) if offset else self
+
+    def descriptor(self) -> Register[b64]:
+        """The descriptor's 64 bits in a register."""
+        high = self.flow.constant_register(self.high)
+        return cast("Register[b64]", self.flow.instruction("mov_b64", ((self.low, high),)))
+
+
+def matrix(
+    flow: Flow,
+    place: Shared[Any],
+    *,
+    swizzle: int = 128,
+    stride: int | None = None,
+    leading: int = 16,
+    transposed: bool = False,
+) -> Matrix:
+    """See `Kernel.matrix`."""
+    if not isinstance(place, Shared):
+        raise BuildTypeError(f"a matrix for wgmma is in the CTA's shared memory, not {place!r}")
+    if swizzle not in _SWIZZLES:
+        raise BuildValueError(f"a swizzle spans {', '.join(map(str, sorted(_SWIZZLES)))} bytes, not {swizzle!r}")
+    apart = 8 * swizzle if stride is None and swizzle else stride
+    for name, value in (("stride", apart), ("leading", leading)):
+        if value is None or value % 16 or not 0 <= value >> 4 <= _FIELD:
+            raise BuildValueError(f"{name} is a multiple of 16 bytes below 256 kB, not {value!r}")
+    assert apart is not None
+    needed = 8 * swizzle if swizzle else 16
+    if place.alignment < needed:
+        raise BuildTypeError(f"a matrix with a swizzle of {swizzle} is aligned to {needed} bytes, and not {place!r}")
+    address = place.to_register() >> 4
+    low = cast("Register[u32]", address & _FIELD) | leading >> 4 << 16
+    return Matrix(flow, low, apart >> 4 | _SWIZZLES[swizzle] << 30, transposed)
+
+
+class Accumulator:
+    """The 64 x n results of a warpgroup, n / 2 in each thread. registers: they are written by `multiply`."""
+
+    def __init__(self, flow: Flow, columns: int, scalar: type[Scalar] = f32) -> None:
+        if scalar not in (f32, s32):
+            raise BuildTypeError(f"an accumulator holds f32 or s32, not {scalar!r}")
+        if isinstance(columns, bool) or not isinstance(columns, int) or columns % 8 or not 8 <= columns <= 256:
+            raise BuildValueError(f"an accumulator has 8 to 256 columns, by eights, not {columns!r}")
+        self._flow = flow
+        self.columns = columns
+        self.type = scalar
+        self.registers: tuple[Register[Any], ...] = tuple(flow.register(scalar) for _ in range(columns // 2))
+
+    def multiply(
+        self,
+        a: Matrix | Sequence[Register[Any]],
+        b: Matrix,
+        element: type[Scalar] | str,
+        *,
+        b_element: type[Scalar] | str | None = None,
+        accumulate: bool | Register[pred] = True,
+        scale_a: int = 1,
+        scale_b: int = 1,
+    ) -> None:
+        """Starts `self = a * b + self`, or `a * b` where `accumulate` does not hold, for 32 bytes of K.
+
+        a: a matrix, or four registers with its fragment. element, b_element: their types; `e4m3`, `tf32` and the like
+        by name. It is complete when its group is waited for; until then the registers may not be touched.
+        """
+        words = [_word(element), _word(element if b_element is None else b_element)]
+        k = _STEP_BYTES * 8 // {"f16": 16, "bf16": 16, "tf32": 32}.get(words[0], 8)
+        opcode = f"wgmma.mma_async.sync.aligned.m{ROWS}n{self.columns}k{k}.{self.type.word}.{words[0]}.{words[1]}"
+        left: object = a.descriptor() if isinstance(a, Matrix) else tuple(a)
+        scale = int(accumulate) if isinstance(accumulate, bool) else accumulate
+        more: list[object] = [] if self.type is s32 else [scale_a, scale_b]
+        if words[0] in ("f16", "bf16"):
+            more += [int(a.transposed)] if isinstance(a, Matrix) else []
+            more.append(int(b.transposed))
+        self._flow.emit(opcode, self.registers, left, b.descriptor(), scale, *more)
+
+    def row(self, index: int) -> Register[u32]:
+        """The row of the thread's result of that number."""
+        lane, thread = self._flow.laneid, self._flow.tid.x
+        return ((thread >> 5) & 3) * 16 + (lane >> 2) + 8 * (index // 2 % 2)
+
+    def column(self, index: int) -> Register[u32]:
+        """The column of the thread's result of that number."""
+        return (self._flow.laneid & 3) * 2 + (index // 4 * 8 + index % 2)
+
+    def packed(self, scalar: type[Scalar]) -> list[Register[b32]]:
+        """The results as pairs of halves, two in a register: `cvt.rn.bf16x2.f32`; the even column is the low half."""
+        if scalar not in (bf16, f16) or self.type is not f32:
+            raise BuildTypeError(f"results of f32 are packed as pairs of f16 or bf16, not of {scalar!r}")
+        pairs = zip(self.registers[::2], self.registers[1::2], strict=True)
+        name = f"cvt_rn_{scalar.word}x2_f32"
+        found = [cast("Register[Any]", self._flow.instruction(name, (high, low))) for low, high in pairs]
+        return [Register(self._flow, b32, each.name) for each in found]
+
+
+def _word(element: type[Scalar] | str) -> str:
+    word = element if isinstance(element, str) else element.word
+    if word not in _WORDS and word not in ("f16", "bf16"):
+        raise BuildTypeError(f"wgmma multiplies f16, bf16, {', '.join(_WORDS)}, not {word}")
+    return word
