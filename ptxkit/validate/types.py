@@ -226,8 +226,6 @@ def _wrong_bare(operand: OperandForm, shape: tuple[object, ...]) -> str | None:
         return "is no address"
     if found in (SPECIAL, UNKNOWN) or is_symbol(found):
         return None
-    if operand.object == "mbarrier" and is_type(found) and bits(found) == 64 and kind(found) in ("b", "u", "s"):
-        return "must be a place in brackets: without them an assembler takes it for a policy"
     if shape[0] == "n":
         return None if found == "pred" and not operand.wide else "is no address"
     holds = bits(found) == 64 or (bits(found) == 32 and kind(found) in ("b", "u", "s"))

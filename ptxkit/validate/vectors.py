@@ -86,7 +86,7 @@ def _ruling(tagged: Sequence[tuple[object, ...]], wanted: str, element: OperandF
     first = str(tagged[0][1])
     named = [_element_type(part) for part in tagged if part != ("c", INTEGER)]
     if first == INTEGER:
-        is_open = kind(wanted) == "f" or not element.own or not named or tagged[-1][0] == "s"
+        is_open = kind(wanted) == "f" or not element.own or not named or tagged[-1][0] == "s" or named[-1] == "s64"
         return None if is_open else named[-1]
     if kind(wanted) == "f":
         return named[-1] if element.own else None
