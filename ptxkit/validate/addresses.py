@@ -69,7 +69,9 @@ def misplaced(match: Match, typed: tuple[TypedShape, ...]) -> tuple[int, str, bo
 def _uses(match: Match) -> dict[str, str]:
     """What becomes of each operand that is an address or a place in the code: `read`, `write`, `branch`..., by role."""
     uses = {effect.address: effect.kind for effect in match.effects if isinstance(effect, Access)}
-    return uses | {effect.target: effect.kind for effect in match.effects if isinstance(effect, Control) and effect.target}
+    return uses | {
+        effect.target: effect.kind for effect in match.effects if isinstance(effect, Control) and effect.target
+    }
 
 
 def _is_overlooked(form: OperandForm, shape: TypedShape) -> bool:

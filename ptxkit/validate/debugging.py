@@ -6,7 +6,7 @@ Source: PTX ISA, "Debugging Directives".
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from ptxkit.diagnostics import Severity
 from ptxkit.isa.functions import is_type
@@ -17,6 +17,7 @@ from ptxkit.validate.findings import Finding, Gatekeeper
 from ptxkit.validate.variables import data_types
 
 _MOST = (1 << 32) - 1
+_MANY_DIGITS = 10  # from so many on a number may be larger
 _RANGES = {
     ".b8": (-128, 255),
     ".b16": (-(1 << 15), (1 << 16) - 1),
@@ -39,8 +40,9 @@ class DebugChecker:
         self._gates = gates
         self._files: set[int] = set()
         self._places: set[tuple[int | None, ...]] = set()
+        self._unread: list[tuple[str, ...]] = []
+        self._known: set[tuple[str, ...]] = set()
         self._labels: set[str] = set()
-        self._plain: set[Directive] = set()
 
     def file(self, directive: Directive, start: int) -> Iterator[Finding]:
         """`.file number "name"[, time, size]`."""
@@ -60,31 +62,43 @@ class DebugChecker:
             if (constant_of(word) or 0) >> 64:
                 yield Finding("PTX107", f"{clip(word)} is too large a number", start, word)
 
-    def loc(self, directive: Directive, start: int) -> Iterator[Finding]:
-        """`.loc file line column[, function_name label, inlined_at file line column]`."""
-        if directive in self._plain:
-            return
+    def loc(self, directive: Directive, start: int) -> Iterable[Finding]:
+        """`.loc file line column[, function_name label, inlined_at file line column]`; equal ones count once."""
         words = directive.words
-        place = tuple(map(constant_of, words[:3]))
-        yield from _too_large(words[:3], start)
+        if words in self._known:
+            return ()
         if len(words) > 3:
-            match = re.fullmatch(_INLINED, " ".join(words[3:]))
-            if match is None:
-                message = "`.loc` goes on with `function_name` and then `inlined_at`, both of them"
-                help_ = "write `.loc 1 2 3, function_name label, inlined_at 1 5 0`"
-                yield Finding("PTX107", message, start, words[3], help=help_, section=_LOC_SECTION)
-                return
-            yield from self._gates.feature("inlined_at", start, "inlined_at")
-            label, *above = match.groups()
-            if label[0] == "." and _is_taken(label[1:].partition("+")[0]):
-                message = f"`{clip(label)}` is a word of PTX, and no section"
-                yield Finding("PTX107", message, start, label.partition("+")[0], section=_LOC_SECTION)
-            if tuple(map(constant_of, above)) not in self._places:
-                message = f"no `.loc {' '.join(above)}` stands above this one, which is inlined there"
-                yield Finding("PTX107", message, start, "inlined_at", help="add it", section=_LOC_SECTION)
-        else:
-            self._plain.add(directive)
-        self._places.add(place)
+            found = list(self._inlined(words, start))
+            if not found:
+                self._known.add(words)
+            return found
+        self._known.add(words)
+        self._unread.append(words)
+        return () if max(map(len, words)) < _MANY_DIGITS else _too_large(words, start)
+
+    def _inlined(self, words: tuple[str, ...], start: int) -> Iterator[Finding]:
+        yield from _too_large(words[:3], start)
+        match = re.fullmatch(_INLINED, " ".join(words[3:]))
+        if match is None:
+            message = "`.loc` goes on with `function_name` and then `inlined_at`, both of them"
+            help_ = "write `.loc 1 2 3, function_name label, inlined_at 1 5 0`"
+            yield Finding("PTX107", message, start, words[3], help=help_, section=_LOC_SECTION)
+            return
+        yield from self._gates.feature("inlined_at", start, "inlined_at")
+        label, *above = match.groups()
+        if label[0] == "." and _is_taken(label[1:].partition("+")[0]):
+            message = f"`{clip(label)}` is a word of PTX, and no section"
+            yield Finding("PTX107", message, start, label.partition("+")[0], section=_LOC_SECTION)
+        if not self._has_place(above):
+            message = f"no `.loc {' '.join(above)}` stands above this one, which is inlined there"
+            yield Finding("PTX107", message, start, "inlined_at", help="add it", section=_LOC_SECTION)
+        self._unread.append(words[:3])
+
+    def _has_place(self, words: Sequence[str]) -> bool:
+        """Whether a `.loc` names this file, line and column; numbers are read when the first such question comes."""
+        self._places.update(tuple(map(constant_of, each)) for each in self._unread)
+        self._unread.clear()
+        return tuple(map(constant_of, words)) in self._places
 
     def section(self, section: Section, start: int) -> Iterator[Finding]:
         """The lines of a `.section`; equal lines are looked at once."""

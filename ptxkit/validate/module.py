@@ -10,7 +10,7 @@ from ptxkit.isa.targets import canonical_target, parse_target
 from ptxkit.records import replace
 from ptxkit.source import SourceFile, Span
 from ptxkit.syntax import statement_spans
-from ptxkit.syntax.tree import Block, Body, Function, Instruction, Module
+from ptxkit.syntax.tree import Block, Body, Directive, Function, Instruction, Module
 from ptxkit.validate.declarations import DeclarationChecker
 from ptxkit.validate.findings import Finding, Gatekeeper
 from ptxkit.validate.instructions import InstructionChecker
@@ -78,8 +78,9 @@ class _Validation:
             elif isinstance(statement, Block):
                 yield from self._body(statement.body, Scope(scope), function)
             else:
-                for clash in scope.enter(statement, start):
-                    yield self._problem(declared_twice(clash), start)
+                if not isinstance(statement, Directive) or statement.label is not None:
+                    for clash in scope.enter(statement, start):
+                        yield self._problem(declared_twice(clash), start)
                 yield from map(self._finding, self.declarations.statement(statement, function, start, scope))
         for problem, start in list_problems(body, scope):
             yield self._problem(problem, start)

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
 
 from ptxkit.isa import table
 from ptxkit.records import dataclass
@@ -26,7 +25,7 @@ from ptxkit.syntax.tree import (
     Statement,
 )
 
-_NUMBERED = re.compile(r"(.*?[^0-9])([0-9]{1,10})")
+_MOST_DIGITS = 10
 _COMPONENTS = frozenset("xyzwrgba")
 _PARTS = re.compile(r"b[0-7]{1,4}|h[0-3]{1,2}")  # of a register in a video instruction
 _ALWAYS_KNOWN = frozenset({"WARP_SZ", "_"})
@@ -49,11 +48,11 @@ PARAMETERS = frozenset({KERNEL_PARAMETER, INPUT, OUTPUT, ARGUMENT})
 CODE = frozenset({LABEL, FUNCTION, ENTRY, BRANCH_TARGETS, CALL_TARGETS, PROTOTYPE})
 
 
-@lru_cache(maxsize=1 << 16)
 def _split(name: str) -> tuple[str, int]:
-    """`%r12` as `%r` and 12; no prefix for a name without a number."""
-    match = _NUMBERED.fullmatch(name)
-    return (match[1], int(match[2])) if match is not None else ("", 0)
+    """`%r12` as `%r` and 12; no prefix for a name without a number, or with one that nothing counts to."""
+    prefix = name.rstrip("0123456789")
+    digits = name[len(prefix) :]
+    return (prefix, int(digits)) if 0 < len(digits) <= _MOST_DIGITS else ("", 0)
 
 
 def is_symbol(kind: str) -> bool:
@@ -103,8 +102,8 @@ class Scope:
         self.numbered: dict[str, tuple[int, Named]] = {}
         self.labels: dict[str, Named] = {}
         self._memo: dict[str, str] = {}
-        # Numbers of the classes of operands in this scope, by identity: the parser shares equal operands, and the module
-        # that is checked keeps them alive.
+        # The classes of operands in this scope, as numbers, by identity: the parser shares equal operands, and the
+        # module that is checked keeps them alive.
         self.shapes: dict[int, int] = {}
 
     # ------------------------------------------------------------------------------------------ declaring
@@ -196,10 +195,16 @@ class Scope:
 
     def _declared(self, name: str) -> Named | None:
         scope: Scope | None = self
+        split = None
         while scope is not None:
-            found = scope.names.get(name) or scope._find_numbered(name)
+            found = scope.names.get(name)
             if found is not None:
                 return found
+            if scope.numbered:
+                split = split or _split(name)
+                numbered = scope.numbered.get(split[0])
+                if numbered is not None and split[1] < numbered[0]:
+                    return numbered[1]
             scope = scope.outer
         return None
 

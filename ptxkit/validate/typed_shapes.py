@@ -46,7 +46,7 @@ COMPONENT = "component"
 
 
 MEMORY = "memory"
-"""Behind the type of a single variable, or of a component of one, whose name stands in braces: a register to assemblers."""
+"""Behind the type of a variable, or of a component of one, whose name stands in braces: a register to assemblers."""
 
 
 def typed(operand: Operand, scope: Scope) -> TypedShape:
