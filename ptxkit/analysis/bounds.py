@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from ptxkit.analysis.fits import variable_of
+from ptxkit.analysis.fits import symbol_of, variable_of
 from ptxkit.analysis.operands import Operands, Reader
 from ptxkit.analysis.program import Program, Variable
 from ptxkit.analysis.space import FIRST_ADDRESS
@@ -127,11 +127,7 @@ def _outside(
 
 def _off_symbol(walker: Walker, value: Term, length: int) -> tuple[int, Variable | None] | None:
     """The same for a variable whose address is a symbol and a constant."""
-    match walker.terms.key_of(value):
-        case ("variable", str(space), str(name)):
-            outermost = walker.code.program.scope.parent
-            variable = outermost.variables.get(name) if outermost is not None else None
-            known = variable is not None and variable.space == space and value.space == space
-            if known and variable is not None and variable.extent is not None:
-                return None if 0 <= value.offset <= variable.extent - length else (value.offset, variable)
-    return None
+    variable, offset = symbol_of(walker, value) or (None, 0)
+    if variable is None or variable.extent is None or value.space != variable.space:
+        return None
+    return None if 0 <= offset <= variable.extent - length else (offset, variable)

@@ -83,7 +83,12 @@ def _aligned(operands: Operands, role: str, space: str, reader: Reader, needed: 
 
     def look(walker: Walker, value: Value) -> None:
         if isinstance(value, Term):
-            _compare(walker, step, role, value, needed)
+            symbol = symbol_of(walker, value)
+            if symbol is None:
+                _compare(walker, step, role, value, needed)
+            elif symbol[1] % min(needed, symbol[0].alignment):
+                misfit = Misfit(step, role, symbol[1], "alignment", needed, symbol[0])
+                walker.trace.misfits.setdefault((step, role), misfit)
         elif (step, role) not in walker.trace.misfits:
             held = variable_of(walker, space, value)
             promised = min(needed, held[0].alignment) if held is not None else needed
@@ -120,6 +125,17 @@ def _compare(walker: Walker, step: Step, role: str, value: Term, needed: int) ->
             misfit = Misfit(step, role, distance, "apart", common, other=other)
             walker.trace.misfits.setdefault((step, role), misfit)
     seen[(needed, value.offset % needed)] = step
+
+
+def symbol_of(walker: Walker, value: Term) -> tuple[Variable, int] | None:
+    """The variable of global or constant memory whose address a term is but for a constant, and that constant."""
+    match walker.terms.key_of(value):
+        case ("variable", str(space), str(name)):
+            outermost = walker.code.program.scope.parent
+            variable = outermost.variables.get(name) if outermost is not None else None
+            if variable is not None and variable.space == space:
+                return variable, value.offset
+    return None
 
 
 def variable_of(walker: Walker, space: str, value: int) -> tuple[Variable, int] | None:

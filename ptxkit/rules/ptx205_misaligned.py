@@ -1,14 +1,14 @@
 """PTX205: an address is not aligned as its access needs.
 
 What it does
-    Finds addresses in shared and local memory that are no multiple of what the access needs: of
-    its size, of 16 bytes for bulk and tensor copies, of 8 bytes for an mbarrier. What is known of
-    a variable's place is its declared alignment: where an mbarrier or an asynchronous copy needs
-    more than `.align` promises, that is an error too. It is a warning of other accesses, as much
-    code leaves it to the assembler to align arrays to 16 bytes, and one of policy `strict` where
-    the launch gives the size of the memory. Nothing is said where the kernel looks at the address
-    itself. Of a pointer to global memory nothing is known; but two accesses that are apart by less
-    than both must be aligned to cannot both be right.
+    Finds addresses in shared and local memory, and of variables in global and constant memory, that
+    are no multiple of what the access needs: of its size, of 16 bytes for bulk and tensor copies,
+    of 8 bytes for an mbarrier. What is known of a variable's place is its declared alignment: where
+    an mbarrier or an asynchronous copy needs more than `.align` promises, that is an error too. It
+    is a warning of other accesses, as much code leaves it to the assembler to align arrays to 16
+    bytes, and one of policy `strict` where the launch gives the size of the memory. Nothing is said
+    where the kernel looks at the address itself. Of a pointer to global memory nothing is known;
+    but two accesses that are apart by less than both must be aligned to cannot both be right.
 
 Why it matters
     Such an access faults, or goes to another address: the low bits may be masked off. Where the

@@ -106,3 +106,15 @@ def test_an_address_in_a_cta_that_the_cluster_lacks_is_noticed(rank: int, found:
     module = module_of(HEAD + line, parameters=PARAMETERS, bounds=".reqnctapercluster 2")
     assert [(each.kind, each.value) for each in walk(module).trace.misfits.values()] == found
     assert numbers(line) == []
+
+
+def test_a_symbol_in_global_memory_is_aligned_as_declared() -> None:
+    def found(line: str) -> list[tuple[int, int, bool]]:
+        body = f"mov.u64 %rd7, table; {line}"
+        trace = walk(module_of(HEAD + body, parameters=PARAMETERS, before=".global .align 8 .b32 table[8];")).trace
+        return [(m.value, m.needed, m.surely) for m in trace.misfits.values() if m.kind == "alignment"]
+
+    assert found("ld.global.u64 %rd9, [%rd7+8]; ld.global.u32 %r9, [%rd7+4];") == []
+    assert found("ld.global.u64 %rd9, [%rd7+4];") == [(4, 8, True)]
+    assert found("ld.u64 %rd9, [%rd7+12];") == [(12, 8, True)]
+    assert found("ld.global.v2.u64 {%rd8, %rd9}, [%rd7];") == []  # it may well be aligned to 16

@@ -192,4 +192,10 @@ slow:""",
         """mov.u32 %r10, %ntid.x; add.u32 %r10, %r10, -128;
 @%p1 mbarrier.init.shared.b64 [%r5], %r10; //! PTX206""",
     ),
+    Case(
+        "a symbol in global memory is aligned as it is declared to be",
+        """mov.u64 %rd5, words; ld.global.v2.b32 {%r10, %r11}, [%rd5+8];
+ld.global.v2.b32 {%r10, %r11}, [%rd5+4]; //! PTX205""",
+        before=".global .align 8 .b32 words[8];",
+    ),
 )
