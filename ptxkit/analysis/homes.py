@@ -17,6 +17,9 @@ from ptxkit.isa.effects import Home
 if TYPE_CHECKING:
     from ptxkit.analysis.walker import Walker
 
+#: Executions of an instruction that are looked at.
+_MAX_VISITS = 8
+
 
 def home_checks(operands: Operands) -> list[Callable[[Walker], None]]:
     """A check for each address that must lie in another CTA, or beside another address."""
@@ -30,6 +33,8 @@ def _check(operands: Operands, effect: Home) -> Callable[[Walker], None]:
     beside = operands.shared(effect.beside) if effect.beside is not None else None
 
     def check(walker: Walker) -> None:
+        if walker.visit >= _MAX_VISITS:
+            return
         address = of_lane(own(walker), walker.first) if own is not None else None
         other = of_lane(beside(walker), walker.first) if beside is not None else None
         if not isinstance(address, int):
