@@ -18,11 +18,24 @@ from functools import cached_property
 from ptxkit.analysis.actors import synchronises
 from ptxkit.analysis.budget import LOOK, Budget
 from ptxkit.analysis.kernel import World
+from ptxkit.analysis.order import NEVER as NOT_AT_ALL
 from ptxkit.analysis.order import Marks, marks_of
 from ptxkit.analysis.program import Step
 from ptxkit.analysis.terms import Held, Term
 from ptxkit.analysis.trace import Event, GroupEvent, GroupTrace, Opaque, Trace
-from ptxkit.isa.effects import Access, Barrier, MbarrierArrive, MbarrierComplete, MbarrierExpect, MbarrierTrack, Value
+from ptxkit.isa.effects import (
+    Access,
+    Barrier,
+    Effect,
+    MbarrierArrive,
+    MbarrierComplete,
+    MbarrierExpect,
+    MbarrierTrack,
+    MbarrierWait,
+    MemoryFence,
+    ProxyFence,
+    Value,
+)
 from ptxkit.records import dataclass
 
 #: What threads say to each other through flags in memory, and through mbarriers of other CTAs: no walk counts these.
@@ -31,6 +44,8 @@ _MEMORY, _ELSEWHERE = ("memory", 0), ("elsewhere", 0)
 _ALL = ("cta", 0)
 #: Events that are looked at to find one that two groups have in common.
 MAX_BACK = 500
+#: What makes order of relaxed synchronisation.
+_FENCES = (MemoryFence, ProxyFence)
 #: A position behind all others.
 NEVER = 1 << 62
 
@@ -60,9 +75,10 @@ class Path:
 
 def paths_of(group: GroupTrace, world: World) -> list[Path]:
     """The paths of a group."""
-    told = [
-        (at, e) for at, e in enumerate(group.events) if not isinstance(e, Opaque) and synchronises(e.effect, warp=True)
-    ]
+    events = [(at, e) for at, e in enumerate(group.events) if not isinstance(e, Opaque)]
+    told = [(at, e) for at, e in events if synchronises(e.effect, warp=True)]
+    if any(_is_relaxed(e.effect) for _, e in told):  # only these leave it to fences what they order
+        told = [(at, e) for at, e in events if synchronises(e.effect, warp=True) or isinstance(e.effect, _FENCES)]
     differ = [event for _, event in told if isinstance(event, GroupEvent)]
     alike: dict[Hashable, list[int]] = defaultdict(list)
     for index, tid in enumerate(group.tids):
@@ -75,9 +91,9 @@ def paths_of(group: GroupTrace, world: World) -> list[Path]:
         tids = tuple(group.tids[index] for index in indices)
         trace = Trace(tids[0], [event for _, event in kept])
         phases = world.phases_of(trace)
-        marks = marks_of(trace, phases, relaxed=True)
+        marks = marks_of(trace, phases, proxies=True)
         for positions in (*marks.releases.values(), *marks.acquires.values()):
-            positions[:] = [kept[position][0] for position in positions]
+            positions[:] = [kept[at][0] if 0 <= at < len(kept) else at for at in positions]
         syncs = tuple(event for _, event in kept)
         found.append(Path(group, tids[0] // 32, tids, marks, syncs, bool(phases), _completions(kept, marks)))
     return found
@@ -93,7 +109,8 @@ def _completions(events: list[tuple[int, Event]], marks: Marks) -> dict[tuple[Ha
     waiting: dict[Hashable, list[Event]] = defaultdict(list)
     announced: dict[Hashable, bool] = {}
     arrived: dict[Hashable, int] = {}
-    for at, event in events:
+    arrivals: dict[Hashable, int] = defaultdict(int)
+    for _, event in events:
         effect, key = event.effect, ("mbarrier", event.address)
         if isinstance(effect, MbarrierExpect | MbarrierArrive | MbarrierTrack):
             announced.setdefault(key, True)
@@ -101,7 +118,8 @@ def _completions(events: list[tuple[int, Event]], marks: Marks) -> dict[tuple[Ha
                 del arrived[key]
                 waiting[key].clear()
             if not isinstance(effect, MbarrierExpect):
-                arrived[key] = marks.rounds[key][bisect_left(marks.releases[key], at)]
+                arrived[key] = marks.rounds[key][arrivals[key]]
+                arrivals[key] += 1
                 found.update(((key, e.step, e.visit), arrived[key]) for e in waiting.pop(key, ()))
         elif isinstance(effect, MbarrierComplete):
             if not announced.setdefault(key, False):
@@ -215,7 +233,7 @@ class Causality:
             else:
                 positions = path.marks.acquires.get(key, [])
                 at = (path.marks.acquire_of(key, ordinal) if ordinal else positions[0]) if positions else None
-            if at is not None:
+            if at is not None and at < NOT_AT_ALL:
                 yield path, at
 
     def beside(self, path: Path, position: int, mate: Path) -> int:
@@ -286,6 +304,13 @@ class Causality:
     def _listeners(self) -> frozenset[Path]:
         """Paths that may learn something by a strong read of memory."""
         return frozenset(p for p in self.paths if any(_is_strong(step, "read") for step in p.group.covered))
+
+
+def _is_relaxed(effect: Effect) -> bool:
+    """Whether an effect synchronises and orders nothing by itself."""
+    if isinstance(effect, Barrier):
+        return effect.level != "warp" and effect.order == "relaxed"
+    return isinstance(effect, MbarrierArrive | MbarrierWait) and effect.order == "relaxed"
 
 
 def _is_mbarrier(key: Hashable) -> bool:

@@ -1,11 +1,14 @@
 """Accesses of two threads to the same bytes of shared memory, one of them a write, that nothing orders.
 
+Lanes of one warp run together or not, as the GPU likes: what orders them is a barrier of the warp, or of more threads.
+Collective instructions, at which they meet as well, are taken for order, and so is all that may be.
+
 Source: PTX ISA, "Conflict and Data-Races", "Causality Order".
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterator
 
@@ -16,7 +19,7 @@ from ptxkit.analysis.program import Step
 from ptxkit.analysis.ranges import RangeIndex
 from ptxkit.analysis.touches import extent_of
 from ptxkit.analysis.trace import Event, GroupEvent, Opaque
-from ptxkit.isa.effects import Access
+from ptxkit.isa.effects import Access, Barrier, MbarrierWait, MemoryFence
 from ptxkit.records import dataclass, field
 
 #: Executions of one instruction that are looked at, the first and the last: a ring of so many slots comes round.
@@ -51,7 +54,7 @@ class Touch:
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """A write, and a read of the same bytes by a thread of another warp, with nothing that may order them.
+    """A write, and a read of the same bytes by another thread, with nothing that may order them.
 
     returns: the read is of what was there before, and the write belongs to a later round.
     """
@@ -60,17 +63,32 @@ class Conflict:
     read: Touch
     returns: bool
 
+    @property
+    def is_inside(self) -> bool:
+        """Whether both threads are lanes of one warp."""
+        return self.write.path.warp == self.read.path.warp
+
 
 @dataclass(slots=True)
 class _Place:
-    """All that threads do to one range of bytes: by path and position, each of one thread of the path."""
+    """All that threads do to one range of bytes: by path and position, each of one thread of the path.
+
+    others: of a further thread that reads it there.
+    """
 
     writes: dict[Path, dict[int, Touch]] = field(default_factory=lambda: defaultdict(dict))
     reads: dict[Path, dict[int, Touch]] = field(default_factory=lambda: defaultdict(dict))
+    others: dict[Path, dict[int, Touch]] = field(default_factory=lambda: defaultdict(dict))
+
+    def is_read(self, touch: Touch) -> None:
+        """Notes a read."""
+        first = self.reads[touch.path].setdefault(touch.position, touch)
+        if first is not touch:
+            self.others[touch.path].setdefault(touch.position, touch)
 
 
 class Conflicts:
-    """The conflicts of one world, between threads of different warps."""
+    """The conflicts of one world, between threads of different warps, and between lanes that take one path."""
 
     def __init__(self, world: World) -> None:
         self._world = world
@@ -79,6 +97,7 @@ class Conflicts:
         self._paths = {tid: path for path in self._causality.paths for tid in path.tids}
         self._seen: set[tuple[Path, tuple[int, ...], Path, tuple[int, ...]]] = set()
         self._found: set[tuple[Step, Step, bool, bool]] = set()
+        self._met: dict[tuple[int, ...], tuple[list[int], list[int]]] = {}
 
     def __iter__(self) -> Iterator[Conflict]:
         places: dict[tuple[int, int], _Place] = defaultdict(_Place)
@@ -87,7 +106,7 @@ class Conflicts:
         if not places:
             return
         for touched, touch in self._touches("read"):
-            places[touched].reads[touch.path].setdefault(touch.position, touch)
+            places[touched].is_read(touch)
         index: RangeIndex[_Place] = RangeIndex()
         for touched, place in places.items():
             if place.reads:
@@ -125,11 +144,51 @@ class Conflicts:
             for reader, reads in read.reads.items():
                 self._budget.lookups -= 1
                 if writer.warp == reader.warp:
+                    if writer.group is reader.group:
+                        yield from self._inside(writes, reads, read.others.get(reader, {}))
                     continue
                 key = (writer, tuple(writes), reader, tuple(reads))
                 if key not in self._seen:
                     self._seen.add(key)
                     yield from self._between(list(writes.values()), list(reads.values()))
+
+    def _inside(
+        self, writes: dict[int, Touch], reads: dict[int, Touch], others: dict[int, Touch]
+    ) -> Iterator[Conflict]:
+        """The conflicts between lanes that take one path: with the reads next to each write, before it and behind."""
+        positions = list(reads)
+        for at, write in writes.items():
+            behind = bisect_left(positions, at)
+            for near in positions[max(behind - 1, 0) : behind + 1]:
+                read = next((r for r in (reads[near], others.get(near)) if r is not None and r.tid != write.tid), None)
+                if read is None:
+                    continue
+                self._budget.lookups -= 1
+                if not (self._meets(read, write) if near < at else self._meets(write, read)):
+                    yield from self._new(Conflict(write, read, near < at))
+
+    def _meets(self, earlier: Touch, later: Touch) -> bool:
+        """Whether anything that the lanes of a path do between two accesses, or at the later one, may order them."""
+        group = earlier.path.group
+        known = self._met.get(group.tids)
+        if known is None:
+            events = [at for at, event in enumerate(group.events) if _is_meeting(event)]
+            known = self._met[group.tids] = events, sorted(step.start for step in group.covered if _is_collective(step))
+        events, collective = known
+        first = bisect_left(events, earlier.position)
+        if first < len(events) and events[first] <= later.position:
+            return True
+        since, until = earlier.event.step.start, later.event.step.start
+        if since < until:
+            return bisect_left(collective, since) < bisect_right(collective, until)
+        return bool(collective) and (collective[-1] >= since or collective[0] <= until)  # round a loop
+
+    def _new(self, conflict: Conflict) -> Iterator[Conflict]:
+        write, read = conflict.write, conflict.read
+        key = (write.event.step, read.event.step, conflict.returns, write.is_sure and read.is_sure)
+        if key not in self._found:
+            self._found.add(key)
+            yield conflict
 
     def _between(self, writes: list[Touch], reads: list[Touch]) -> Iterator[Conflict]:
         """The conflicts between the writes of one thread and the reads of another."""
@@ -145,11 +204,7 @@ class Conflicts:
                 if self._causality.may_precede(reader, read.position, writer, write.position):
                     break
                 refills = any(horizon <= read.position for horizon in horizons[:number])
-                conflict = Conflict(write, read, self._returns(write, read, refills))
-                key = (write.event.step, read.event.step, conflict.returns, write.is_sure and read.is_sure)
-                if key not in self._found:
-                    self._found.add(key)
-                    yield conflict
+                yield from self._new(Conflict(write, read, self._returns(write, read, refills)))
 
     def _returns(self, write: Touch, read: Touch, refills: bool) -> bool:
         """Whether the write belongs to a later round than the read.
@@ -174,6 +229,24 @@ def _edges(tids: tuple[int, ...]) -> list[int]:
 def _firsts(paths: list[Path]) -> list[int]:
     """The first thread of each path, as indices: where all threads touch the same bytes, one of a path will do."""
     return list({path: index for index, path in reversed(list(enumerate(paths)))}.values())
+
+
+def _is_meeting(event: Event | GroupEvent | Opaque) -> bool:
+    """Whether lanes may learn there of what others did: where they meet, wait, or use memory in a strong way."""
+    if isinstance(event, Opaque):
+        return True
+    effect = event.effect
+    if isinstance(effect, Access):
+        return effect.order != "weak" or effect.kind == "update"
+    return isinstance(effect, Barrier | MbarrierWait | MemoryFence)
+
+
+def _is_collective(step: Step) -> bool:
+    """Whether the lanes of a warp execute a step together: it is no event where all of them take one path."""
+    if step.match is None:
+        return False
+    meets = any(isinstance(effect, Barrier) and effect.level == "warp" for effect in step.match.effects)
+    return meets or {"sync", "aligned"}.issubset(step.match.canonical.split("."))
 
 
 def _is_joint(write: Touch, read: Touch) -> bool:

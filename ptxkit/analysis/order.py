@@ -14,7 +14,7 @@ from collections import defaultdict
 from collections.abc import Hashable, Iterator, Mapping
 
 from ptxkit.analysis.trace import Event, Opaque, Trace
-from ptxkit.isa.effects import Barrier, MbarrierArrive, MbarrierTrack, MbarrierWait, MemoryFence
+from ptxkit.isa.effects import Barrier, MbarrierArrive, MbarrierTrack, MbarrierWait, MemoryFence, ProxyFence
 from ptxkit.records import dataclass, field
 
 #: Behind the end of every trace: what a relaxed wait orders that no fence follows.
@@ -56,18 +56,16 @@ class Marks:
         return next((at for at, phase in zip(positions, phases, strict=True) if phase >= ordinal), None)
 
 
-def marks_of(trace: Trace, phases: Mapping[int, int] | None = None, *, relaxed: bool = False) -> Marks:
+def marks_of(trace: Trace, phases: Mapping[int, int] | None = None, *, proxies: bool = False) -> Marks:
     """The marks of a trace. phases: by position, the phase of an arrival, or of which a wait tells.
 
-    relaxed: takes relaxed arrivals and waits for such as order, for who asks what may be ordered in any way. A fence
-    that publishes the initialisation of mbarriers only is taken for one that publishes all.
+    A fence that publishes the initialisation of mbarriers only is taken for one that publishes all. proxies: so is one
+    between proxies, for who asks what may be ordered in any way.
     """
     marks = Marks()
     known = phases or {}
-    plain = "" if relaxed else "relaxed"
-    fences = [
-        at for at, e in enumerate(trace.events) if not isinstance(e, Opaque) and isinstance(e.effect, MemoryFence)
-    ]
+    kinds = (MemoryFence, ProxyFence) if proxies else (MemoryFence,)
+    fences = [at for at, e in enumerate(trace.events) if not isinstance(e, Opaque) and isinstance(e.effect, kinds)]
     for position, event in enumerate(trace.events):
         if isinstance(event, Opaque):
             continue
@@ -75,17 +73,17 @@ def marks_of(trace: Trace, phases: Mapping[int, int] | None = None, *, relaxed: 
         if isinstance(effect, Barrier) and (effect.level, effect.order) != ("warp", "relaxed"):
             key = _barrier_key(effect, event, trace.tid)
             if effect.action in ("sync", "arrive"):
-                marks.releases[key].append(_given(effect.order == plain, position, fences, marks.releases[key]))
+                marks.releases[key].append(_given(effect.order == "relaxed", position, fences, marks.releases[key]))
             if effect.action in ("sync", "wait"):
-                marks.acquires[key].append(_taken(effect.order == plain, position, fences))
+                marks.acquires[key].append(_taken(effect.order == "relaxed", position, fences))
         elif isinstance(effect, MbarrierArrive | MbarrierTrack):
             key = ("mbarrier", event.address)
             order = effect.order if isinstance(effect, MbarrierArrive) else "release"
-            marks.releases[key].append(_given(order == plain, position, fences, marks.releases[key]))
+            marks.releases[key].append(_given(order == "relaxed", position, fences, marks.releases[key]))
             marks.rounds[key].append(known.get(position, len(marks.releases[key])))
         elif isinstance(effect, MbarrierWait):
             key = ("mbarrier", event.address)
-            marks.acquires[key].append(_taken(effect.order == plain, position, fences))
+            marks.acquires[key].append(_taken(effect.order == "relaxed", position, fences))
             told = known.get(position)
             marks.phases[key].append(_phase(marks.phases[key], effect, event) if told is None else told)
     for positions in marks.acquires.values():

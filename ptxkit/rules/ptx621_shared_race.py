@@ -1,14 +1,14 @@
 """PTX621: two threads use the same bytes of shared memory, one of them writes, and nothing orders the two.
 
 What it does
-    Finds a write of shared memory by one thread, and an access of the same bytes by a thread of another warp, between
-    which there is no barrier, no hand-over by an mbarrier and nothing else that may order them: a read of what others
-    write before they are known to have written it, a tile that is filled again, by a store or a copy, while other
-    threads may still read its old contents.
+    Finds a write of shared memory by one thread, and an access of the same bytes by a thread of another warp, or by
+    another lane of its warp, between which there is no barrier, no hand-over by an mbarrier and nothing else that may
+    order them: a read of what others write before they are known to have written it, a tile that is filled again, by a
+    store or a copy, while other threads may still read its old contents.
 
 Why it matters
-    Warps run at different speeds. The read gives what was there before, what is there now, or some of each, and which
-    of these depends on the load of the machine.
+    Warps run at different speeds, and so may the lanes of one warp. The read gives what was there before, what is there
+    now, or some of each, and which of these depends on the load of the machine.
 
 Example
     st.shared.b32 [%r1], %r2;
@@ -35,7 +35,7 @@ from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
 
 
 def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
-    """Looks at what threads of different warps do to the same bytes."""
+    """Looks at what different threads do to the same bytes."""
     seen: set[tuple[Launch, int, int]] = set()
     for number, world in enumerate(kernel.worlds):
         launch = world.scenario.launch
@@ -64,21 +64,22 @@ def _finding(world: World, conflict: Conflict) -> Finding:
     name = world.name_of(conflict.write.event)
     write = conflict.write.event.effect
     copies = isinstance(write, Access) and write.completion is not None
+    who, barrier = ("lane of the warp", "bar.warp.sync -1") if conflict.is_inside else ("warp", "bar.sync 0")
     if conflict.returns:
         verb = "copies into" if copies else "writes"
         return Finding(
             primary=conflict.write.event.step,
             message=f"{verb} {name}, which other threads may still be reading at line {{1}}: nothing orders the two",
-            labels=((conflict.read.event.step, "read of the old contents, by another warp"),),
-            help="add `bar.sync 0;` between the read and the next write of these bytes",
+            labels=((conflict.read.event.step, f"read of the old contents, by another {who}"),),
+            help=f"add `{barrier};` between the read and the next write of these bytes",
             properties={"space": "shared::cta", "hazard": "write after read"},
             cause=conflict.read.event.step,
         )
     return Finding(
         primary=conflict.read.event.step,
         message=f"reads {name}, which other threads write at line {{1}}: nothing orders the two",
-        labels=((conflict.write.event.step, "write by another warp"),),
-        help="add `bar.sync 0;` between the write and the read",
+        labels=((conflict.write.event.step, f"write by another {who}"),),
+        help=f"add `{barrier};` between the write and the read",
         properties={"space": "shared::cta", "hazard": "read after write"},
         cause=conflict.write.event.step,
     )

@@ -23,8 +23,37 @@ def test_nothing_orders_two_warps_before_a_barrier() -> None:
     assert conflicts(f"{STORE} bar.sync 0; {LOAD}") == []
 
 
-def test_threads_of_one_warp_are_not_looked_at() -> None:
-    assert conflicts("@%p1 st.shared.u32 [%r2], %r1; @%p2 ld.shared.u32 %r9, [%r2];") == []
+def test_nothing_orders_two_lanes_before_a_barrier_of_their_warp() -> None:
+    own, next_lane = "shl.b32 %r3, %r1, 2; add.u32 %r4, %r2, %r3;", "xor.b32 %r6, %r3, 4; add.u32 %r6, %r2, %r6;"
+    body = f"{own} {next_lane} st.shared.u32 [%r4], %r1; {{}} ld.shared.u32 %r9, [%r6];"
+    (found,) = conflicts(body.format(""))
+    assert (found.is_inside, found.returns) == (True, False)
+    assert conflicts(body.format("bar.warp.sync -1;")) == []
+    assert conflicts(body.format("bar.sync 0;")) == []
+
+
+def test_what_lanes_do_together_may_order_them() -> None:
+    own, next_lane = "shl.b32 %r3, %r1, 2; add.u32 %r4, %r2, %r3;", "xor.b32 %r6, %r3, 4; add.u32 %r6, %r2, %r6;"
+    shuffle = "shfl.sync.idx.b32 %r7, %r1, 0, 31, -1;"
+    assert conflicts(f"{own} {next_lane} st.shared.u32 [%r4], %r1; {shuffle} ld.shared.u32 %r9, [%r6];") == []
+
+
+def test_a_lane_that_writes_what_another_has_read_needs_a_barrier_too() -> None:
+    own, next_lane = "shl.b32 %r3, %r1, 2; add.u32 %r4, %r2, %r3;", "xor.b32 %r6, %r3, 4; add.u32 %r6, %r2, %r6;"
+    (found,) = conflicts(f"{own} {next_lane} ld.shared.u32 %r9, [%r6]; st.shared.u32 [%r4], %r9;")
+    assert (found.is_inside, found.returns) == (True, True)
+
+
+def test_relaxed_synchronisation_orders_what_a_fence_makes_of_it() -> None:
+    arrive = "@%p1 mbarrier.arrive.relaxed.cta.shared::cta.b64 _, [%r5];"
+    wait = WAIT.format(label="one", parity=0)
+    assert conflicts(f"{STORE} {arrive} {wait} {LOAD}")
+    assert conflicts(f"{STORE} fence.acq_rel.cta; {arrive} {wait} {LOAD}") == []
+    relaxed = wait.replace("parity.shared", "parity.relaxed.cta.shared")
+    plain = arrive.replace(".relaxed.cta", "")
+    assert conflicts(f"{STORE} {plain} {relaxed} {LOAD}")
+    assert conflicts(f"{STORE} {plain} {relaxed} fence.acq_rel.cta; {LOAD}") == []
+    assert conflicts(f"{STORE} {plain} {relaxed} fence.proxy.async; {LOAD}") == []
 
 
 def test_a_barrier_of_the_warp_orders_no_other_warp() -> None:

@@ -52,6 +52,32 @@ ld.shared.u32 %r10, [%r2]; //! PTX621 write""",
         "@%p1 st.shared.u32 [%r2], %r6; bar.sync 0; ld.shared.u32 %r10, [%r2];",
     ),
     Case(
+        "a lane reads what the next one stores",
+        """xor.b32 %r10, %r3, 16; add.u32 %r10, %r10, %r2;
+st.shared.u32 [%r4], %r6; //= write
+ld.shared.u32 %r11, [%r10]; //! PTX621 write""",
+    ),
+    Case(
+        "a lane reads what the next one stores before the warp's barrier",
+        """xor.b32 %r10, %r3, 16; add.u32 %r10, %r10, %r2;
+st.shared.u32 [%r4], %r6; bar.warp.sync -1; ld.shared.u32 %r11, [%r10];""",
+    ),
+    Case(
+        "a lane stores where the next one still reads in the round before",
+        """xor.b32 %r10, %r3, 16; add.u32 %r10, %r10, %r2; mov.u32 %r7, 0;
+next: st.shared.u32 [%r4], %r7; //! PTX621 read
+bar.warp.sync -1;
+ld.shared.u32 %r11, [%r10]; //= read
+add.u32 %r7, %r7, 1; setp.lt.u32 %p3, %r7, 4; @%p3 bra next;""",
+    ),
+    Case(
+        "a lane stores in the other of two tiles while the next one still reads",
+        """xor.b32 %r10, %r3, 16; mov.u32 %r7, 0;
+next: and.b32 %r11, %r7, 1; shl.b32 %r11, %r11, 11; add.u32 %r12, %r4, %r11; st.shared.u32 [%r12], %r7;
+bar.warp.sync -1; add.u32 %r13, %r11, %r2; add.u32 %r13, %r13, %r10; ld.shared.u32 %r14, [%r13];
+add.u32 %r7, %r7, 1; setp.lt.u32 %p3, %r7, 8; @%p3 bra next;""",
+    ),
+    Case(
         "a thread reads a counter that others still add to",
         """red.shared.add.u32 [%r2], 1; //= write
 ld.shared.u32 %r11, [%r2]; //! PTX621 write""",

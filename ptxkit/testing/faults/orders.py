@@ -106,9 +106,13 @@ def _is_of_all(barrier: Barrier) -> bool:
 
 
 def _is_visible(access: Access) -> bool:
-    """Whether an access of the generic proxy may meet one of another thread; global memory is mostly only read."""
+    """Whether an access may meet one of another thread; global memory is mostly only read.
+
+    What else the async proxy does completes on mbarriers, by itself.
+    """
     kind = access.space.partition("::")[0]
-    return access.proxy == "generic" and (kind == "shared" or (kind in ("global", "generic") and access.kind != "read"))
+    is_told = access.proxy == "generic" or access.completion == "wgmma"
+    return is_told and (kind == "shared" or (kind in ("global", "generic") and access.kind != "read"))
 
 
 def _other_memory(reading: Reading) -> Iterator[Change | None]:
