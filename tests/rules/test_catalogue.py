@@ -1,0 +1,46 @@
+"""The table of the catalogue in corpus/rules/README.md: all that the pages of rules, and families of faults, name."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from ptxkit.rules import RULES, Rule
+from ptxkit.rules.pages import PAGES
+from ptxkit.testing.faults.campaign import OPERATORS
+
+_TABLE = Path(__file__).resolve().parents[2] / "corpus" / "rules" / "README.md"
+_ROW = re.compile(r"^\| ([A-Z]{2}\d+) \| .+ \| (.+) \|$", re.MULTILINE)
+#: Item -> what it is found as.
+ITEMS = dict(_ROW.findall(_TABLE.read_text(encoding="utf-8")))
+
+
+def named(rule: Rule) -> list[str]:
+    """The items that the page of a rule names."""
+    page = sys.modules[rule.check.__module__].__doc__ or ""
+    _, _, told = page.partition("Catalogue:")
+    return re.findall(r"\b[A-Z]{2}\d+\b", told)
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)
+def test_the_table_has_the_items_of_each_page_with_its_code(rule: Rule) -> None:
+    missing = [item for item in named(rule) if rule.code not in ITEMS.get(item, "")]
+    assert not missing, f"add {rule.code} to the rows of {', '.join(missing)}"
+
+
+def test_the_table_names_codes_that_there_are() -> None:
+    known = {rule.code for rule in RULES} | {page.code for page in PAGES}
+    told = {code for found in ITEMS.values() for code in re.findall(r"PTX\d+", found)}
+    assert told <= known
+
+
+def test_each_family_of_faults_breaks_items_of_the_table() -> None:
+    broken = {item for operator in OPERATORS for item in operator.rules} - {"race"}
+    assert broken <= set(ITEMS)
+
+
+def test_what_has_no_code_says_why() -> None:
+    assert all(re.search(r"PTX\d+|no rule: |no rule yet|no fault", found) for found in ITEMS.values())
