@@ -153,6 +153,10 @@ def oddity(operand: OperandForm, shape: TypedShape, *, is_result: bool) -> str |
             return "sink_for_address"
         if isinstance(shape, tuple) and (shape[0] not in ("a", "e") or (shape[0] == "e" and not operand.symbol)):
             return "bare_address"
+    if operand.kind == "arguments" and is_result and shape[0] == "c":
+        return "constant_as_result"
+    if shape[0] not in ("v", "p", "a") or (shape[0] == "a" and len(shape) == 2):
+        return None
     if is_result and _has(shape, _is_special):
         return "special_in_result"
     if _has(shape, is_selection):

@@ -86,11 +86,19 @@ def _ruling(tagged: Sequence[tuple[object, ...]], wanted: str, element: OperandF
     first = str(tagged[0][1])
     named = [_element_type(part) for part in tagged if part != ("c", INTEGER)]
     if first == INTEGER:
-        is_open = kind(wanted) == "f" or not element.own or not named or tagged[-1][0] == "s" or named[-1] == "s64"
-        return None if is_open else named[-1]
+        is_open = not element.own or not named or tagged[-1][0] == "s" or bits(wanted) == 64
+        return None if is_open or kind(wanted) == "f" or _counts_on(named, wanted) else named[-1]
     if kind(wanted) == "f":
-        return named[-1] if element.own else None
+        registers = [_element_type(part) for part in tagged if part[0] != "c"]
+        return registers[-1] if element.own and registers else None
     return named[-1] if set(named) != {first} else None
+
+
+def _counts_on(named: Sequence[str], wanted: str) -> bool:
+    """Whether an integer of 64 bits at the end is what an integer constant in front is to an assembler."""
+    if kind(wanted) == "b" or not is_type(named[-1]) or bits(named[-1]) != 64:
+        return False
+    return kind(named[-1]) == "s" or any(_element_bits(each) == bits(wanted) for each in named[:-1])
 
 
 def _wrong_behind_constant(element: OperandForm, wanted: str, last: str) -> str | None:
