@@ -37,6 +37,7 @@ tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r20, 32;
 end:"""
 POLL = "poll: ld.acquire.gpu.global.u32 %r12, [%rd2]; setp.eq.u32 %p4, %r12, 0; @%p4 bra poll;"
 SINGLE = "mov.u32 %r11, 0; @%p1 mbarrier.init.shared::cta.b64 [%r5], 1; bar.sync 0; @!%p1 bra full;"
+REDUCE = "@%p1 cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%rd2], [%r2], 2048;"
 
 CASES = (
     Case(
@@ -217,5 +218,35 @@ fence.acq_rel.gpu; {FENCE} {EXPECT}
     Case(
         "a copy behind a flag is left open",
         f"{SINGLE}\n{POLL} {EXPECT}\n{COPY}\n{FULL}",
+    ),
+    Case(
+        "an atomic counts in a word that bulk reductions add to",
+        f"""st.shared.u32 [%r4], %r1; {FENCE} bar.sync 0;
+red.relaxed.gpu.global.add.u32 [%rd2+16], 1; //= atomic
+{REDUCE} //? PTX407 atomic
+{DONE}""",
+        policy="strict",
+    ),
+    Case(
+        "a generic atomic updates the last word that bulk reductions add to",
+        f"""st.shared.u32 [%r4], %r1; {FENCE} bar.sync 0;
+{REDUCE} //? PTX407 atomic
+{DONE} atom.global.exch.b32 %r12, [%rd2+2044], %r1; //= atomic
+st.global.u32 [%rd1], %r12;""",
+        policy="strict",
+    ),
+    Case(
+        "an atomic counts behind what bulk reductions add to",
+        f"""st.shared.u32 [%r4], %r1; {FENCE} bar.sync 0;
+red.relaxed.gpu.global.add.u32 [%rd2+2048], 1; {REDUCE}
+{DONE}""",
+        policy="strict",
+    ),
+    Case(
+        "where an atomic counts by thread is not known to be what bulk reductions add to",
+        f"""st.shared.u32 [%r4], %r1; {FENCE} bar.sync 0; mul.wide.u32 %rd6, %r1, 4; add.u64 %rd6, %rd6, %rd2;
+red.relaxed.gpu.global.add.u32 [%rd6], 1; {REDUCE}
+{DONE}""",
+        policy="strict",
     ),
 )

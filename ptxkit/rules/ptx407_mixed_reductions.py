@@ -1,0 +1,58 @@
+"""PTX407: atomics and bulk reductions update the same word of global memory.
+
+What it does
+    Under `--policy strict`: finds `atom` or `red`, and `cp.reduce.async.bulk`, on the same bytes behind the same kernel
+    parameter, at a distance that is a number: all CTAs of the grid update these, in any order.
+
+Why it matters
+    Each is atomic to its like. Two operations are atomic to each other only if they are of the same proxy: bulk
+    reductions are done in the async proxy, the others in the generic one. One of two updates may be lost.
+
+Example
+    red.relaxed.gpu.global.add.u32 [%rd2], 1;
+    cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%rd2], [%r2], 512;
+
+Use instead
+    red.relaxed.gpu.global.add.u32 [%rd2+512], 1;
+    cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%rd2], [%r2], 512;
+
+ISA section
+    "Conflict and Data-Races", "Morally strong operations", "cp.reduce.async.bulk". Catalogue: PX17.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptxkit.analysis.kernel import Kernel
+from ptxkit.analysis.reductions import MixedUpdate, mixed_updates
+from ptxkit.diagnostics import Severity
+from ptxkit.rules.finding import Finding, Observation, Rule
+
+
+def check(kernel: Kernel) -> Iterator[Observation]:
+    """Looks at each atomic and each bulk reduction of global memory."""
+    if kernel.policy == "strict":
+        for found in mixed_updates(kernel.program):
+            yield Observation((found.reduction, found.atomic), 0, True, _finding(found))
+
+
+def _finding(found: MixedUpdate) -> Finding:
+    return Finding(
+        primary=found.reduction,
+        message="updates a word through the async proxy that line {1} updates through the generic proxy: the two are"
+        " not atomic to each other",
+        labels=((found.atomic, "update of the same word"),),
+        help="update it by one kind of instruction, or in words of their own",
+        severity=Severity.WARNING,
+        properties={"space": "global", "policy": "strict"},
+        cause=found.atomic,
+    )
+
+
+RULE = Rule(
+    "PTX407",
+    "mixed-reductions",
+    ("Conflict and Data-Races", "Morally strong operations", "cp.reduce.async.bulk"),
+    check,
+)
