@@ -339,7 +339,7 @@ def _amount(effect: fx.Effect) -> Expression | None:
     match effect:
         case fx.MbarrierInit(count=amount) | fx.MbarrierArrive(count=amount) | fx.RegisterCount(count=amount):
             return amount
-        case fx.WaitGroup(pending=amount):
+        case fx.WaitGroup(pending=amount) | fx.Cancellation(granted=amount):
             return amount
         case fx.Barrier(number=number):
             return number

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from ptxkit.analysis.walker import Walker
 
 
+#: Where a walk keeps the answers that its threads have seen, by response.
+_ANSWERS = "%answers"
+
+
 def load_parts(operands: Operands, call: Call) -> tuple[str, Reader, int]:
     """Of `load(space, address, width)`: where the cells are kept, the address in there, the width in bits."""
     space, address, width = call.arguments
@@ -199,6 +203,24 @@ def _packed(terms: Terms, each: int, *parts: Value) -> Value:
     return sum((number & mask(each)) << each * position for position, number in enumerate(numbers))
 
 
+def _is_canceled(operands: Operands, call: Call) -> Reader:
+    """The answer to a request for the work of another cluster: the first is granted, the next are not, as seen by each
+    thread that asks for them in turn. Which it is lies with the GPU, so that it is no guess."""
+    source = operands.argument(call.arguments[-1])
+
+    def ask(walker: Walker) -> Held:
+        response = source(walker)
+        place = (_ANSWERS, response if isinstance(response, int | Term | Lanes) else 0)
+        known = walker.memory.get(place)
+        if known is None:
+            seen = sum(space == _ANSWERS for space, _ in walker.memory)
+            granted = walker.scenario.decisions.setdefault(walker.terms.of(("is_canceled", seen)), not seen)
+            known = walker.memory[place] = int(granted)
+        return known
+
+    return ask
+
+
 def _unknown(_operands: Operands, call: Call) -> Reader:
     name = call.function
     return lambda walker: walker.fresh(name)
@@ -212,6 +234,7 @@ IN_THREAD: dict[str, Callable[[Operands, Call], Reader]] = {
     "shuffle": _shuffle,
     "vote": _vote,
     "pack": _pack,
+    "is_canceled": _is_canceled,
     "unknown": _unknown,
     "float": _unknown,
 }

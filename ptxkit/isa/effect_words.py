@@ -30,6 +30,7 @@ _WORDS = {
 _WORDS_OF = {
     ("async_registers", "kind"): _ACCESSES,
     ("barrier", "action"): frozenset({"sync", "arrive", "wait"}),
+    ("cancellation", "action"): frozenset({"request", "query", "decode"}),
     ("control", "kind"): frozenset({"branch", "branch_indexed", "call", "return", "exit", "trap"}),
     ("grid", "action"): frozenset({"launch_dependents", "wait"}),
     ("home", "where"): frozenset({"other", "same"}),

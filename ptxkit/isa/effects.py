@@ -19,7 +19,7 @@ Value operations, the functions of a `Value` effect (integers are two's compleme
 `convert(from,to,a)` (types such as `u32`), `select(w,a,b,p)`, `compare(operator,type,a,b)` (a predicate),
 `combine(boolop,p,q)` (a predicate), `to_generic(space,a)`, `from_generic(space,a)`, `is_space(space,a)`,
 `map_rank(space,a,rank)`, `rank_of(space,a)`, `load(space,address,w)`, `elected`, `shuffle(mode,a,b,c)`,
-`ballot(p)`, `vote(mode,p)`, `pack(a)`, `unpack(a)`, `float` (some floating-point value), `unknown`.
+`is_canceled(a)`, `ballot(p)`, `vote(mode,p)`, `pack(a)`, `unpack(a)`, `float` (some floating-point value), `unknown`.
 """
 
 from __future__ import annotations
@@ -308,6 +308,16 @@ class RegisterCount:
     count: Expression
 
 
+@dataclass(frozen=True, slots=True)
+class Cancellation:
+    """The launch of another cluster is cancelled, to do its work here. action: `request`; `query` asks whether that was
+    granted, `decode` which cluster it was; `granted` is the answer, 0 where the request was refused.
+    """
+
+    action: str
+    granted: Expression | None = None
+
+
 Effect: TypeAlias = (
     Access
     | Prefetch
@@ -333,4 +343,5 @@ Effect: TypeAlias = (
     | Control
     | Grid
     | RegisterCount
+    | Cancellation
 )

@@ -12,6 +12,7 @@ from tests.corpus.support import ptxas
 from tests.rules import (
     cases_addresses,
     cases_bounds,
+    cases_cancellation,
     cases_clusters,
     cases_groups,
     cases_homes,
@@ -35,6 +36,7 @@ from tests.rules.support import Case, each, expected, told
 CASES = (
     *cases_addresses.CASES,
     *cases_bounds.CASES,
+    *cases_cancellation.CASES,
     *cases_clusters.CASES,
     *cases_groups.CASES,
     *cases_homes.CASES,
