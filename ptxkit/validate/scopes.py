@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 
 from ptxkit.isa import table
 from ptxkit.records import dataclass
@@ -48,6 +49,7 @@ PARAMETERS = frozenset({KERNEL_PARAMETER, INPUT, OUTPUT, ARGUMENT})
 CODE = frozenset({LABEL, FUNCTION, ENTRY, BRANCH_TARGETS, CALL_TARGETS, PROTOTYPE})
 
 
+@lru_cache(maxsize=1 << 16)
 def _split(name: str) -> tuple[str, int]:
     """`%r12` as `%r` and 12; no prefix for a name without a number, or with one that nothing counts to."""
     prefix = name.rstrip("0123456789")
@@ -175,17 +177,16 @@ class Scope:
         """What the name is: a type word, `v2.u32` of a vector register, a symbol's class, `special` or `unknown`."""
         found = self._memo.get(name)
         if found is None:
-            found = self._memo[name] = self._type_of(name)
+            named = self._declared(name)
+            found = self._memo[name] = named.kind if named is not None else self._type_of_other(name)
         return found
 
     def find(self, name: str) -> Named | None:
         """What declares a register or symbol; None for special registers, elements and unknown names."""
         return self._declared(name) or self._forward(name)
 
-    def _type_of(self, name: str) -> str:
-        named = self._declared(name)
-        if named is not None:
-            return named.kind
+    def _type_of_other(self, name: str) -> str:
+        """What a name is that nothing declares so far."""
         part = self._part(name) if "." in name else None
         if part is not None:
             return part
