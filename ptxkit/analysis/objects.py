@@ -17,6 +17,9 @@ from ptxkit.analysis.trace import Event
 from ptxkit.isa.effects import MbarrierArrive, MbarrierWait
 from ptxkit.records import dataclass, field
 
+#: Bytes that an mbarrier may be due at most.
+MAX_BYTES = (1 << 20) - 1
+
 
 @dataclass(slots=True)
 class Object:
@@ -63,7 +66,8 @@ class Excess:
 class Objects:
     """All mbarriers of one rehearsal.
 
-    excess: arrivals that were too many. vague: something could not be played as it is. changes: how often an object
+    excess: arrivals that were too many. overfull: announcements after which an object was due more bytes than it can
+    count, with these bytes. vague: something could not be played as it is. changes: how often an object
     was made or a phase ended. now: how many events were played, which says what was touched last.
     """
 
@@ -73,6 +77,7 @@ class Objects:
         self._observed: list[Counter[Place]] = [Counter() for _ in actors]
         self._tokens: list[Counter[Place]] = [Counter() for _ in actors]
         self.excess: list[Excess] = []
+        self.overfull: list[tuple[Event, int]] = []
         self.vague = False
         self.changes = 0
         self.now = 0
@@ -103,6 +108,8 @@ class Objects:
         if isinstance(size, int):
             known.bytes += size * times
             known.expected += size * times
+            if known.bytes > MAX_BYTES and not self.overfull:
+                self.overfull.append((event, known.bytes))
         else:
             self.vague = True
 

@@ -55,6 +55,7 @@ class Rehearsal:
     stuck: who waits at the end, if nobody can move. uneven: events at one barrier that name different numbers of
     threads. vague: something could not be played as it is: a parity or an address that nobody knows. finished: it was
     played to its end. uneven_bytes: mbarriers that are due bytes at the end, or have had some that nobody announced.
+    overfull: the first announcement after which an mbarrier was due more bytes than it can count, with these bytes.
     """
 
     phases: dict[tuple[int, int], int] = field(default_factory=dict)
@@ -62,6 +63,7 @@ class Rehearsal:
     excess: list[Excess] = field(default_factory=list)
     uneven: list[tuple[Event, Event]] = field(default_factory=list)
     uneven_bytes: list[Place] = field(default_factory=list)
+    overfull: list[tuple[Event, int]] = field(default_factory=list)
     vague: bool = False
     finished: bool = True
 
@@ -191,6 +193,7 @@ class _Stage:
         """What came of it, once nobody can move."""
         result = self.result
         result.excess, result.uneven = self.objects.excess, self.meetings.uneven
+        result.overfull = self.objects.overfull
         result.vague |= self.objects.vague or self.meetings.vague
         result.finished = self.played < MAX_REHEARSED
         if result.finished:

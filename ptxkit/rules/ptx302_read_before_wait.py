@@ -36,7 +36,7 @@ from ptxkit.analysis.order import NEVER
 from ptxkit.analysis.program import Step
 from ptxkit.analysis.thread import Fills, Looks, Thread
 from ptxkit.analysis.touches import extent, is_generic_write
-from ptxkit.analysis.trace import Event
+from ptxkit.analysis.trace import Event, Opaque
 from ptxkit.isa.effects import Access, MbarrierWait, WaitGroup
 from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
 
@@ -170,7 +170,7 @@ def _barrier_kept(world: World, issuer: Thread, copy: Copy, reader: Thread, posi
             return True
     elif _waits(reader, copy.barrier, position):
         return True if reader is not issuer else None
-    if reader is not issuer and not _only_copies_fill(world, copy):
+    if reader is not issuer and not _only_copies_fill(world, copy, reader.trace.events[position]):
         return None
     if _others_waited(world, copy, reader, position):
         return True
@@ -205,13 +205,17 @@ def _others_waited(world: World, copy: Copy, reader: Thread, position: int) -> b
     return False
 
 
-def _only_copies_fill(world: World, copy: Copy) -> bool:
-    """Whether nothing but asynchronous copies fills these bytes: then any read of them is a read of a copy."""
+def _only_copies_fill(world: World, copy: Copy, read: Event | Opaque) -> bool:
+    """Whether nothing but asynchronous copies fills these bytes before they are read: then it is a copy that is read.
+
+    What threads write there behind their own reads in the same round is of later use.
+    """
     low, high = extent(copy.event) or (0, 0)
     return not any(
         is_generic_write(event) and not _is_asynchronous(event) and start < high and low < end
         for thread in world.threads.values()
-        for _, event in thread.accesses
+        for at, event in thread.accesses
+        if at < thread.accesses_at.get((read.step, read.visit), NEVER)
         for start, end in [extent(event) or (0, 0)]
     )
 

@@ -3,8 +3,8 @@
 What it does
     Adds up what a thread tells an mbarrier to expect and the bytes of the copies that complete on it, phase by phase
     where phases can be told apart; finds a wait on an object at which no thread ever arrives (`expect_tx` alone is no
-    arrival); and bytes that are announced behind the arrival which ends their phase. Of the CTAs of a cluster, it plays
-    through what each brings to the others' mbarriers.
+    arrival); and bytes that are announced behind the arrival which ends their phase, or are more than it can count. Of
+    the CTAs of a cluster, it plays through what each brings to the others' mbarriers.
 
 Why it matters
     With fewer bytes expected, the phase ends before the data is there. With more, it never ends.
@@ -17,7 +17,7 @@ Use instead
     mbarrier.arrive.expect_tx.shared::cta.b64 _, [bar], 4096;
 
 ISA section
-    "Tracking asynchronous operations by the mbarrier object", "mbarrier.expect_tx". Catalogue: BK5, MB7, MB9, MB10.
+    "Tracking asynchronous operations by the mbarrier object", "mbarrier.expect_tx". Catalogue: BK5, MB7 to MB10.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from ptxkit.analysis.announcements import Late, late_announcements
 from ptxkit.analysis.cluster_bytes import Imbalance, imbalances
 from ptxkit.analysis.clusters import leaves_clusters_open
 from ptxkit.analysis.kernel import Kernel, World
+from ptxkit.analysis.objects import MAX_BYTES
 from ptxkit.analysis.program import Step
 from ptxkit.analysis.thread import Thread
 from ptxkit.analysis.trace import Event
@@ -47,6 +48,7 @@ def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
         if world.is_opaque or is_murky(world):
             continue
         yield from _late(number, world)
+        yield from _overfull(kernel, number, world)
         if world.scenario.launch.cluster_size > 1:
             yield from _cluster(kernel, number, world)
             continue
@@ -207,7 +209,24 @@ def _finding(round_: Round) -> Finding:
     )
 
 
-# ------------------------------------------------------------------------------------------- announced too late
+# ------------------------------------------------------------------------------------ announced too much, too late
+
+
+def _overfull(kernel: Kernel, number: int, world: World) -> Iterator[Observation | Doubt]:
+    """Looks at how many bytes an object is due at once: copies may all be under way when the last is announced."""
+    broken: dict[Step, Finding] = {}
+    for event, due in (rehearsal.overfull[0] for rehearsal in world.rehearsals if rehearsal.overfull):
+        broken.setdefault(
+            event.step,
+            Finding(
+                primary=event.step,
+                message=f"may leave an mbarrier {due} bytes to wait for in one phase; it counts to {MAX_BYTES}",
+                help="announce fewer bytes in a phase; mostly, one thread is to announce what all copies bring",
+                properties={"due": due, "most": MAX_BYTES},
+            ),
+        )
+    if broken:
+        yield from told(kernel, number, broken, broken)
 
 
 def _late(number: int, world: World) -> Iterator[Observation]:

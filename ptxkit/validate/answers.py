@@ -17,7 +17,7 @@ from ptxkit.isa.targets import Target, remedy, stated, unmet
 from ptxkit.isa.words import operand_words
 from ptxkit.limits import MAX_KEPT_ANSWERS
 from ptxkit.records import dataclass
-from ptxkit.syntax.tree import Instruction, Name, Operand
+from ptxkit.syntax.tree import Instruction, Operand
 from ptxkit.validate.addresses import misplaced, outgoing_parameter
 from ptxkit.validate.alignment import is_static
 from ptxkit.validate.calls import is_call
@@ -63,37 +63,33 @@ class Answers:
         self._table, self._version, self._target = table(), version, target
         self._kept: dict[tuple[object, ...], Answer] = {}
         self._numbers: dict[TypedShape, int] = {}
-        self._shapes: dict[int, TypedShape] = {}
-        self._registers: dict[str, int] = {}
-        self._next = count(1)
+        self._next = count()
 
     def of(self, instruction: Instruction, scope: Scope) -> Answer:
         """What is known of the instruction in this scope."""
-        known = scope.shapes
-        numbers = [known.get(id(operand)) or self._number(operand, scope) for operand in instruction.operands]
-        key = (instruction.opcode, *numbers)
+        # An operand that is new to the scope has no number yet, and then the key is none.
+        answer = self._kept.get((instruction.opcode, *map(scope.shapes.get, map(id, instruction.operands))))
+        return self._learned(instruction, scope) if answer is None else answer
+
+    def _learned(self, instruction: Instruction, scope: Scope) -> Answer:
+        key = (instruction.opcode, *[self._number(operand, scope) for operand in instruction.operands])
         answer = self._kept.get(key)
         if answer is None:
             if len(self._kept) >= MAX_KEPT_ANSWERS:
                 self._kept.clear()
-            answer = self._kept[key] = self._answer(instruction, tuple(map(self._shapes.__getitem__, numbers)))
+            shapes = tuple(typed(operand, scope) for operand in instruction.operands)
+            answer = self._kept[key] = self._answer(instruction, shapes)
         return answer
 
     def _number(self, operand: Operand, scope: Scope) -> int:
         """The number of the operand's class, kept with the scope: the parser shares equal operands."""
-        number = None
-        if isinstance(operand, Name) and "." not in operand.text:  # most new operands are registers
-            number = self._registers.get(scope.type_of(operand.text))
+        number = scope.shapes.get(id(operand))
         if number is None:
             shape = typed(operand, scope)
             number = self._numbers.get(shape)
             if number is None:
-                number = next(self._next)
-                self._shapes[number] = shape
-                number = self._numbers.setdefault(shape, number)
-            if shape[0] == "r" and len(shape) == 2:
-                self._registers[str(shape[1])] = number
-        scope.shapes[id(operand)] = number
+                number = self._numbers.setdefault(shape, next(self._next))
+            scope.shapes[id(operand)] = number
         return number
 
     def _answer(self, instruction: Instruction, typed: tuple[TypedShape, ...]) -> Answer:
@@ -221,7 +217,7 @@ def _type_problem(match: Match, typed: tuple[TypedShape, ...]) -> Problem | None
                 continue
         wrong = misfit(operand, shape) or beyond_manual(operand, shape)
         is_result = operand.role in match.results
-        if is_result and operand.immediates is None and operand.kind != "arguments":
+        if is_result and operand.immediates is None:
             wrong = _unwritable(shape) or wrong
         if wrong is None:
             strange = None if tolerated else oddity(operand, shape, is_result=is_result)

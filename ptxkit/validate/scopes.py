@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
 
 from ptxkit.isa import table
 from ptxkit.records import dataclass
@@ -49,7 +48,6 @@ PARAMETERS = frozenset({KERNEL_PARAMETER, INPUT, OUTPUT, ARGUMENT})
 CODE = frozenset({LABEL, FUNCTION, ENTRY, BRANCH_TARGETS, CALL_TARGETS, PROTOTYPE})
 
 
-@lru_cache(maxsize=1 << 16)
 def _split(name: str) -> tuple[str, int]:
     """`%r12` as `%r` and 12; no prefix for a name without a number, or with one that nothing counts to."""
     prefix = name.rstrip("0123456789")
@@ -177,16 +175,17 @@ class Scope:
         """What the name is: a type word, `v2.u32` of a vector register, a symbol's class, `special` or `unknown`."""
         found = self._memo.get(name)
         if found is None:
-            named = self._declared(name)
-            found = self._memo[name] = named.kind if named is not None else self._type_of_other(name)
+            found = self._memo[name] = self._type_of(name)
         return found
 
     def find(self, name: str) -> Named | None:
         """What declares a register or symbol; None for special registers, elements and unknown names."""
         return self._declared(name) or self._forward(name)
 
-    def _type_of_other(self, name: str) -> str:
-        """What a name is that nothing declares so far."""
+    def _type_of(self, name: str) -> str:
+        named = self._declared(name)
+        if named is not None:
+            return named.kind
         part = self._part(name) if "." in name else None
         if part is not None:
             return part

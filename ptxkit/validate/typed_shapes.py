@@ -56,7 +56,7 @@ def typed(operand: Operand, scope: Scope) -> TypedShape:
     if isinstance(operand, Address):
         return ("a", _base(operand, scope), *[typed(part, scope) for part in operand.index])
     if isinstance(operand, Vector):
-        return ("v", *[_element(part, scope) for part in operand.elements])
+        return ("v", *[_inside(part, scope) for part in operand.elements])
     if isinstance(operand, Not):
         return ("n", scope.type_of(operand.operand.text))
     if isinstance(operand, Pair):
@@ -75,12 +75,10 @@ def typed(operand: Operand, scope: Scope) -> TypedShape:
     return "other" if kinds.isdisjoint((SPECIAL, UNKNOWN)) else "strange"
 
 
-def _element(operand: Operand, scope: Scope) -> TypedShape:
+def _inside(operand: Operand, scope: Scope) -> TypedShape:
     """The shape of an element of a vector: the name of a single variable is one of its type there."""
-    if not isinstance(operand, Name):
-        return typed(operand, scope)
-    found = _name(operand.text, scope)
-    if found[0] != "r" or not is_symbol(str(found[1])):
+    found = typed(operand, scope)
+    if found[0] != "r" or not is_symbol(str(found[1])) or not isinstance(operand, Name):
         return found
     base, _, component = operand.text.partition(".")
     named = scope.find(base)

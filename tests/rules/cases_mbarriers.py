@@ -205,6 +205,20 @@ end:
 {LOOP}""",
     ),
     Case(
+        "every thread announces so much that the object cannot count it",
+        f"""@%p1 mbarrier.init.shared::cta.b64 [%r5], 128; bar.sync 0;
+mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r5], 8192; //! PTX503
+{FILL} [%r2], [%rd1], 8192, [%r5];
+{LOOP}""",
+    ),
+    Case(
+        "every thread announces as much as the object can count",
+        f"""@%p1 mbarrier.init.shared::cta.b64 [%r5], 128; bar.sync 0;
+mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r5], 8176;
+{FILL} [%r2], [%rd1], 8176, [%r5];
+{LOOP}""",
+    ),
+    Case(
         "another thread arrives behind the announcement",
         f"""@%p1 mbarrier.init.shared::cta.b64 [%r5], 2;
 bar.sync 0; setp.eq.u32 %p4, %r1, 64; @!%p1 bra behind;
