@@ -24,20 +24,22 @@ def told(
 
     Where the kernel leaves its block's size open, every size that is tried must show it. A smaller block in which
     threads wait for ever shows nothing: it is not one that the kernel is meant for. Where all goes well in a block of
-    some other size, this one may not be.
+    some other size, this one may not be; where no smaller one does, the largest is.
     """
     world = kernel.worlds[number]
     if broken and leaves_clusters_open(kernel.program):
         for step in broken:
             yield Doubt(step, "how many CTAs a cluster has is not said")
         return
-    if broken and not world.scenario.launch.is_exact and any(_may_work(kernel, other) for other in kernel.other_sizes):
+    if broken and not world.scenario.launch.is_exact and any(_may_work(kernel, other) for other in _smaller(kernel)):
         for step in broken:
             yield Doubt(step, "how many threads a block has is not said: at another size all goes well")
         return
     exact, threads = proof(world)
-    is_smaller = kernel.worlds[0].scenario.launch.is_limit and world.scenario.launch != kernel.worlds[0].scenario.launch
-    silent = is_smaller and _fails(world)
+    limit = kernel.worlds[0].scenario.launch
+    if broken and limit.is_limit and world.scenario.launch == limit:
+        exact = threads == 1  # no smaller block does
+    silent = limit.is_limit and world.scenario.launch != limit and _fails(world)
     for step in steps:
         if step in broken or not silent:
             yield Observation((step, None), number, exact, broken.get(step), threads)
@@ -52,6 +54,13 @@ def initialisation(world: World, place: Place | None) -> Step | None:
     """Where the mbarrier at a place is made."""
     events = () if place is None else world.cast.at(place)
     return next((event.step for event in events if isinstance(event.effect, MbarrierInit)), None)
+
+
+def _smaller(kernel: Kernel) -> Iterator[World]:
+    """The kernel in other blocks than the largest, where it says which one that is; else in others than were tried."""
+    limit = kernel.worlds[0].scenario.launch
+    yield from (world for world in kernel.worlds if limit.is_limit and world.scenario.launch != limit)
+    yield from kernel.other_sizes
 
 
 def _may_work(kernel: Kernel, other: World) -> bool:
