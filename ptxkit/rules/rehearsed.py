@@ -10,6 +10,7 @@ from ptxkit.analysis.kernel import Kernel, World
 from ptxkit.analysis.places import Place
 from ptxkit.analysis.program import Step
 from ptxkit.analysis.rehearsal import Rehearsal, Stuck
+from ptxkit.analysis.scenario import FEW
 from ptxkit.isa.effects import Barrier, MbarrierInit
 from ptxkit.rules.finding import Doubt, Finding, Observation
 
@@ -24,7 +25,8 @@ def told(
 
     Where the kernel leaves its block's size open, every size that is tried must show it. A smaller block in which
     threads wait for ever shows nothing: it is not one that the kernel is meant for. Where all goes well in a block of
-    some other size, this one may not be; where no smaller one does, the largest is.
+    some other size, this one may not be; where no smaller one does, the largest is. Few rounds in
+    which all goes well show nothing, either.
     """
     world = kernel.worlds[number]
     if broken and leaves_clusters_open(kernel.program):
@@ -39,7 +41,8 @@ def told(
     limit = kernel.worlds[0].scenario.launch
     if broken and limit.is_limit and world.scenario.launch == limit:
         exact = threads == 1  # no smaller block does
-    silent = limit.is_limit and world.scenario.launch != limit and _fails(world)
+    is_smaller = limit.is_limit and world.scenario.launch != limit
+    silent = world.scenario.sample == FEW or (is_smaller and _fails(world))
     for step in steps:
         if step in broken or not silent:
             yield Observation((step, None), number, exact, broken.get(step), threads)
