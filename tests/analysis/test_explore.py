@@ -6,7 +6,7 @@ import pytest
 
 from ptxkit.analysis import budget, explore
 from ptxkit.analysis.neighbours import MAX_NEIGHBOURS, neighbours
-from ptxkit.analysis.scenario import MORE_SAMPLES, SAMPLES
+from ptxkit.analysis.scenario import FEW, MORE_SAMPLES, SAMPLES
 from ptxkit.analysis.trace import Event
 from ptxkit.isa.effects import Barrier
 from tests.analysis.support import explorer_of, kernel_of, module_of, opcodes
@@ -212,3 +212,27 @@ def test_samples_that_no_walk_reads_are_one_scenario() -> None:
     unused = explorer_of(module_of("ld.param.u32 %r6, [n]; st.global.u32 [%rd1], %r6;" + body, parameters=PARAMETERS))
     assert len(unused.explorations) == 1
     assert samples("setp.eq.u32 %p1, %r6, 5; @%p1 bra end;" + body + "end: nanosleep.u32 0;") == list(SAMPLES)
+
+
+ROUNDS = """.reg .b32 %n; ld.param.u32 %n, [n]; mov.u32 %r1, 0; more: add.u32 %r1, %r1, 1; {work}
+setp.lt.u32 %p1, %r1, %n; @%p1 bra more;"""
+
+
+@pytest.mark.parametrize(("work", "samples"), [("add.u32 %r2, %r2, 1;" * 300, [*SAMPLES, FEW]), ("", [*SAMPLES])])
+def test_few_rounds_of_a_cluster_are_walked_where_no_others_come_to_their_end(work: str, samples: list[int]) -> None:
+    bounds = ".reqntid 32\n.reqnctapercluster 2, 1, 1"
+    body = ROUNDS.format(work=work.replace("add", "cp.async.commit_group; add", 1))
+    explorer = explorer_of(module_of(body, bounds=bounds, parameters=".param .u32 n"))
+    assert [each.scenario.sample for each in explorer.explorations][::2] == samples
+    assert {each.scenario.rank for each in explorer.explorations} == {0, 1}
+
+
+def test_ctas_of_one_cluster_make_the_same_guesses() -> None:
+    body = "ld.global.u32 %r1, [%rd1]; setp.eq.u32 %p1, %r1, 0; @%p1 bra end; cp.async.commit_group; end:"
+    bounds = ".reqntid 32\n.reqnctapercluster 4, 1, 1"
+    explorer = explorer_of(module_of(body, bounds=bounds))
+    clusters = {id(each.cluster): each.cluster for each in explorer.explorations}.values()
+    assert {len(cluster) for cluster in clusters} == {4}
+    for cluster in clusters:
+        assert [each.scenario.rank for each in cluster] == [0, 1, 2, 3]
+        assert len({len(each.groups[0].events) for each in cluster}) == 1
