@@ -2,7 +2,7 @@
 
 Accesses of one proxy are ordered by synchronisation where they are of one CTA; between two CTAs a proxy fence belongs
 to it. Where a thread learns that a bulk copy or an asynchronous multiplication is complete, there is such a fence, too.
-Any fence instruction of other threads of a CTA counts, wherever it stands.
+Any fence of other threads of a CTA counts; where one is executed by no thread that is looked at, nothing is said.
 
 Source: PTX ISA, "Async Proxy", "Causality Order", "membar / fence".
 """
@@ -45,6 +45,8 @@ class Passage:
 def passages_of(kernel: Kernel, world: World) -> Iterator[Passage]:
     """The passages from a CTA to the others of its cluster, one for each two instructions."""
     for pair in pairs_of(kernel, world):
+        if _hides_fences(kernel, pair):
+            continue
         found: set[tuple[Step, Step]] = set()
         left = MAX_LOOKED_AT
         for before, after in pair.shared():
@@ -59,6 +61,14 @@ def passages_of(kernel: Kernel, world: World) -> Iterator[Passage]:
                 yield Passage(before, after, kind, _given(pair, before, spans[0]), _taken(pair, after, spans[1], kind))
             if left < 0:
                 break
+
+
+def _hides_fences(kernel: Kernel, pair: Pair) -> bool:
+    """Whether a proxy fence is executed by none of the threads that are looked at: it may stand anywhere."""
+    steps = {s for s in kernel.program.steps if s.match and any(isinstance(e, ProxyFence) for e in s.match.effects)}
+    for world in (pair.giver, pair.taker):
+        steps -= {event.step for thread in world.threads.values() for _, event in thread.positions(ProxyFence)}
+    return bool(steps)
 
 
 def _kind(before: Event, after: Event) -> str | None:

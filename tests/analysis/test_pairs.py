@@ -99,5 +99,11 @@ def test_the_fence_of_a_passage_stands_in_the_one_cta_or_in_the_other() -> None:
     assert passages(STORE, MEET, LOAD) == set()
 
 
+def test_a_fence_by_a_thread_that_nobody_looks_at_may_stand_anywhere() -> None:
+    for number, found in ((0, {("generic", False, True)}), (40, set())):
+        own = f"setp.eq.u32 %p3, %r3, {number}; @%p3 {FENCE} bar.sync 0;"
+        assert passages(STORE, MEET, own, COPY) == found
+
+
 def test_no_operand_of_a_tensor_operation_is_stored_where_there_is_none() -> None:
     assert [found for world in explored(STORE, MEET, COPY).worlds for found in operand_stores_of(world)] == []
