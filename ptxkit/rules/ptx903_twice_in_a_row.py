@@ -41,7 +41,7 @@ def check(kernel: Kernel) -> Iterator[Observation]:
 def _finding(repeat: Repeat) -> Finding:
     return Finding(
         primary=repeat.needless,
-        message=f"this {repeat.what} does what the one at line {{1}} does, and nothing happens between the two",
+        message=f"this {repeat.what} does what the one at line {{1}} does, and only arithmetic stands between",
         labels=((repeat.other, "the same, or more"),),
         help="remove it",
         severity=Severity.NOTE,
