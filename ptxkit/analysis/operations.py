@@ -11,7 +11,7 @@ from collections.abc import Callable, Hashable
 from functools import cache
 from typing import TypeAlias
 
-from ptxkit.analysis.space import SharedWindow
+from ptxkit.analysis.space import CTA_BITS, EVEN_CTA, SharedWindow
 from ptxkit.analysis.terms import Held, Lanes, Term, Terms, Value, mask, signed
 
 Argument: TypeAlias = int | str | bool | Term | None
@@ -172,7 +172,8 @@ class Operations:
 
     def op_and(self, width: int, a: Value, b: Value) -> Value:
         if isinstance(a, int) and isinstance(b, int):
-            return a & b & (1 << width) - 1
+            kept = b & (1 << width) - 1
+            return self._window.in_even_cta(a, kept) if kept >> CTA_BITS == EVEN_CTA else a & kept
         if a == 0 or b == 0:
             return 0
         if a == b:

@@ -11,6 +11,8 @@ from ptxkit.records import dataclass
 
 #: Bits of an address inside one CTA's shared memory; the rank of another CTA of the cluster stands above them.
 CTA_BITS = 24
+#: What stands above those bits in a mask that leads from an address in either CTA of a pair to one in the even CTA.
+EVEN_CTA = 0xFE
 #: Where the windows of generic addresses begin. The low half is not zero, so that a generic address cut to 32 bits is
 #: still no offset.
 _LOW = 0x8000_0000
@@ -67,6 +69,14 @@ class SharedWindow:
         """The same place in the shared memory of CTA `rank` of the cluster."""
         local = address & ~(0xFF << CTA_BITS)
         return local if rank == self.rank else local | (rank + 1) << CTA_BITS
+
+    def in_even_cta(self, address: int, kept: int) -> int:
+        """The bits `kept` of an address. Where this clears the lowest bit of the CTA's rank in a shared-memory address,
+        as GPUs lay these out, it is one in the CTA of the pair whose rank is even."""
+        offset = address & kept & (1 << CTA_BITS) - 1
+        if not FIRST_ADDRESS["shared"] <= offset < SHARED_END:
+            return address & kept
+        return self.in_cta(offset, self.rank_of(address) & ~1)
 
     def rank_of(self, address: int) -> int:
         """The CTA rank whose shared memory an address lies in."""

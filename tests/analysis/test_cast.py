@@ -147,3 +147,12 @@ def test_a_cta_alone_is_played_as_before() -> None:
     assert played.cast.size == 1
     assert played.actors == played.cast.actors
     assert stuck(played) == [set()] * len(played.rehearsals)
+
+
+@pytest.mark.parametrize(("mask", "right"), [("0xFEFFFFF8", True), ("-16777224", True), ("0xFFFFFFF8", False)])
+def test_both_ctas_of_a_pair_bring_their_bytes_to_the_even_one(mask: str, right: bool) -> None:
+    copy = f"""and.b32 %r9, %r2, {mask}; @%p1 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes
+    [%r1], [%rd1], 16, [%r9]; @!%p3 bra end; {wait()} end: {MEET}"""
+    expected = f"and.pred %p5, %p1, %p3; @%p5 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r2], 32; {MEET}"
+    played = world(init(1), expected, copy)
+    assert any(any(imbalances(played.cast, told)) for told in played.rehearsals) != right

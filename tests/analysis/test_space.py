@@ -57,3 +57,17 @@ def test_the_first_offsets_of_two_spaces_lie_far_apart() -> None:
     starts = sorted(FIRST_ADDRESS.values())
     assert starts[0] > 0
     assert all(after - before >= 1 << 18 for before, after in pairwise(starts))
+
+
+@pytest.mark.parametrize(("own", "other"), [(0, 0), (1, 0), (2, 2), (3, 2), (1, 3), (2, 1)])
+def test_a_mask_without_the_lowest_bit_of_the_rank_leads_to_the_even_cta_of_a_pair(own: int, other: int) -> None:
+    window = SharedWindow(own)
+    address = window.in_cta(1040, other)
+    even = window.in_even_cta(address, 0xFEFFFFF0)
+    assert (window.rank_of(even), even & 0xFFFFFF) == (other & ~1, 1040)
+    assert even == window.in_cta(1040, other & ~1)
+
+
+def test_such_a_mask_leaves_other_numbers_alone() -> None:
+    assert SharedWindow(1).in_even_cta(0x0123_4567, 0xFEFF_FFFF) == 0x0023_4567
+    assert SharedWindow(1).in_even_cta(7, 0xFEFF_FFFF) == 7
