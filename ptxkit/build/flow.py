@@ -132,7 +132,7 @@ class ForRange(Generic[ScalarT]):
         flow: Flow,
         start: Register[ScalarT] | int,
         stop: Register[ScalarT] | int,
-        step: int,
+        step: Register[ScalarT] | int,
         scalar: type[ScalarT],
         unroll: bool,
     ) -> None:
@@ -140,7 +140,7 @@ class ForRange(Generic[ScalarT]):
         self._unroll = unroll
         self._start, self._stop, self._step = start, stop, step
         known = start.multiple if isinstance(start, Register) else power_of_two_in(start)
-        self._multiple = min(known, power_of_two_in(step))
+        self._multiple = min(known, step.multiple if isinstance(step, Register) else power_of_two_in(step))
         self._head, self._end = flow.label("for"), flow.label("endfor")
         self._counter = Variable(flow, scalar, flow.new_register_name(scalar))
 
@@ -150,7 +150,8 @@ class ForRange(Generic[ScalarT]):
         self._flow.place(self._head)
         if not self._unroll:
             self._flow.pragma("nounroll")
-        done = counter >= self._stop if self._step > 0 else counter <= self._stop
+        down = isinstance(self._step, int) and self._step < 0
+        done = counter <= self._stop if down else counter >= self._stop
         self._flow.branch(self._end, when=done)
         return Register(self._flow, counter.type, counter.name, self._multiple)
 
@@ -158,8 +159,10 @@ class ForRange(Generic[ScalarT]):
         if failure is not None:
             return
         counter = self._counter
-        name, amount = ("add", self._step) if self._step > 0 else ("sub", -self._step)
-        self._flow.instruction(name, (counter, amount), into=counter)
+        if isinstance(self._step, int) and self._step < 0:
+            self._flow.instruction("sub", (counter, -self._step), into=counter)
+        else:
+            self._flow.instruction("add", (counter, self._step), into=counter)
         self._flow.branch(self._head)
         self._flow.place(self._end)
 
@@ -197,15 +200,20 @@ class Flow(Special):
         return While(self, _computed(condition))
 
     def for_range(
-        self, start: Register[ScalarT] | int, stop: Register[ScalarT] | int, step: int = 1, *, unroll: bool = True
+        self,
+        start: Register[ScalarT] | int,
+        stop: Register[ScalarT] | int,
+        step: Register[ScalarT] | int = 1,
+        *,
+        unroll: bool = True,
     ) -> ForRange[ScalarT]:
-        """Counts from `start` up (or down, for a negative step) to, but not including, `stop`.
+        """Counts from `start` up (or down, for a negative constant step) to, but not including, `stop`.
 
         unroll: whether ptxas may unroll the loop. A loop that the builder unrolls is one of Python: `k.unroll(4)`.
         """
-        if step == 0:
+        if isinstance(step, int) and step == 0:
             raise BuildError("a range with step 0 never ends")
-        types = {end.type for end in (start, stop) if isinstance(end, Register)}
+        types = {end.type for end in (start, stop, step) if isinstance(end, Register)}
         if len(types) > 1:
             raise BuildTypeError(f"the ends of the range have different types: {start!r}, {stop!r}")
         scalar = types.pop() if types else cast("type[ScalarT]", u32)

@@ -128,10 +128,11 @@ def test_a_guard_is_a_predicate(k: Kernel) -> None:
 
 
 def test_the_words_of_a_name_may_stand_in_any_order(k: Kernel) -> None:
-    k.shfl_sync_bfly(k.register(u32), 1, 31, -1)
+    data = k.param(Global[u32], "data")
+    k.ld_relaxed_gpu_global_u32(data)
     first = last(k).split()[0]
-    k.shfl_bfly_sync(k.register(u32), 1, 31, -1)
-    assert last(k).split()[0] == first
+    k.ld_global_u32_gpu_relaxed(data)
+    assert last(k).split()[0] == first == "ld.relaxed.gpu.global.u32"
 
 
 def test_names_that_are_python_words_take_an_underscore(k: Kernel) -> None:

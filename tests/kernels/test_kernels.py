@@ -10,15 +10,15 @@ import numpy as np
 import pytest
 
 from ptxkit import Severity
-from ptxkit.build import Kernel, VerificationError, verify_assembled
+from ptxkit.build import BuildValueError, Kernel, VerificationError, verify_assembled
 from ptxkit.device import compile as compile_kernel
-from ptxkit.kernels import async_copy, bulk_add_one
+from ptxkit.kernels import async_copy, bulk_add_one, bulk_copy, layer_norm, row_softmax, transpose
 from ptxkit.kernels.bulk_add_one import ctas
-from ptxkit.kernels.check import LARGEST, SUBJECTS, random_sizes
+from ptxkit.kernels.check import LARGEST, SUBJECTS, Subject, random_sizes
 from tests.build.support import assert_ptxas_accepts, instructions
 from tests.kernels.removal import positions, with_replaced, without
 
-KERNELS = [async_copy, bulk_add_one]
+KERNELS: list[Callable[[], Kernel]] = [async_copy, bulk_add_one, bulk_copy, transpose, row_softmax, layer_norm]
 
 REMOVALS = [
     (async_copy, "cp.async.wait_group", "PTX302"),
@@ -29,6 +29,14 @@ REMOVALS = [
     (bulk_add_one, "fence.proxy.async", "PTX401"),
     (bulk_add_one, "cp.async.bulk.commit_group", "PTX301"),
     (bulk_add_one, "cp.async.bulk.wait_group", "PTX303"),
+    (bulk_copy, "mbarrier.init", "PTX501"),
+    (bulk_copy, "mbarrier.try_wait", "PTX302"),
+    (bulk_copy, "cp.async.bulk.wait_group.read", "PTX303"),
+    (transpose, "mbarrier.init", "PTX501"),
+    (transpose, "mbarrier.try_wait", "PTX302"),
+    (transpose, "fence.proxy.async", "PTX401"),
+    (row_softmax, "bar.sync", "PTX621"),
+    (layer_norm, "bar.sync", "PTX621"),
 ]
 
 
@@ -72,8 +80,24 @@ def test_waiting_for_too_few_groups_is_refused() -> None:
 
 
 @pytest.mark.parametrize("build", KERNELS)
-def test_nothing_is_converted_between_address_spaces(build: Callable[[], Kernel]) -> None:
-    assert "cvta" not in str(build())
+def test_nothing_is_converted_between_address_spaces_but_tensor_maps(build: Callable[[], Kernel]) -> None:
+    kernel = build()
+    maps = sum(parameter.tensor is not None for parameter in kernel.parameters)
+    assert str(kernel).count("cvta.") == str(kernel).count("cvta.param") == maps
+
+
+@pytest.mark.parametrize("build", [row_softmax, layer_norm])
+def test_a_row_has_a_length_that_its_threads_share(build: Callable[[int], Kernel]) -> None:
+    with pytest.raises(BuildValueError, match="not 1000"):
+        build(1000)
+    assert build(2048).verify().diagnostics == ()
+
+
+@pytest.mark.parametrize("subject", SUBJECTS, ids=lambda subject: subject.build.__name__)
+def test_every_case_has_as_many_elements_as_its_kernel_writes(subject: Subject) -> None:
+    cases = list(subject.cases(1, np.random.default_rng(1)))
+    assert len(cases) > 1
+    assert all(case.wanted.size == case.source.size and case.grid > 0 for case in cases)
 
 
 def test_the_grid_covers_every_element_and_no_more() -> None:

@@ -1,0 +1,89 @@
+"""Layer normalisation of each row of a matrix, at the speed at which memory is copied: the row stays in registers.
+
+The idea is that of `row_softmax`: one CTA a row, one pass, one exchange. What the threads merge here are mean and
+sum of squared differences from it. Two parts of n elements each, with means a and b, have the mean (a + b) / 2, and
+the sum of both sums and (a - b)^2 * n / 2: no large numbers are subtracted from one another, as they are in the mean of
+squares less the square of the mean. As each merge joins equal parts, n is a constant at each step.
+
+Source: PTX ISA, "Floating Point Instructions: rsqrt, fma"; Chan, Golub and LeVeque, "Updating Formulae and a Pairwise
+Algorithm for Computing Sample Variances".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ptxkit.build import BuildValueError, Global, Kernel, Register, f32, u64
+from ptxkit.build.reduce import cta_merge
+
+THREADS = 512
+VECTOR = 4
+"""Elements of one load: 16 bytes."""
+
+
+def layer_norm(columns: int = 8192, epsilon: float = 1e-5, *, debug: bool = False) -> Kernel:
+    """`target[row] = (source[row] - mean) / sqrt(variance + epsilon) * gain + bias`, for each row of `columns`.
+
+    columns: THREADS x VECTOR times a power of two. Parameters: source, target: f32 arrays; gain, bias: f32 arrays of
+    `columns` elements; all aligned to 16 bytes. Block: THREADS; grid: one CTA for each row.
+    """
+    step = THREADS * VECTOR
+    parts = columns // step
+    if columns != parts * step or parts < 1 or parts & (parts - 1):
+        raise BuildValueError(f"a row has {step} elements times a power of two, not {columns}")
+    k = Kernel("layer_norm", threads=THREADS, debug=debug)
+    source = k.param(Global[f32], "source", align=16)
+    target = k.param(Global[f32], "target", align=16)
+    gain = k.param(Global[f32], "gain", align=16)
+    bias = k.param(Global[f32], "bias", align=16)
+    keep = k.createpolicy_fractional_L2_evict_last(1.0)
+    mine = k.tid.x * VECTOR
+    first = k.ctaid.x.convert(u64) * columns + mine.convert(u64)
+
+    # 1. The thread's part of the row, its mean and its sum of squares.
+    row: list[Register[f32]] = []
+    for start in range(0, columns, step):
+        row += k.ld_L2_cache_hint_v4(source[first][start], keep)
+    mean = _sum(row) * (1 / len(row))
+    differences = [value - mean for value in row]
+    squares = _sum([each * each for each in differences])
+
+    # 2. Those of all: at each step both halves have equally many elements.
+    counts = _Halves(len(row))
+    middle, spread = cta_merge(k, (mean, squares), lambda a, b: counts.merged(k, a, b), (0.0, 0.0))
+
+    # 3. The row, normalised.
+    scale = k.rsqrt_approx_ftz(k.fma_rn(spread, 1 / columns, epsilon))
+    for number, start in enumerate(range(0, columns, step)):
+        weights, offsets = k.ld_v4(gain[mine][start]), k.ld_v4(bias[mine][start])
+        values = row[number * VECTOR : (number + 1) * VECTOR]
+        normal = [
+            k.fma_rn((value - middle) * scale, weight, offset)
+            for value, weight, offset in zip(values, weights, offsets, strict=True)
+        ]
+        k.st_v4(target[first][start], normal)
+    return k
+
+
+class _Halves:
+    """Merges parts that double at each step, the first of `count` elements."""
+
+    def __init__(self, count: int) -> None:
+        self._count = count
+
+    def merged(
+        self, k: Kernel, a: Sequence[Register[f32]], b: Sequence[Register[f32]]
+    ) -> tuple[Register[f32], Register[f32]]:
+        """Two pairs of mean and sum of squared differences as one."""
+        apart, squares = a[0] - b[0], a[1] + b[1]
+        found = (a[0] + b[0]) * 0.5, k.fma_rn(apart * apart, self._count / 2, squares)
+        self._count *= 2
+        return found
+
+
+def _sum(values: Sequence[Register[f32]]) -> Register[f32]:
+    """A sum in pairs, which keeps errors small."""
+    while len(values) > 1:
+        pairs = [a + b for a, b in zip(values[::2], values[1::2], strict=False)]
+        values = [*pairs, *([values[-1]] if len(values) % 2 else [])]
+    return values[0]

@@ -1,0 +1,70 @@
+"""Softmax of each row of a matrix, at the speed at which memory is copied: the row stays in registers.
+
+The idea. A row is read once and written once, and all between happens in registers and in one exchange over shared
+memory. Each thread reads its part of the row with vector loads and finds its own maximum and the sum of
+exp(x - maximum). Two such pairs make one: the larger maximum, and both sums scaled to it. So the threads of a warp
+merge their pairs by shuffles, the warps by shared memory, and one barrier is all that the CTA needs.
+
+One CTA a row, and no loop over rows: see `bulk_copy` for why that is faster than persistent CTAs.
+
+The rules that make it right: the pairs of the warps are written before the barrier and read behind it (PTX621 without
+it).
+
+Source: PTX ISA, "Floating Point Instructions: ex2", "Data Movement and Conversion Instructions: shfl.sync, ld, st".
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from ptxkit.build import BuildValueError, Global, Kernel, Register, f32, u64
+from ptxkit.build.reduce import cta_merge
+
+THREADS = 512
+VECTOR = 4
+"""Elements of one load: 16 bytes."""
+
+
+def row_softmax(columns: int = 8192, *, debug: bool = False) -> Kernel:
+    """`target[row] = exp(source[row] - max) / sum(exp(source[row] - max))`, for each row of `columns` elements.
+
+    columns: a multiple of THREADS x VECTOR. Parameters: source, target: f32 arrays, aligned to 16 bytes. Block:
+    THREADS; grid: one CTA for each row. exp is `ex2.approx` of the scaled argument: 2 units in the last place.
+    """
+    step = THREADS * VECTOR
+    if columns < step or columns % step:
+        raise BuildValueError(f"a row has a multiple of {step} elements, not {columns}")
+    k = Kernel("row_softmax", threads=THREADS, debug=debug)
+    source = k.param(Global[f32], "source", align=16)
+    target = k.param(Global[f32], "target", align=16)
+    keep = k.createpolicy_fractional_L2_evict_last(1.0)
+    first = k.ctaid.x.convert(u64) * columns + (k.tid.x * VECTOR).convert(u64)
+
+    # 1. The thread's part of the row, scaled so that exp is a power of two.
+    row: list[Register[f32]] = []
+    for start in range(0, columns, step):
+        row += [value * math.log2(math.e) for value in k.ld_L2_cache_hint_v4(source[first][start], keep)]
+
+    # 2. Its maximum and its sum; then those of all.
+    largest = row[0]
+    for value in row[1:]:
+        largest = k.max(largest, value)
+    powers = [k.ex2_approx_ftz(value - largest) for value in row]
+    total = powers[0]
+    for power in powers[1:]:
+        total = total + power
+    top, whole = cta_merge(k, (largest, total), lambda a, b: _merged(k, a, b), (float("-inf"), 0.0))
+
+    # 3. Each power of two was taken relative to the thread's own maximum.
+    scale = k.ex2_approx_ftz(largest - top) / whole
+    for number, start in enumerate(range(0, columns, step)):
+        part = powers[number * VECTOR : (number + 1) * VECTOR]
+        k.st_v4(target[first][start], [power * scale for power in part])
+    return k
+
+
+def _merged(k: Kernel, a: Sequence[Register[f32]], b: Sequence[Register[f32]]) -> tuple[Register[f32], Register[f32]]:
+    """Two pairs of maximum and sum as one. A part without elements has the maximum -inf and the sum 0."""
+    top = k.max(a[0], b[0])
+    return top, k.fma_rn(a[1], k.ex2_approx_ftz(a[0] - top), b[1] * k.ex2_approx_ftz(b[0] - top))
