@@ -148,8 +148,8 @@ def _actions(step: Step, wanted: Interests | None, bounded: frozenset[str]) -> l
             case fx.MbarrierWait():
                 values.append(_wait(operands, effect))
             case _:
-                keeps, maps = (True, False) if wanted is None else (wanted.memory, wanted.maps)
-                events.extend(_events(operands, effect, keeps=keeps, maps=maps))
+                keeps, outside = (True, frozenset[str]()) if wanted is None else (wanted.memory, wanted.outside)
+                events.extend(_events(operands, effect, keeps=keeps, outside=outside))
     if _is_collective(step.match):
         events.append(_meet(operands, fx.Barrier("warp", "sync", order="relaxed", aligned=True)))
     # Effects read the registers as they were before the instruction; control leaves last.
@@ -164,7 +164,7 @@ def _actions(step: Step, wanted: Interests | None, bounded: frozenset[str]) -> l
     return [action for action in (*checks, *events, *values, *control) if action is not None]
 
 
-def _events(operands: Operands, effect: fx.Effect, *, keeps: bool, maps: bool) -> list[Action | None]:
+def _events(operands: Operands, effect: fx.Effect, *, keeps: bool, outside: frozenset[str]) -> list[Action | None]:
     """What is recorded of an effect."""
     match effect:
         case fx.Barrier(level="warp", order="relaxed"):
@@ -172,7 +172,7 @@ def _events(operands: Operands, effect: fx.Effect, *, keeps: bool, maps: bool) -
         case fx.Access(space="tensor"):
             return [tensor_access(operands, effect)]
         case fx.Access():
-            return _access(operands, effect, keeps=keeps, maps=maps)
+            return _access(operands, effect, keeps=keeps, outside=outside)
         case fx.TensorMemory():
             return [tensor_memory(operands, effect)]
         case fx.CtaGroup() | fx.Home():
@@ -348,18 +348,19 @@ def _amount(effect: fx.Effect) -> Expression | None:
     return None
 
 
-def _access(operands: Operands, effect: fx.Access, *, keeps: bool, maps: bool) -> list[Action | None]:
-    """Accesses to shared memory are events, and reads of tensor maps; writes to global memory where `maps` says so.
-    Stores to the thread's own memory are kept, those to other than parameters only where `keeps` says so; the rest is
-    not followed."""
+def _access(operands: Operands, effect: fx.Access, *, keeps: bool, outside: frozenset[str]) -> list[Action | None]:
+    """Accesses to shared memory are events, and reads of tensor maps; accesses to global memory where `outside` has
+    their kind. Stores to the thread's own memory are kept, those to other than parameters only where `keeps` says so;
+    the rest is not followed."""
     if effect.space.startswith("param") or (effect.space.startswith("local") and keeps):
         return [_private_store(operands, effect)]
-    changes = maps and effect.kind != "read" and (effect.proxy, effect.completion) == ("generic", None)
-    if effect.proxy == "tensormap" or (changes and effect.space == "global"):
+    anywhere = effect.kind in outside and effect.via == "address"
+    anywhere &= effect.kind == "read" or (effect.proxy, effect.completion) == ("generic", None)
+    if effect.proxy == "tensormap" or (anywhere and effect.space == "global"):
         return [_outside_access(operands, effect)]
     if effect.via == "tensormap" or not effect.space.startswith(("shared", "generic")):
         return []
-    actions = [_shared_access(operands, effect, anywhere=changes)]
+    actions = [_shared_access(operands, effect, anywhere=anywhere)]
     if effect.space == "generic" and keeps:
         actions.append(_private_store(operands, effect))
     return actions

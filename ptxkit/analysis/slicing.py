@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
 from ptxkit.analysis.program import Program, Scope, Step
-from ptxkit.isa.effects import Access, AsyncRegisters, Control, Effect, ProxyFence, Value
+from ptxkit.isa.effects import Access, AsyncRegisters, Control, Effect, Grid, ProxyFence, Value
 from ptxkit.isa.expressions import Call, Const, Expression, Role
 from ptxkit.isa.forms import Match
 from ptxkit.records import dataclass
@@ -25,13 +25,13 @@ _MAP = Const(128)
 
 @dataclass(frozen=True, slots=True)
 class Interests:
-    """What of a function is followed. memory: its stores to memory that may be the thread's own. maps: those to global
-    memory, as tensor maps are changed there.
+    """What of a function is followed. memory: its stores to memory that may be the thread's own. outside: the kinds of
+    accesses to global memory: writes where tensor maps may change, reads where a grid waits for others.
     """
 
     registers: frozenset[str]
     memory: bool
-    maps: bool = False
+    outside: frozenset[str] = frozenset()
 
     def wants(self, step: Step, effect: Value) -> bool:
         """Whether anything depends on a value that a step assigns."""
@@ -78,7 +78,9 @@ def interests(program: Program) -> Interests:
                 needed = (*_guard(step), *_registers(instruction, sources, scope))
                 for name in registers_in(instruction.operands[result], scope):
                     feeding[name].append((needed, is_memory))
-    return Interests(*_closed(wanted, feeding, stored), changes_maps(program))
+    outside = {"write", "update"} if changes_maps(program) else set()
+    outside |= {"read", "update"} if waits_for_grids(program) else set()
+    return Interests(*_closed(wanted, feeding, stored), frozenset(outside))
 
 
 def _closed(
@@ -103,6 +105,12 @@ def _closed(
 def changes_maps(program: Program) -> bool:
     """Whether a function may change tensor maps: it replaces a field of one, or orders what did."""
     return any(changes_map(effect) for step in program.steps if step.match for effect in step.match.effects)
+
+
+def waits_for_grids(program: Program) -> bool:
+    """Whether a kernel waits for the grids that it depends on."""
+    effects = (effect for step in program.steps if step.match for effect in step.match.effects)
+    return any(isinstance(effect, Grid) and effect.action == "wait" for effect in effects)
 
 
 def changes_map(effect: Effect) -> bool:

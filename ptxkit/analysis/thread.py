@@ -20,6 +20,7 @@ from ptxkit.analysis.touches import (
     is_async_write,
     is_generic_read,
     is_map_read,
+    is_outside,
 )
 from ptxkit.analysis.trace import Event, Opaque, Trace
 from ptxkit.isa.effects import Access, ProxyFence
@@ -68,7 +69,7 @@ class Thread:
     def copies(self) -> list[Copy]:
         """Its asynchronous accesses to shared memory, those that rules look at."""
         looked_at = {position for position, _ in self.accesses}
-        copies = [copy for copy in self._copies if not is_map_read(copy.event)]
+        copies = [copy for copy in self._copies if not is_outside(copy.event)]
         return [copy for copy in copies if copy.position in looked_at or not isinstance(copy.event.address, int)]
 
     @cached_property

@@ -68,6 +68,12 @@ def is_async_write(event: Event) -> bool:
     return isinstance(effect, Access) and effect.kind != "read" and effect.proxy == "async"
 
 
+def is_outside(event: Event) -> bool:
+    """Whether an access is surely one to other than shared memory."""
+    effect = event.effect
+    return isinstance(effect, Access) and (effect.proxy == "tensormap" or effect.space == "global")
+
+
 def is_map_read(event: Event) -> bool:
     """Whether an access reads a tensor map, as a tensor copy does."""
     effect = event.effect

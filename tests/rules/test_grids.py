@@ -1,0 +1,11 @@
+"""PTX604, read-before-grid-wait."""
+
+from __future__ import annotations
+
+from tests.rules.cases_grids import CASES
+from tests.rules.support import Case, each, holds
+
+
+@each(CASES)
+def test_the_verdict_is_what_the_comments_say(case: Case) -> None:
+    holds(case)
