@@ -1,0 +1,175 @@
+"""`scripts/bench device`: the project's kernels on this machine's GPU, beside the driver, PyTorch and `cuda.core`.
+
+Rivals take turns in one run, since clocks drift; each figure is the median of many turns on fresh random data, and
+every result is checked first. PyTorch makes the data and the events; where it or a GPU is missing, a sentence says so.
+"""
+
+from __future__ import annotations
+
+import importlib
+import statistics
+import time
+from collections.abc import Callable
+from typing import Any
+
+#: Turns of each rival, and launches of one turn.
+TURNS, LAUNCHES = 25, 4
+
+Call = Callable[[], Any]
+
+
+def bench_device() -> int:
+    """Print all figures; 2 where there is no GPU or no PyTorch."""
+    from ptxkit.device import NoDeviceError, use_device
+
+    try:
+        use_device()
+        torch = importlib.import_module("torch")
+    except (NoDeviceError, ImportError) as error:
+        print(f"nothing is measured: {error}")
+        return 2
+    print(
+        f"{torch.cuda.get_device_name()}, PyTorch {torch.__version__}; median of {TURNS} turns, {LAUNCHES} launches each"
+    )
+    print(f"{'kernel':34} {'ms':>9} {'GB/s':>7}  beside")
+    for measure in (_copy, _transpose, _softmax, _layer_norm):
+        measure(torch)
+    _launches(torch)
+    _cold()
+    return 0
+
+
+def _copy(torch: Any) -> None:
+    from ptxkit.kernels import bulk_copy
+    from ptxkit.kernels.bulk_copy import pieces
+
+    source = torch.randint(-128, 128, (1 << 33,), dtype=torch.int8, device="cuda").view(torch.uint8)
+    target, other = torch.zeros_like(source), torch.zeros_like(source)
+    kernel = bulk_copy()
+    mine = lambda: kernel[pieces(source.numel())](source, target, source.numel())  # noqa: E731
+    mine()
+    assert torch.equal(source, target), "bulk_copy is wrong"
+    _report(torch, "bulk copy, 8 GiB", 2 * source.numel(), mine, {"driver's copy": lambda: other.copy_(source)})
+
+
+def _transpose(torch: Any) -> None:
+    from ptxkit.device import TensorMap
+    from ptxkit.kernels import transpose
+    from ptxkit.kernels.transpose import CTAS_PER_MULTIPROCESSOR
+
+    source = torch.randn(16384, 16384, device="cuda")
+    target, other = torch.zeros_like(source), torch.zeros_like(source)
+    maps = [TensorMap.tiled(each, box=(32, 64), swizzle=128) for each in (source, target)]
+    kernel = transpose()
+    grid = CTAS_PER_MULTIPROCESSOR * torch.cuda.get_device_properties(0).multi_processor_count
+    mine = lambda: kernel[grid](*maps, 16384, 16384)  # noqa: E731
+    mine()
+    assert torch.equal(source.t(), target), "transpose is wrong"
+    rivals = {"driver's copy": lambda: other.copy_(source), "torch": lambda: source.t().contiguous()}
+    _report(torch, "transpose, fp32 16384 x 16384", 2 * source.numel() * 4, mine, rivals)
+
+
+def _softmax(torch: Any) -> None:
+    from ptxkit.kernels import row_softmax
+
+    source = torch.randn(8192, 8192, device="cuda")
+    target, other = torch.zeros_like(source), torch.zeros_like(source)
+    kernel = row_softmax(8192)
+    mine = lambda: kernel[8192](source, target)  # noqa: E731
+    mine()
+    torch.testing.assert_close(target, torch.softmax(source, 1), rtol=1e-5, atol=1e-8)
+    rivals = {"driver's copy": lambda: other.copy_(source), "torch": lambda: torch.softmax(source, 1)}
+    _report(torch, "softmax, fp32 8192 x 8192", 2 * source.numel() * 4, mine, rivals)
+
+
+def _layer_norm(torch: Any) -> None:
+    from ptxkit.kernels import layer_norm
+
+    source = torch.randn(8192, 8192, device="cuda")
+    gain, bias = torch.randn(8192, device="cuda"), torch.randn(8192, device="cuda")
+    target, other = torch.zeros_like(source), torch.zeros_like(source)
+    kernel = layer_norm(8192)
+    peer = lambda: torch.nn.functional.layer_norm(source, (8192,), gain, bias)  # noqa: E731
+    mine = lambda: kernel[8192](source, target, gain, bias)  # noqa: E731
+    mine()
+    torch.testing.assert_close(target, peer(), rtol=1e-4, atol=1e-5)
+    rivals = {"driver's copy": lambda: other.copy_(source), "torch": peer}
+    _report(torch, "layer norm, fp32 8192 x 8192", 2 * source.numel() * 4, mine, rivals)
+
+
+def _report(torch: Any, name: str, moved: int, mine: Call, rivals: dict[str, Call]) -> None:
+    times = _in_turns(torch, {"": mine, **rivals})
+    own = times.pop("")
+    beside = ", ".join(f"{time / own:.3f} of {rival}" for rival, time in times.items())
+    print(f"{name:34} {own:9.4f} {moved / own / 1e6:7.0f}  {beside}", flush=True)
+
+
+def _in_turns(torch: Any, calls: dict[str, Call]) -> dict[str, float]:
+    """Median milliseconds of one launch of each."""
+    for call in calls.values():
+        for _ in range(3):
+            call()
+    torch.cuda.synchronize()
+    taken: dict[str, list[tuple[Any, Any]]] = {name: [] for name in calls}
+    for _ in range(TURNS):
+        for name, call in calls.items():
+            begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+            begin.record()
+            for _ in range(LAUNCHES):
+                call()
+            end.record()
+            taken[name].append((begin, end))
+    torch.cuda.synchronize()
+    return {
+        name: statistics.median(begin.elapsed_time(end) / LAUNCHES for begin, end in pairs)
+        for name, pairs in taken.items()
+    }
+
+
+def _launches(torch: Any) -> None:
+    """What a launch costs the host, beside a bare one of `cuda.core`."""
+    from ptxkit.device import load
+    from ptxkit.device.libraries import core
+    from ptxkit.kernels import async_copy
+
+    numpy = importlib.import_module("numpy")
+    module = core()
+    kernel, loaded = async_copy(), load(async_copy())
+    source, target = torch.zeros(512, device="cuda"), torch.zeros(512, device="cuda")
+    stream = module.Device().create_stream()
+    config = module.LaunchConfig(grid=1, block=128)
+    addresses = source.data_ptr(), target.data_ptr()
+
+    def bare() -> None:
+        module.launch(stream, config, loaded.kernel, *addresses, numpy.uint32(0))
+
+    calls: dict[str, Call] = {
+        "kernel[grid](...)": lambda: kernel[1](source, target, 0),
+        "loaded.launch(stream, ...)": lambda: loaded.launch(stream, source, target, 0, grid=1),
+        "cuda.core.launch": bare,
+    }
+    times: dict[str, list[float]] = {name: [] for name in calls}
+    for call in calls.values():
+        call()
+    for _ in range(TURNS):
+        for name, call in calls.items():
+            torch.cuda.synchronize()
+            begin = time.perf_counter()
+            for _ in range(100):
+                call()
+            times[name].append((time.perf_counter() - begin) / 100)
+    peer = statistics.median(times["cuda.core.launch"])
+    for name, each in times.items():
+        print(
+            f"{name:34} {statistics.median(each) * 1e6:9.1f} us on the host, {statistics.median(each) / peer:.2f} of a bare one"
+        )
+
+
+def _cold() -> None:
+    """What building, verifying and compiling a kernel costs, first and a second time in one process."""
+    from ptxkit.kernels import transpose
+
+    for turn in ("first", "second"):
+        begin = time.perf_counter()
+        transpose().compile("sm_90a")
+        print(f"transpose built, verified, compiled: {time.perf_counter() - begin:.2f} s the {turn} time")
