@@ -28,9 +28,7 @@ def bench_device() -> int:
     except (NoDeviceError, ImportError) as error:
         print(f"nothing is measured: {error}")
         return 2
-    print(
-        f"{torch.cuda.get_device_name()}, PyTorch {torch.__version__}; median of {TURNS} turns, {LAUNCHES} launches each"
-    )
+    print(f"{torch.cuda.get_device_name()}, PyTorch {torch.__version__}; median of {TURNS} turns of {LAUNCHES} launches")
     print(f"{'kernel':34} {'ms':>9} {'GB/s':>7}  beside")
     for measure in (_copy, _transpose, _softmax, _layer_norm):
         measure(torch)
@@ -160,9 +158,8 @@ def _launches(torch: Any) -> None:
             times[name].append((time.perf_counter() - begin) / 100)
     peer = statistics.median(times["cuda.core.launch"])
     for name, each in times.items():
-        print(
-            f"{name:34} {statistics.median(each) * 1e6:9.1f} us on the host, {statistics.median(each) / peer:.2f} of a bare one"
-        )
+        own = statistics.median(each)
+        print(f"{name:34} {own * 1e6:9.1f} us on the host, {own / peer:.2f} of a bare one")
 
 
 def _cold() -> None:
