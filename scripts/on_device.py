@@ -28,7 +28,7 @@ def bench_device() -> int:
     except (NoDeviceError, ImportError) as error:
         print(f"nothing is measured: {error}")
         return 2
-    print(f"{torch.cuda.get_device_name()}, PyTorch {torch.__version__}; median of {TURNS} turns of {LAUNCHES} launches")
+    print(f"{torch.cuda.get_device_name()}, PyTorch {torch.__version__}; median of {TURNS} turns of {LAUNCHES}")
     print(f"{'kernel':34} {'ms':>9} {'GB/s':>7}  beside")
     for measure in (_copy, _transpose, _softmax, _layer_norm):
         measure(torch)
