@@ -68,7 +68,8 @@ class Objects:
 
     excess: arrivals that were too many. overfull: announcements after which an object was due more bytes than it can
     count, with these bytes. vague: something could not be played as it is. changes: how often an object
-    was made or a phase ended. now: how many events were played, which says what was touched last.
+    was made or a phase ended. now: how many events were played, which says what was touched last. is_cut: some actor
+    has come to where its walk was cut short, so that no later arrival is surely too many.
     """
 
     def __init__(self, actors: Sequence[Actor]) -> None:
@@ -81,6 +82,7 @@ class Objects:
         self.vague = False
         self.changes = 0
         self.now = 0
+        self.is_cut = False
 
     def uneven(self) -> list[Place]:
         """Where objects are still due bytes, or have had some that nobody announced."""
@@ -159,6 +161,8 @@ class Objects:
     def _exceeds(
         self, known: Object, actor: int, event: Event, place: Place, others: tuple[Event, ...], *, unobserved: bool
     ) -> None:
+        if self.is_cut:
+            return
         phase, before = known.phase + 1, tuple(dict.fromkeys(others))
         self.excess.append(Excess(actor, event, place, phase, before, unobserved, known.count))
 

@@ -79,6 +79,7 @@ class _Stage:
         self.meetings = Meetings(actors, self._has_left)
         self.at = [0] * len(actors)
         self.blocked: list[tuple[Meeting, int] | None] = [None] * len(actors)
+        self.result.vague = fed_by_many(actors)
         self.later: deque[tuple[int, int, Event, Place]] = deque()
         self.played = 0
         self.moved = 0
@@ -105,6 +106,8 @@ class _Stage:
             return False
         self.at[actor] = number + 1
         self.played += 1
+        # Behind the end of a walk that was cut short nobody knows who else would have come, or waited.
+        self.objects.is_cut |= number + 1 == len(events) and self.actors[actor].ended != "exit"
         return True
 
     def _play(self, actor: int, number: int, event: Event) -> bool:
@@ -215,6 +218,19 @@ class _Stage:
                 known = None if place is None else self.objects.get(place)
                 found.append(Stuck(actor, event, self.at[actor], known))
         return found
+
+
+def fed_by_many(actors: Sequence[Actor]) -> bool:
+    """Whether copies of unknown size complete on one mbarrier from several CTAs: then nobody knows which of them are
+    enough for a phase."""
+    feeders: dict[Place, int] = {}
+    for actor in actors:
+        for event in actor.events:
+            if isinstance(event.effect, MbarrierComplete) and not isinstance(event.size, int):
+                for place in places_of(actor.rank, event) or ():
+                    if feeders.setdefault(place, actor.rank) != actor.rank:
+                        return True
+    return False
 
 
 def rehearse(actors: Sequence[Actor], first: int = 0, size: int = 1) -> Rehearsal:
