@@ -53,14 +53,14 @@ def _copy(torch: Any) -> None:
 def _transpose(torch: Any) -> None:
     from ptxkit.device import TensorMap
     from ptxkit.kernels import transpose
-    from ptxkit.kernels.transpose import CTAS_PER_MULTIPROCESSOR
+    from ptxkit.kernels.transpose import tiles
 
     source = torch.randn(16384, 16384, device="cuda")
     target, other = torch.zeros_like(source), torch.zeros_like(source)
     maps = [TensorMap.tiled(each, box=(32, 64), swizzle=128) for each in (source, target)]
     kernel = transpose()
-    grid = CTAS_PER_MULTIPROCESSOR * torch.cuda.get_device_properties(0).multi_processor_count
-    mine = lambda: kernel[grid](*maps, 16384, 16384)  # noqa: E731
+    grid = tiles(16384, 16384)
+    mine = lambda: kernel[grid](*maps, 16384)  # noqa: E731
     mine()
     assert torch.equal(source.t(), target), "transpose is wrong"
     rivals = {"driver's copy": lambda: other.copy_(source), "torch": lambda: source.t().contiguous()}

@@ -22,14 +22,14 @@ from __future__ import annotations
 
 from ptxkit.build import Global, Kernel, b8, u32, u64
 
-PIECE = 4096
+PIECE = 2048
 """Bytes that a CTA copies."""
 UNIT = 16
 """Bytes of which the engine copies multiples."""
 
 
 def bulk_copy(*, debug: bool = False) -> Kernel:
-    """`target[:] = source[:]` for a number of bytes that is a multiple of UNIT, below 2**43.
+    """`target[:] = source[:]` for a number of bytes that is a multiple of UNIT, below 2**42.
 
     Parameters: source, target: b8 arrays, aligned to 16 bytes; bytes: u64. Block: 32; grid: `pieces(bytes)`.
     """

@@ -19,7 +19,7 @@ from ptxkit.kernels.bulk_add_one import bulk_add_one, ctas
 from ptxkit.kernels.bulk_copy import bulk_copy, pieces
 from ptxkit.kernels.layer_norm import layer_norm
 from ptxkit.kernels.row_softmax import row_softmax
-from ptxkit.kernels.transpose import transpose
+from ptxkit.kernels.transpose import tiles, transpose
 from ptxkit.records import dataclass
 
 _Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float32]]
@@ -97,8 +97,7 @@ def _matrices(sizes: int, random: np.random.Generator) -> Iterator[Case]:
     shapes += [(4 * int(random.integers(1, 400)), 4 * int(random.integers(1, 400))) for _ in range(sizes)]
     for rows, columns in shapes:
         source = _finite_floats(rows * columns, random).reshape(rows, columns)
-        grid = int(random.integers(1, 300))
-        yield Case(f"{rows}x{columns}", source, (np.uint32(rows), np.uint32(columns)), grid, source.T.copy())
+        yield Case(f"{rows}x{columns}", source, (np.uint32(rows),), tiles(rows, columns), source.T.copy())
 
 
 def _softmaxes(sizes: int, random: np.random.Generator) -> Iterator[Case]:
