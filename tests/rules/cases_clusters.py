@@ -1,4 +1,5 @@
-"""Kernels of clusters of two CTAs: what reaches into the other one, and the barrier of both (PTX611, 612, 613)."""
+"""Kernels of clusters of two CTAs: what reaches into the other one, and the barrier of both (PTX611, 612, 613);
+and how they signal each other (PTX302, 501, 503 to 505, 601)."""
 
 from __future__ import annotations
 
@@ -19,8 +20,8 @@ TO_BOTH = """.reg .b16 %rs<2>; mov.u16 %rs1, 3;
 WAIT = "wait: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p3, [%r5], 0; @!%p3 bra wait;"
 
 
-def case(name: str, body: str, bounds: str = BOUNDS, target: str = "sm_90a") -> Case:
-    return Case(name, f"{PEER}\n{body}", bounds=bounds, target=target)
+def case(name: str, body: str, bounds: str = BOUNDS, target: str = "sm_90a", undecided: tuple[str, ...] = ()) -> Case:
+    return Case(name, f"{PEER}\n{body}", bounds=bounds, target=target, undecided=undecided)
 
 
 TOO_EARLY = (
@@ -153,4 +154,80 @@ HALVES = (
     case("an arrival that nobody waits for before the end", f"{MEET} barrier.cluster.arrive.relaxed;"),
 )
 
-CASES = (*TOO_EARLY, *PUBLISHED, *FAREWELLS, *HALVES)
+SECOND = "setp.eq.u32 %p4, %r12, 0; and.pred %p5, %p1, %p4;"  # %p4: in the second CTA, whose peer is the first
+STORE = "st.async.shared::cluster.mbarrier::complete_tx::bytes.b32 [%r10], %r1, [%r11];"
+
+JOINT = (
+    case("each CTA waits for the arrival of the other one", f"{ONE} {MEET} @%p1 {ARRIVE} {WAIT} {MEET}"),
+    case(
+        "an arrival that only one of two CTAs makes",
+        f"{ONE} //= init\n{MEET} {SECOND} @%p5 {ARRIVE} //= arrive\n"
+        "wait: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p3, [%r5], 0; //! PTX503\n"
+        f"@!%p3 bra wait; {MEET}",
+    ),
+    case(
+        "an mbarrier that counts an arrival which no CTA makes",
+        "@%p1 mbarrier.init.shared::cta.b64 [%r5], 2; //= init\n"
+        f"{MEET} @%p1 {ARRIVE} //= arrive\n"
+        "wait: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p3, [%r5], 0; //! PTX504 arrive init\n"
+        f"@!%p3 bra wait; {MEET}",
+    ),
+    case(
+        "an arrival of each of two CTAs where one is counted",
+        f"{ONE} //= init\n{MEET} @%p1 {ARRIVE} //= first\n"
+        f"@%p1 mbarrier.arrive.shared::cta.b64 _, [%r5]; //! PTX505 first init\n{WAIT} {MEET}",
+    ),
+    case(
+        "a cluster's barrier that a warp of one CTA does not come to",
+        f"{SECOND} setp.lt.u32 %p6, %r1, 32; and.pred %p6, %p6, %p4; @%p6 bra late;\n"
+        "barrier.cluster.arrive; barrier.cluster.wait; //= cluster\n"
+        "late: bar.sync 0; //! PTX601 cluster\n",
+    ),
+    case("a cluster's barrier that a CTA does not come to which has ended", f"{SECOND} @%p4 bra end; {MEET} end:"),
+    case(
+        "stores of all threads where the bytes of half of them are expected",
+        f"{ONE} @%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r5], 260; //! PTX503 store wait\n"
+        f"{MEET} {STORE} //= store\n"
+        "wait: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p3, [%r5], 0; //= wait\n"
+        f"@!%p3 bra wait; {MEET}",
+    ),
+    case(
+        "stores of all threads where their bytes are expected",
+        f"{ONE} @%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r5], 512; {MEET} {STORE} {WAIT} {MEET}",
+    ),
+    case(
+        "a read of what the other CTA stores, by threads that do not wait",
+        f"{ONE} @%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r5], 512; {MEET} {STORE} //= store\n"
+        f"@!%p1 bra read; {WAIT} read: ld.shared.u32 %r20, [%r4]; //! PTX302 store\n{MEET}",
+    ),
+    case(
+        "a read of what the other CTA stored, by threads that wait for the one that waits",
+        f"{ONE} @%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r5], 512; {MEET} {STORE}\n"
+        f"@!%p1 bra read; {WAIT} read: bar.sync 0; ld.shared.u32 %r20, [%r4]; {MEET}",
+    ),
+    case(
+        "a read before the other CTA begins to store",
+        f"{ONE} @%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r5], 512; ld.shared.u32 %r20, [%r4];\n"
+        f"{MEET} {STORE} {WAIT} {MEET}",
+    ),
+    case(
+        "a signal to an mbarrier of the other CTA that nobody makes",
+        f"{ONE} {MEET} @%p1 mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r11+8]; //! PTX501\n{MEET}",
+    ),
+    case(
+        "nothing is said of phases where the kernel does not fix the size of its clusters",
+        f"@%p1 mbarrier.init.shared::cta.b64 [%r5], 2; {MEET} @%p1 mbarrier.arrive.shared::cta.b64 _, [%r5];\n"
+        f"{WAIT} {MEET}",
+        undecided=("PTX504",),
+        bounds=".reqntid 128, 1, 1",
+    ),
+    case(
+        "in a cluster of one CTA, nobody else makes the arrival that is missing",
+        "@%p1 mbarrier.init.shared::cta.b64 [%r5], 2; //= init\n"
+        f"{MEET} @%p1 mbarrier.arrive.shared::cta.b64 _, [%r5]; //= arrive\n"
+        "wait: mbarrier.try_wait.parity.shared::cta.b64 %p3, [%r5], 0; //! PTX504 arrive init\n@!%p3 bra wait;",
+        bounds=".reqntid 128, 1, 1\n.reqnctapercluster 1, 1, 1",
+    ),
+)
+
+CASES = (*TOO_EARLY, *PUBLISHED, *FAREWELLS, *HALVES, *JOINT)
