@@ -8,7 +8,7 @@ branches those are is what control dependence says, so that a loop before it, ho
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from functools import cached_property
 
 from ptxkit.analysis.dependence import Dependence, Leaf
@@ -116,6 +116,21 @@ class Certainty:
             for definition in self._definitions.get(register, ()):
                 come_to(definition)
         return frozenset(found)
+
+    def last_deciding(self, step: Step, among: Collection[Step]) -> Iterator[Step]:
+        """The last steps of some that decide whether a step is executed: itself, by its guard, or earlier branches."""
+        if step in among:
+            yield step
+            return
+        waiting, passed = [self.flow.block_of(step)], set[int]()
+        while waiting:
+            for deciding in self.flow.deciding[waiting.pop()]:
+                last = self.flow.steps(deciding)[-1]
+                if last in among:
+                    yield last
+                elif deciding not in passed:
+                    passed.add(deciding)
+                    waiting.append(deciding)
 
     def _is_fixed(self, leaf: Leaf) -> bool:
         return leaf.kind == "special" and leaf.name.startswith(self._fixed)

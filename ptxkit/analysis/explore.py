@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from functools import cached_property
+
 from ptxkit.analysis.actions import Code
 from ptxkit.analysis.budget import MAX_CTAS, MAX_GROUPS, MAX_RANKS, MAX_TURNS, Budget
 from ptxkit.analysis.exchange import Exchange
+from ptxkit.analysis.openings import Openings
 from ptxkit.analysis.pointers import pointer_parameters
 from ptxkit.analysis.program import Program, Step, flatten
-from ptxkit.analysis.scenario import FEW, MORE_SAMPLES, SAMPLES, Launch, Scenario, launch_of
+from ptxkit.analysis.scenario import FEW, MAX_VAIN, MORE_SAMPLES, SAMPLES, Launch, Scenario, launch_of
 from ptxkit.analysis.terms import Term, Terms
 from ptxkit.analysis.trace import GroupTrace
 from ptxkit.analysis.walker import Walker
@@ -71,23 +75,35 @@ class Explorer:
                 for exploration in self.explorations:
                     exploration.scenario.samples = len(SAMPLES)
                 break
-        for sample in MORE_SAMPLES if self.explorations[0].scenario.samples == 1 else ():
-            missed = len(self.missed)
-            if not missed:
-                break
-            self._explore(Scenario(self.launch, sample))
-            if len(self.missed) == missed:
-                break
+        self._try_sizes()
         if self.launch.cluster_size > 1 and all(_is_cut(exploration) for exploration in self.explorations):
             self._explore(Scenario(self.launch, FEW))
         if not self.launch.is_exact and _counts_threads(self.program):
             self._explore(Scenario(self.launch.resized(), SAMPLES[0]))
         turned: set[Term] = set()
         for _ in range(MAX_TURNS):
-            turn = self._next_turn(turned) if self.missed else self._next_turn(turned, ordering=True)
+            missed = self.missed
+            turn = self._turn_for(missed, turned) if missed else self._next_turn(turned, ordering=True)
             if turn is None:
                 return
             self._explore(turn)
+
+    def _try_sizes(self) -> None:
+        """Walks further samples while sizes decide whether what was missed is reached."""
+        missed, vain = self.missed, 0
+        if self.explorations[0].scenario.samples > 1 or not missed:
+            return
+        for sample in MORE_SAMPLES:
+            if not missed or vain == MAX_VAIN or not self._openings.hang_on_sizes(missed):
+                return
+            self._explore(Scenario(self.launch, sample))
+            left = self.missed
+            vain = vain + 1 if len(left) == len(missed) else 0
+            missed = left
+
+    @cached_property
+    def _openings(self) -> Openings:
+        return Openings(self.program, self.launch, self._pointers)
 
     def _explore(self, scenario: Scenario) -> None:
         self.explorations.extend(self.walked(scenario).cluster[:MAX_RANKS])
@@ -111,15 +127,25 @@ class Explorer:
         self.budget.steps -= taken
         return exploration
 
-    def _next_turn(self, turned: set[Term], *, ordering: bool = False) -> Scenario | None:
+    def _turn_for(self, missed: list[Step], turned: set[Term]) -> Scenario | None:
+        """A guess turned round at a branch that leads to what was missed; any other one where there is none."""
+        asked = {step for exploration in self.explorations for step in exploration.scenario.asked.values()}
+        branches = self._openings.branches(missed, asked)
+        return self._next_turn(turned, branches) or self._next_turn(turned)
+
+    def _next_turn(
+        self, turned: set[Term], branches: Collection[Step] = (), *, ordering: bool = False
+    ) -> Scenario | None:
         """The first scenario with a guess turned round that was not turned yet; what came before it stays.
 
-        ordering: only guesses whose both sides deserve a look.
+        branches: only guesses made there, where some are given. ordering: only those whose both sides deserve a look.
         """
         for exploration in self.explorations:
             kept: dict[Term, bool] = {}
             for condition, side in exploration.scenario.decisions.items():
-                if condition not in turned and (not ordering or condition in exploration.scenario.ordering):
+                made_there = not branches or exploration.scenario.asked.get(condition) in branches
+                deserves = not ordering or condition in exploration.scenario.ordering
+                if condition not in turned and made_there and deserves:
                     turned.add(condition)
                     base = exploration.scenario
                     return Scenario(base.launch, base.sample, 0, {**kept, condition: not side})

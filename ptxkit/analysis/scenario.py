@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ptxkit.analysis.program import Program
+from ptxkit.analysis.program import Program, Step
 from ptxkit.analysis.terms import Term
 from ptxkit.records import dataclass, field
 
@@ -12,8 +12,11 @@ DEFAULT_THREADS = 128
 SAMPLES = (512, 19)
 #: A size for few rounds, tried where no walk of a cluster's CTA with another one comes to its end.
 FEW = 5
-#: Further sizes, tried while they reach code that no walk has reached.
-MORE_SAMPLES = (99, 1, 4096)
+#: Further sizes, tried where sizes decide whether code is reached that no walk has reached: first one for few rounds,
+#: then one with another remainder.
+MORE_SAMPLES = (FEW, 22, 99, 1, 4096)
+#: How many of these in a row may reach nothing new.
+MAX_VAIN = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +53,8 @@ class Scenario:
     arrival, or stand for what other lanes voted; a dict for its order.
 
     sampled: some walk has read an integer parameter. samples: how many samples this is the scenario of, where none has.
+
+    asked: by condition, the step that first hung on it.
     """
 
     launch: Launch
@@ -59,6 +64,7 @@ class Scenario:
     ordering: dict[Term, None] = field(default_factory=dict)
     sampled: bool = False
     samples: int = 1
+    asked: dict[Term, Step] = field(default_factory=dict)
 
 
 def launch_of(program: Program) -> Launch:

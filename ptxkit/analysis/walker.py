@@ -250,6 +250,7 @@ class Walker:
     def _side(self, condition: Term) -> bool:
         """As before for the same condition, else the side less often taken here."""
         known = self.scenario.decisions.get(condition)
+        self.scenario.asked.setdefault(condition, self.step)
         if known is None:
             yes, no = self._taken.get((self.step, True), 0), self._taken.get((self.step, False), 0)
             known = self.scenario.decisions[condition] = yes < no or (yes == no and self._prefers_true())

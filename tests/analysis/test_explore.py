@@ -6,7 +6,7 @@ import pytest
 
 from ptxkit.analysis import budget, explore
 from ptxkit.analysis.neighbours import MAX_NEIGHBOURS, neighbours
-from ptxkit.analysis.scenario import FEW, MORE_SAMPLES, SAMPLES
+from ptxkit.analysis.scenario import FEW, MAX_VAIN, MORE_SAMPLES, SAMPLES
 from ptxkit.analysis.trace import Event
 from ptxkit.isa.effects import Barrier
 from tests.analysis.support import explorer_of, kernel_of, module_of, opcodes
@@ -36,8 +36,18 @@ def test_further_sizes_are_tried_for_code_that_the_first_did_not_reach() -> None
 
 def test_sizes_that_reach_nothing_new_are_not_tried_on() -> None:
     body = "setp.ne.u32 %p1, %r6, 77777; @%p1 bra end; cp.async.wait_group 0; end: nanosleep.u32 0;"
-    assert samples(body) == [*SAMPLES, MORE_SAMPLES[0]]
+    assert samples(body) == [*SAMPLES, *MORE_SAMPLES[:MAX_VAIN]]
     assert missed(body) == {"cp.async.wait_group"}
+
+
+def test_the_remainder_of_an_unrolled_loop_is_reached() -> None:
+    body = """sub.u32 %r8, %r6, 3; and.b32 %r8, %r8, 3; setp.eq.u32 %p1, %r8, 0; setp.eq.u32 %p2, %r6, 512;
+    @%p1 bra end; @%p2 bra end; cp.async.wait_group 0;\nend: nanosleep.u32 0;"""
+    assert missed(body) == set()
+
+
+def test_sizes_are_not_tried_for_what_data_decide() -> None:
+    assert samples(BEHIND)[: len(SAMPLES) + 1] != [*SAMPLES, MORE_SAMPLES[0]]
 
 
 BEHIND = "setp.eq.u32 %p1, %r7, 5; @%p1 bra there; bra.uni end; there: cp.async.wait_group 0; end: nanosleep.u32 0;"
