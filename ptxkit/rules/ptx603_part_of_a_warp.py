@@ -2,7 +2,7 @@
 
 What it does
     Finds a `bar`, `barrier.aligned` or aligned cluster barrier that some lanes of a warp execute more often than
-    others.
+    others; and a `tensormap.cp_fenceproxy`, which is aligned, too.
 
 Why it matters
     All threads of a warp must execute the same aligned barrier; otherwise the behaviour is undefined. Where lanes of
@@ -15,7 +15,7 @@ Use instead
     bar.sync 0;
 
 ISA section
-    "bar, barrier", "barrier.cluster". Catalogue: BR2.
+    "bar, barrier", "barrier.cluster", "tensormap.cp_fenceproxy". Catalogue: BR2, TM6.
 """
 
 from __future__ import annotations
@@ -23,15 +23,21 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 
+from ptxkit.analysis.collectives import WARP, Uneven, compared
 from ptxkit.analysis.kernel import Kernel, World
 from ptxkit.analysis.program import Step
-from ptxkit.isa.effects import Barrier
+from ptxkit.analysis.slicing import changes_maps
+from ptxkit.isa.effects import Barrier, Effect, ProxyFence
 from ptxkit.rules.finding import Finding, Observation, Rule
 
 
 def check(kernel: Kernel) -> Iterator[Observation]:
     """Looks at each aligned barrier; in every scenario, as lanes may leave early for some sizes only."""
+    publishes = changes_maps(kernel.program)
     for number, world in enumerate(kernel.worlds):
+        for step, uneven in compared(world, _publishes, WARP) if publishes else ():
+            exact = uneven is None or (uneven.more.trace.is_sure() and uneven.less.trace.is_sure())
+            yield Observation((step, step), number, exact, None if uneven is None else _parted(uneven), 2)
         if world.is_whole and not world.is_opaque:
             guessed = any(actor.guessed is not None for actor in world.actors)
             for step, lanes in _executed(world).items():
@@ -61,6 +67,25 @@ def _is_aligned(effect: Barrier) -> bool:
     return effect.aligned and effect.level != "warp"
 
 
+def _publishes(effect: Effect) -> bool:
+    """Whether an effect is that of an instruction by which a warp copies and releases a tensor map."""
+    return (
+        isinstance(effect, ProxyFence)
+        and (effect.proxy, effect.direction) == ("tensormap", "release")
+        and (effect.address is not None)
+    )
+
+
+def _parted(uneven: Uneven) -> Finding:
+    return Finding(
+        primary=uneven.step,
+        message=f"all lanes of a warp must execute this together: thread {uneven.more.tid} does, and thread "
+        f"{uneven.less.tid} does not, or not as often",
+        help="let all lanes of the warp execute it, with the same addresses",
+        properties={"executes": uneven.more.tid, "misses": uneven.less.tid},
+    )
+
+
 def _finding(step: Step, lanes: int) -> Finding:
     return Finding(
         primary=step,
@@ -70,4 +95,4 @@ def _finding(step: Step, lanes: int) -> Finding:
     )
 
 
-RULE = Rule("PTX603", "barrier-part-of-a-warp", ("bar, barrier", "barrier.cluster"), check)
+RULE = Rule("PTX603", "barrier-part-of-a-warp", ("bar, barrier", "barrier.cluster", "tensormap.cp_fenceproxy"), check)

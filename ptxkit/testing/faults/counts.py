@@ -13,6 +13,7 @@ from ptxkit.isa.effects import (
     MbarrierExpect,
     MbarrierInit,
     MbarrierTrack,
+    RegisterCount,
     WaitGroup,
 )
 from ptxkit.isa.expressions import Expression, Role
@@ -30,7 +31,7 @@ from ptxkit.testing.faults.reading import Reading, operand
 from ptxkit.testing.faults.spelling import respelled, shortened
 
 _WAITS = {"cp.async": ("CA4",), "bulk": ("BK9", "BK12"), "wgmma": ("WG3",)}
-_SIXTEEN = 16
+_EIGHT, _SIXTEEN = 8, 16
 _LAST = 15
 
 
@@ -223,6 +224,14 @@ def _barrier_threads(number: int) -> Search:
     return search
 
 
+def _more_registers(reading: Reading) -> Iterator[Change | None]:
+    """Eight more for each thread of a warpgroup that takes some: roles mostly share out all that there are."""
+    for step, setting in reading.having(RegisterCount):
+        role = _role(setting.count)
+        if setting.action == "increase" and role is not None:
+            yield with_number(reading, step, role, _EIGHT)
+
+
 OPERATORS = (
     Operator("wait-for-less", ("CA4",), _wait_for_less),
     Operator("wait-for-reads-only", ("BK8",), _wait_for_reads),
@@ -243,4 +252,5 @@ OPERATORS = (
     Operator("barrier-number", ("BR3",), _barrier_number),
     Operator("barrier-threads-more", ("BR3",), _barrier_threads(32)),
     Operator("barrier-threads-less", ("BR3",), _barrier_threads(-32)),
+    Operator("registers-more", ("BR9",), _more_registers),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptxkit.analysis.program import Step
-from ptxkit.isa.effects import Access, MbarrierComplete, MbarrierInit
+from ptxkit.isa.effects import Access, MbarrierComplete, MbarrierInit, ProxyFence
 from ptxkit.isa.expressions import Role
 from ptxkit.records import dataclass
 from ptxkit.syntax import statement_words
@@ -16,6 +16,8 @@ from ptxkit.testing.faults.reading import Reading, names_in, operand
 
 _LOW = 4
 _EIGHT = 8
+#: Bytes of a tensor map.
+_MAP = 128
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,10 +103,18 @@ def _more_ctas(reading: Reading) -> Iterator[Change | None]:
             yield with_number(reading, step, complete.multicast, 1 << 15, operation="|")
 
 
+def _other_map(reading: Reading) -> Iterator[Change | None]:
+    """The tensor map behind the one that is copied by."""
+    for step, fence in reading.having(ProxyFence):
+        if fence.proxy == "tensormap" and fence.direction == "acquire" and fence.address is not None:
+            yield with_offset(reading, step, fence.address, _MAP)
+
+
 OPERATORS = (
     Operator("misaligned-address", ("BK1",), _misaligned),
     Operator("lower-alignment", ("BK1",), _lower_alignment),
     Operator("odd-size", ("BK1",), _odd_size),
     Operator("other-mbarrier", ("MB2", "MB7"), _other_object),
+    Operator("other-tensor-map", ("TM4",), _other_map),
     Operator("multicast-to-more", ("BK14",), _more_ctas),
 )

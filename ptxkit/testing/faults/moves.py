@@ -81,6 +81,19 @@ def _fence_too_late(reading: Reading) -> Iterator[Change]:
             yield moved_after(reading, step, used)
 
 
+def _acquire_too_late(reading: Reading) -> Iterator[Change]:
+    """After the copy by the tensor map that it is for."""
+    for step, fence in reading.having(ProxyFence):
+        if (fence.proxy, fence.direction) != ("tensormap", "acquire"):
+            continue
+        used = _first(
+            reading.steps[step.index + 1 :],
+            lambda each: reading.accesses(each, lambda access: access.proxy == "tensormap" and bool(access.completion)),
+        )
+        if used is not None:
+            yield moved_after(reading, step, used)
+
+
 # ---------------------------------------------------------------------------------------- barriers
 
 
@@ -146,6 +159,7 @@ def _arrive_too_early(reading: Reading) -> Iterator[Change | None]:
 OPERATORS = (
     Operator("fence-too-early", ("PX9",), _fence_too_early),
     Operator("fence-too-late", ("PX1",), _fence_too_late),
+    Operator("acquire-too-late", ("TM2",), _acquire_too_late),
     Operator("barrier-too-early", ("race",), _barrier_too_early),
     Operator("group-wait-too-late", ("CA2",), _wait_too_late),
     Operator("commit-too-early", ("CA3",), _commit_too_early),

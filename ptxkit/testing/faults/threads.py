@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 
 from ptxkit.analysis.program import Step
 from ptxkit.isa.effects import (
+    Access,
     Barrier,
     CommitGroup,
     Control,
@@ -13,6 +14,7 @@ from ptxkit.isa.effects import (
     MbarrierComplete,
     MbarrierInit,
     ProxyFence,
+    RegisterCount,
     RegisterFence,
     TensorMemory,
     WaitGroup,
@@ -118,6 +120,10 @@ def _collective(reading: Reading, step: Step) -> tuple[str, ...] | None:
     groups += [each.group for each in reading.effects(step, CommitGroup)]
     if reading.effects(step, RegisterFence) or "wgmma" in groups:
         return ("WG5",)
+    if reading.effects(step, RegisterCount):
+        return ("BR9",)
+    if reading.effects(step, Access) and any(f.proxy == "tensormap" for f in reading.effects(step, ProxyFence)):
+        return ("TM6",)
     if reading.effects(step, TensorMemory) or any(group.startswith("tcgen05") for group in groups):
         return ("TC1",)
     return None
@@ -138,5 +144,5 @@ OPERATORS = (
     Operator("fence-by-one", ("PX9",), _by_one(_fence)),
     Operator("group-wait-by-one", ("CA5",), _by_one(_wait)),
     Operator("commit-by-one", ("CA3",), _by_one(_commit)),
-    Operator("collective-by-one", ("WG5", "TC1"), _collective_anywhere),
+    Operator("collective-by-one", ("WG5", "TC1", "BR9", "TM6"), _collective_anywhere),
 )

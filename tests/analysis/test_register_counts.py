@@ -1,0 +1,74 @@
+"""Registers of threads and of a CTA: what directives promise, what threads set, what is left for the others."""
+
+from __future__ import annotations
+
+import pytest
+
+from ptxkit.analysis.kernel import World
+from ptxkit.analysis.register_counts import (
+    Pool,
+    most_at_start,
+    sets_registers,
+    settings_of,
+    synchronises_between,
+)
+from tests.analysis.support import kernel_of, module_of, program_of
+
+START = "mov.u32 %r1, %tid.x; setp.lt.u32 %p1, %r1, 128;"
+DOWN, UP = "setmaxnreg.dec.sync.aligned.u32", "setmaxnreg.inc.sync.aligned.u32"
+THREE = ".reqntid 384, 1, 1\n.minnctapersm 1"
+
+
+def world_of(*lines: str, bounds: str = THREE) -> World:
+    return kernel_of(module_of(START + "".join(lines), bounds=bounds)).worlds[0]
+
+
+@pytest.mark.parametrize(
+    ("bounds", "threads", "most"),
+    [
+        (".reqntid 384, 1, 1\n.minnctapersm 1", 384, 168),
+        (".maxntid 256, 1, 1\n.minnctapersm 2", 256, 128),
+        (".maxntid 128, 1, 1\n.minnctapersm 1", 128, 256),
+        (".maxnreg 100", 128, 104),
+        (".reqntid 384, 1, 1", 384, None),
+        (".minnctapersm 1", 128, None),
+        ("", 128, None),
+    ],
+)
+def test_directives_say_how_many_registers_a_thread_has_at_most(bounds: str, threads: int, most: int | None) -> None:
+    assert most_at_start(program_of(module_of("", bounds=bounds)), threads) == most
+
+
+def test_a_kernel_sets_registers_or_does_not() -> None:
+    assert sets_registers(program_of(module_of(f"{DOWN} 40;")))
+    assert not sets_registers(program_of(module_of("bar.sync 0;")))
+
+
+def test_settings_stand_in_order_each_with_the_one_before() -> None:
+    first, second = settings_of(world_of(f"{DOWN} 40;", "bar.sync 0;", f"{UP} 80;").threads[0])
+    assert (first.count, first.increases, first.before) == (40, False, None)
+    assert (second.count, second.increases, second.before) == (80, True, first)
+
+
+@pytest.mark.parametrize(("between", "meets"), [("bar.sync 1, 128;", True), ("bar.warp.sync -1;", False), ("", False)])
+def test_a_warpgroup_synchronises_at_barriers_of_more_than_a_warp(between: str, meets: bool) -> None:
+    thread = world_of(f"@%p1 {DOWN} 40;", f"@%p1 {between}" if between else "", f"@%p1 {UP} 80;").threads[0]
+    first, second = settings_of(thread)
+    assert synchronises_between(thread, first.position, second.position) is meets
+
+
+def test_what_others_give_away_is_there_for_one() -> None:
+    pool = Pool(world_of(f"@%p1 {DOWN} 40;"), 168)
+    assert pool.most_for(128, 168 + 128) is None
+    assert pool.most_for(128, 168 + 136) == 168 + 128
+
+
+def test_two_that_take_share_what_one_gives_away() -> None:
+    assert Pool(world_of(f"@%p1 {DOWN} 40;", f"@!%p1 {UP} 232;"), 168).most_for(128, 232) is None
+    assert Pool(world_of(f"@%p1 {DOWN} 40;", f"@!%p1 {UP} 240;"), 168).most_for(128, 240) == 232
+
+
+def test_a_path_that_nobody_is_sure_of_may_give_away_what_the_kernel_sets_anywhere() -> None:
+    unsure = "ld.global.u32 %r2, [%rd1]; setp.eq.u32 %p2, %r2, 0; @%p2 bra end;"
+    pool = Pool(world_of(unsure, f"@%p1 {DOWN} 24;", "end:"), 168)
+    assert pool.most_for(128, 168 + 2 * 144) is None
