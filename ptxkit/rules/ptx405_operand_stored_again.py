@@ -56,7 +56,7 @@ def _finding(world: World, found: OperandStore) -> Finding | None:
         help="add `fence.proxy.async.shared::cta;` after the wait for the operation, before line {0}",
         severity=Severity.WARNING,
         properties={"space": "shared::cta", "policy": "strict"},
-        cause=found.operation.step,
+        cause=found.sync or found.operation.step,
     )
 
 
