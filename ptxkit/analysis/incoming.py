@@ -81,6 +81,8 @@ def is_known(world: World, reader: Thread, position: int, copy: Incoming, signal
         waited = thread.marks.acquire_of(key, copy.phase)
         if thread is reader or waited is None or waited == NEVER:
             continue
+        if thread.trace.leader is not None and thread.trace.leader == reader.trace.leader:
+            continue  # threads that take the reader's path have not waited earlier than it did
         if thread.tid // 32 == reader.tid // 32 or any(world.order(thread, waited, reader, position)):
             return True
     return False if world.is_clear_about(MbarrierWait) else None

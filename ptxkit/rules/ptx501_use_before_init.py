@@ -72,7 +72,8 @@ def _elsewhere(kernel: Kernel, number: int, world: World) -> Iterator[Observatio
         if other is None or is_murky(other):
             continue
         exact = reach.thread.trace.is_sure(reach.position) and other.is_exact
-        never = other.executes_all(MbarrierInit) and _nobody_makes(other, reach.mbarrier)
+        all_inits = world.executes_all(MbarrierInit) or other.executes_all(MbarrierInit)
+        never = all_inits and _nobody_makes(other, reach.mbarrier)
         finding = _never(reach.event, f"CTA {reach.rank} of the cluster") if never else None
         yield Observation((reach.event.step, None), number, exact, finding)
 
