@@ -2,7 +2,7 @@
 
 `order` tells of the ways that order two threads directly. Here the question is the opposite one, whether two places are
 surely *not* ordered, so every doubt counts as order: chains over third threads, barriers whose rounds cannot be told
-apart, flags in memory, and lanes of one warp, which mostly run together.
+apart, flags in memory, and instructions that the lanes of a warp execute together.
 
 Threads of one warp that take one path and synchronise alike are one `Path`; positions are those in the events of their
 group. Source: PTX ISA, "Causality Order", "Program Order", "bar", "mbarrier".
@@ -18,6 +18,7 @@ from functools import cached_property
 from ptxkit.analysis.actors import synchronises
 from ptxkit.analysis.budget import LOOK, Budget
 from ptxkit.analysis.kernel import World
+from ptxkit.analysis.mates import Meetings, is_collective
 from ptxkit.analysis.order import NEVER as NOT_AT_ALL
 from ptxkit.analysis.order import Marks, marks_of
 from ptxkit.analysis.program import Step
@@ -144,6 +145,8 @@ class Causality:
         self._asked: dict[tuple[Path, int, Held | None], dict[Path, int]] = {}
         self._places: dict[int, dict[tuple[Step, int], int]] = {}
         self._side: dict[tuple[int, int, int], int] = {}
+        self._known: dict[tuple[int, int, int, int], int] = {}
+        self._meetings: dict[tuple[int, ...], Meetings] = {}
 
     def may_precede(self, giver: Path, since: int, taker: Path, until: int) -> bool:
         """Whether the giver's position `since` may be ordered before the taker's position `until`."""
@@ -163,8 +166,9 @@ class Causality:
     def _learn(self, giver: Path, since: int, barrier: Held | None) -> dict[Path, int]:
         """By path, the first position that may be ordered after one of the giver's."""
         rounds: dict[Hashable, int] = {}
-        for mate in self._warps[giver.warp]:
-            self._release(mate, self.beside(giver, since, mate), rounds)
+        mates = {mate: self._learnt(giver, since, mate) for mate in self._warps[giver.warp]}
+        for mate, there in mates.items():
+            self._release(mate, there, rounds)
         if isinstance(barrier, int):
             key = ("mbarrier", barrier)
             event = giver.group.events[since]
@@ -177,7 +181,7 @@ class Causality:
         if found is None:
             self._budget.lookups -= len(self.paths) * LOOK
             found = self._after[known] = self._spread(rounds)
-        return found
+        return found | {mate: min(there, found.get(mate, NEVER)) for mate, there in mates.items() if mate is not giver}
 
     def _spread(self, rounds: dict[Hashable, int]) -> dict[Path, int]:
         """Where each path learns of rounds, or of what others release who learnt of them before."""
@@ -187,7 +191,7 @@ class Causality:
             key = pending.pop()
             for taker, at in self._takers(key, rounds[key]):
                 for mate in self._warps[taker.warp]:
-                    there = self.beside(taker, at, mate)
+                    there = self._learnt(taker, at, mate)
                     if there < found.get(mate, NEVER):
                         found[mate] = there
                         pending.extend(self._release(mate, there, rounds))
@@ -200,7 +204,7 @@ class Causality:
         released.
         """
         told: list[tuple[Hashable, int]] = []
-        for key, positions in path.marks.releases.items():
+        for key, positions in path.marks.releases.items() if since < NEVER else ():
             if key not in self._uncounted:
                 index = bisect_left(positions, since)
                 rounds_of = path.marks.rounds.get(key)
@@ -212,9 +216,9 @@ class Causality:
                 told.append((key, 0))
         if _ALL not in path.marks.releases and not path.is_open:
             told.append((_ALL, 1))  # nobody waits for threads that have left
-        if path in self._tellers:
+        if path in self._tellers and since < NEVER:
             told.append((_MEMORY, 0))
-        if path in self._senders:
+        if path in self._senders and since < NEVER:
             told.append((_ELSEWHERE, 0))
         news = [key for key, ordinal in told if ordinal < rounds.get(key, NEVER)]
         rounds.update((key, ordinal) for key, ordinal in told if ordinal < rounds.get(key, NEVER))
@@ -235,6 +239,41 @@ class Causality:
                 at = (path.marks.acquire_of(key, ordinal) if ordinal else positions[0]) if positions else None
             if at is not None and at < NOT_AT_ALL:
                 yield path, at
+
+    def meetings(self, group: GroupTrace) -> Meetings:
+        """What the lanes of a group do together."""
+        found = self._meetings.get(group.tids)
+        if found is None:
+            found = self._meetings[group.tids] = Meetings(group)
+        return found
+
+    def _learnt(self, path: Path, position: int, mate: Path) -> int:
+        """The first position at which threads of the same warp may know of what others did at one of theirs."""
+        if mate is path:
+            return position
+        key = (path.group.tids[0], position, mate.group.tids[0], mate.tids[0])
+        found = self._known.get(key)
+        if found is None:
+            found = self._known[key] = self._meeting(path, position, mate)
+        return found
+
+    def _meeting(self, path: Path, position: int, mate: Path) -> int:
+        """Where a mate next meets the threads of a path; what the ends of walks leave open may be anywhere."""
+        if position >= len(path.group.events):
+            return self.beside(path, position, mate) if mate.group is path.group else NEVER
+        met = self.meetings(path.group)
+        if mate.group is path.group:
+            there = met.next(position)
+            return there if there is not None else (len(path.group.events) if path.is_open else NEVER)
+        places = self.places(mate.group)
+        own = path.group.events[position]
+        ahead = [*([own] if is_collective(own.step) else []), *met.barriers(position)]
+        for event in ahead:
+            found = places.get((event.step, event.visit))
+            if found is not None:
+                return found
+        apart = any(event.step in mate.group.covered for event in ahead)
+        return self.beside(path, position, mate) if apart or path.is_open or mate.is_open else NEVER
 
     def beside(self, path: Path, position: int, mate: Path) -> int:
         """The first position at which threads of the same warp may be while others are at one of theirs: behind the

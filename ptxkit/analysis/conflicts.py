@@ -8,7 +8,7 @@ Source: PTX ISA, "Conflict and Data-Races", "Causality Order".
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterator
 
@@ -19,7 +19,7 @@ from ptxkit.analysis.program import Step
 from ptxkit.analysis.ranges import RangeIndex
 from ptxkit.analysis.touches import extent_of
 from ptxkit.analysis.trace import Event, GroupEvent, Opaque
-from ptxkit.isa.effects import Access, Barrier, MbarrierWait, MemoryFence
+from ptxkit.isa.effects import Access
 from ptxkit.records import dataclass, field
 
 #: Executions of one instruction that are looked at, the first and the last: a ring of so many slots comes round.
@@ -97,7 +97,6 @@ class Conflicts:
         self._paths = {tid: path for path in self._causality.paths for tid in path.tids}
         self._seen: set[tuple[Path, tuple[int, ...], Path, tuple[int, ...]]] = set()
         self._found: set[tuple[Step, Step, bool, bool]] = set()
-        self._met: dict[tuple[int, ...], tuple[list[int], list[int]]] = {}
 
     def __iter__(self) -> Iterator[Conflict]:
         places: dict[tuple[int, int], _Place] = defaultdict(_Place)
@@ -143,9 +142,8 @@ class Conflicts:
         for writer, writes in written.writes.items():
             for reader, reads in read.reads.items():
                 self._budget.lookups -= 1
-                if writer.warp == reader.warp:
-                    if writer.group is reader.group:
-                        yield from self._inside(writes, reads, read.others.get(reader, {}))
+                if writer.warp == reader.warp and writer.group is reader.group:
+                    yield from self._inside(writes, reads, read.others.get(reader, {}))
                     continue
                 key = (writer, tuple(writes), reader, tuple(reads))
                 if key not in self._seen:
@@ -170,18 +168,10 @@ class Conflicts:
     def _meets(self, earlier: Touch, later: Touch) -> bool:
         """Whether anything that the lanes of a path do between two accesses, or at the later one, may order them."""
         group = earlier.path.group
-        known = self._met.get(group.tids)
-        if known is None:
-            events = [at for at, event in enumerate(group.events) if _is_meeting(event)]
-            known = self._met[group.tids] = events, sorted(step.start for step in group.covered if _is_collective(step))
-        events, collective = known
-        first = bisect_left(events, earlier.position)
-        if first < len(events) and events[first] <= later.position:
-            return True
-        since, until = earlier.event.step.start, later.event.step.start
-        if since < until:
-            return bisect_left(collective, since) < bisect_right(collective, until)
-        return bool(collective) and (collective[-1] >= since or collective[0] <= until)  # round a loop
+        until = later.position
+        while until + 1 < len(group.events) and group.events[until + 1].step is later.event.step:
+            until += 1
+        return self._causality.meetings(group).between(earlier.position, until)
 
     def _new(self, conflict: Conflict) -> Iterator[Conflict]:
         write, read = conflict.write, conflict.read
@@ -231,24 +221,6 @@ def _firsts(paths: list[Path]) -> list[int]:
     return list({path: index for index, path in reversed(list(enumerate(paths)))}.values())
 
 
-def _is_meeting(event: Event | GroupEvent | Opaque) -> bool:
-    """Whether lanes may learn there of what others did: where they meet, wait, or use memory in a strong way."""
-    if isinstance(event, Opaque):
-        return True
-    effect = event.effect
-    if isinstance(effect, Access):
-        return effect.order != "weak" or effect.kind == "update"
-    return isinstance(effect, Barrier | MbarrierWait | MemoryFence)
-
-
-def _is_collective(step: Step) -> bool:
-    """Whether the lanes of a warp execute a step together: it is no event where all of them take one path."""
-    if step.match is None:
-        return False
-    meets = any(isinstance(effect, Barrier) and effect.level == "warp" for effect in step.match.effects)
-    return meets or {"sync", "aligned"}.issubset(step.match.canonical.split("."))
-
-
 def _is_joint(write: Touch, read: Touch) -> bool:
     """Whether the read is one operation of a whole warpgroup, which the writer takes part in: it knows of its end."""
     effect = read.event.effect
@@ -256,7 +228,10 @@ def _is_joint(write: Touch, read: Touch) -> bool:
 
 
 def _is_touch(event: Event | GroupEvent, kind: str) -> bool:
+    """Whether an access is weak, or a part of what is not atomic to such: an update that is weak reads as well."""
     effect = event.effect
-    if not isinstance(effect, Access) or (effect.kind == "read") != (kind == "read"):
+    if not isinstance(effect, Access):
         return False
-    return effect.order == "weak" or effect.kind == "update"
+    if kind == "read":
+        return effect.kind != "write" and effect.order == "weak"
+    return effect.kind == "update" or (effect.kind == "write" and effect.order == "weak")

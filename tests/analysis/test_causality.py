@@ -74,11 +74,27 @@ def test_an_mbarrier_hands_over_in_the_phase_of_the_arrival() -> None:
     assert conflicts(late)
 
 
-def test_order_may_go_over_lanes_of_one_warp_and_over_other_warps() -> None:
-    """Thread 0 stores, thread 1 arrives for it: lanes mostly run together."""
-    body = f"""{STORE} setp.eq.u32 %p5, %r1, 1; @%p5 mbarrier.arrive.shared::cta.b64 _, [%r5];
+def test_order_goes_over_lanes_of_one_warp_where_they_meet() -> None:
+    """Thread 0 stores, thread 1 arrives for it."""
+    body = f"""{STORE} {{}} setp.eq.u32 %p5, %r1, 1; @%p5 mbarrier.arrive.shared::cta.b64 _, [%r5];
 {WAIT.format(label="one", parity=0)} {LOAD}"""
-    assert conflicts(body) == []
+    assert conflicts(body.format("bar.warp.sync -1;")) == []
+    assert conflicts(body.format("vote.sync.any.pred %p6, %p1, -1;")) == []
+    assert conflicts(body.format(""))
+
+
+def test_lanes_that_have_parted_meet_at_a_barrier_of_their_warp() -> None:
+    body = """@!%p1 bra behind; st.shared.u32 [%r2], %r1; behind: {} @!%p2 bra end; ld.shared.u32 %r9, [%r2]; end:"""
+    assert conflicts(body.format("bar.warp.sync -1;")) == []
+    assert any(found.is_inside for found in conflicts(body.format("")))
+
+
+def test_a_lane_waits_for_others_that_meet_it_behind_its_wait() -> None:
+    wait = "@!%p5 bra behind; " + WAIT.format(label="one", parity=0) + " behind: {}"
+    body = f"""{STORE} @%p1 mbarrier.arrive.shared::cta.b64 _, [%r5]; setp.eq.u32 %p5, %r1, 32;
+{wait} setp.lt.u32 %p6, %r1, 64; @!%p6 bra end; {LOAD} end:"""
+    assert conflicts(body.format("bar.warp.sync -1;")) == []
+    assert conflicts(body.format(""))
 
 
 def test_a_flag_in_memory_may_order() -> None:
