@@ -25,8 +25,8 @@ def told(
 
     Where the kernel leaves its block's size open, every size that is tried must show it. A smaller block in which
     threads wait for ever shows nothing: it is not one that the kernel is meant for. Where all goes well in a block of
-    some other size, this one may not be; where no smaller one does, the largest is. Few rounds in
-    which all goes well show nothing, either.
+    some other size, this one may not be; where all does in none, the largest is. Few rounds in which all goes well
+    show nothing, either.
     """
     world = kernel.worlds[number]
     if broken and leaves_clusters_open(kernel.program):
@@ -40,7 +40,7 @@ def told(
     exact, threads = proof(world)
     limit = kernel.worlds[0].scenario.launch
     if broken and limit.is_limit and world.scenario.launch == limit:
-        exact = threads == 1  # no smaller block does
+        exact = threads == 1 and all(_fails(w) or _is_open(w) for w in kernel.worlds if w.scenario.launch == limit)
     is_smaller = limit.is_limit and world.scenario.launch != limit
     silent = world.scenario.sample == FEW or (is_smaller and _fails(world))
     for step in steps:
@@ -72,6 +72,12 @@ def _may_work(kernel: Kernel, other: World) -> bool:
         return not _fails(other)
     steps, others = ({e.step for actor in w.cast.actors for e in actor.events} for w in (kernel.worlds[0], other))
     return steps <= others
+
+
+def _is_open(world: World) -> bool:
+    """Whether threads wait for others whose walks were cut short, or few rounds were walked: that shows nothing."""
+    cut = any(actor.ended != "exit" for actor in world.cast.actors)
+    return world.scenario.sample == FEW or (cut and any(rehearsal.stuck for rehearsal in world.rehearsals))
 
 
 def _fails(world: World) -> bool:
