@@ -191,10 +191,23 @@ class Conflicts:
                 if _is_joint(write, read):
                     continue
                 self._budget.lookups -= 1
-                if self._causality.may_precede(reader, read.position, writer, write.position):
+                if self._may_precede(read, write):
                     break
                 refills = any(horizon <= read.position for horizon in horizons[:number])
                 yield from self._new(Conflict(write, read, self._returns(write, read, refills)))
+
+    def _may_precede(self, read: Touch, write: Touch) -> bool:
+        """Whether a read may be ordered before a write. What a warpgroup reads together, each of its warps tells of."""
+        if self._causality.may_precede(read.path, read.position, write.path, write.position):
+            return True
+        if not isinstance(read.event.effect, Access) or read.event.effect.completion != "wgmma":
+            return False
+        for path in self._causality.paths:
+            if path.warp != read.path.warp and path.warp // 4 == read.path.warp // 4:
+                at = self._causality.places(path.group).get((read.event.step, read.event.visit))
+                if at is not None and self._causality.may_precede(path, at, write.path, write.position):
+                    return True
+        return False
 
     def _returns(self, write: Touch, read: Touch, refills: bool) -> bool:
         """Whether the write belongs to a later round than the read.
