@@ -10,12 +10,12 @@ Source: PTX ISA, "cp.async.wait_group / cp.async.wait_all", "cp.async.bulk.wait_
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from ptxkit.analysis.causality import Causality, Path
 from ptxkit.analysis.flow import Flow
 from ptxkit.analysis.inflight import GROUPED
-from ptxkit.analysis.kernel import Kernel, World
+from ptxkit.analysis.kernel import Kernel
 from ptxkit.analysis.program import Step
 from ptxkit.analysis.trace import Event, GroupEvent, Opaque, Trace
 from ptxkit.isa.effects import Access, Barrier, CommitGroup, Control, Effect, Grid, ProxyFence, Value, WaitGroup
@@ -143,21 +143,21 @@ def spaces_used(kernel: Kernel, proxy: str) -> set[str]:
     }
 
 
-def orders(kernel: Kernel, fence: Step) -> bool:
-    """Whether a fence may have a generic access of shared memory before it, and an async one behind it, in any order
-    that the threads' synchronisation allows."""
-    return any(_orders(world, fence) for world in kernel.worlds)
-
-
-def _orders(world: World, fence: Step) -> bool:
-    causality = Causality(world, world.budget)
-    for path in causality.paths:
-        for position, event in enumerate(path.group.events):
-            if event.step is not fence or isinstance(event, Opaque):
-                continue
-            if _any_before(causality, path, position) and _any_behind(causality, path, position):
-                return True
-    return world.budget.is_over
+def ordering(kernel: Kernel, fences: Collection[Step]) -> set[Step]:
+    """Those of some fences that may have a generic access of shared memory before them, and an async one behind them,
+    in any order that the threads' synchronisation allows; all of them, where there is too much to look at."""
+    found: set[Step] = set()
+    for world in kernel.worlds:
+        causality = Causality(world, world.budget)
+        for path in causality.paths:
+            for position, event in enumerate(path.group.events):
+                if event.step in found or event.step not in fences or isinstance(event, Opaque):
+                    continue
+                if _any_before(causality, path, position) and _any_behind(causality, path, position):
+                    found.add(event.step)
+        if world.budget.is_over:
+            return set(fences)
+    return found
 
 
 def _any_before(causality: Causality, path: Path, position: int) -> bool:

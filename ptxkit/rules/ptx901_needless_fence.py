@@ -29,7 +29,7 @@ from collections.abc import Iterator
 
 from ptxkit.analysis.kernel import Kernel
 from ptxkit.analysis.program import Step
-from ptxkit.analysis.vain import fences_of, is_all_known, is_narrow, orders, spaces_used, talks_beyond
+from ptxkit.analysis.vain import fences_of, is_all_known, is_narrow, ordering, spaces_used, talks_beyond
 from ptxkit.diagnostics import Severity
 from ptxkit.rules.finding import Finding, Observation, Rule
 
@@ -42,8 +42,9 @@ def check(kernel: Kernel) -> Iterator[Observation]:
     if any(world.scenario.launch.cluster_size > 1 for world in kernel.worlds):
         return  # other CTAs reach into this one's memory
     copies_global = "global" in spaces_used(kernel, "async") or talks_beyond(kernel)
+    useful = ordering(kernel, fences)
     for fence in fences:
-        if (is_narrow(fence) or not copies_global) and not orders(kernel, fence):
+        if fence not in useful and (is_narrow(fence) or not copies_global):
             yield Observation((fence, None), 0, True, _finding(fence))
 
 

@@ -30,7 +30,7 @@ from collections.abc import Iterator
 
 from ptxkit.analysis.kernel import Kernel
 from ptxkit.analysis.program import Step
-from ptxkit.analysis.vain import fences_of, is_all_known, is_narrow, orders, spaces_used, talks_beyond
+from ptxkit.analysis.vain import fences_of, is_all_known, is_narrow, ordering, spaces_used, talks_beyond
 from ptxkit.diagnostics import Severity
 from ptxkit.rules.finding import Finding, Observation, Rule
 
@@ -44,8 +44,9 @@ def check(kernel: Kernel) -> Iterator[Observation]:
         return
     if all(spaces_used(kernel, proxy) & _OUTSIDE for proxy in ("generic", "async")):
         return
+    useful = ordering(kernel, fences)
     for fence in fences:
-        if orders(kernel, fence):
+        if fence in useful:
             yield Observation((fence, None), 0, True, _finding(fence))
 
 
