@@ -20,7 +20,7 @@ from ptxkit.device.errors import (
     NoDeviceError,
     TensorMapError,
 )
-from ptxkit.device.launcher import Loaded, current_stream, device_target, launch, load
+from ptxkit.device.launcher import Bound, Loaded, device_target, launch, load
 from ptxkit.device.libraries import check_device
 from ptxkit.device.memory import DeviceArray, to_device, use_device
 from ptxkit.device.signature import Argument, Signature
@@ -29,6 +29,7 @@ from ptxkit.device.tensormap import TensorMap
 __all__ = [
     "Argument",
     "ArgumentError",
+    "Bound",
     "CompileError",
     "Complaint",
     "Cubin",
@@ -42,7 +43,6 @@ __all__ = [
     "TensorMap",
     "TensorMapError",
     "check_device",
-    "current_stream",
     "compile",
     "device_target",
     "launch",

@@ -17,7 +17,7 @@ from ptxkit.device.errors import ArgumentError
 from ptxkit.device.signature import Argument, Signature
 from ptxkit.device.tensormap import TensorMap
 
-_NUMPY: dict[str, str] = {
+NUMPY: dict[str, str] = {
     **{f"{kind}{bits}": f"{code}{bits // 8}" for kind, code in (("u", "u"), ("s", "i")) for bits in (8, 16, 32, 64)},
     **{f"b{bits}": f"u{bits // 8}" for bits in (8, 16, 32, 64)},
     "f16": "f2",
@@ -36,10 +36,11 @@ def kernel_arguments(signature: Signature, values: Sequence[object]) -> list[Any
     if len(values) != len(wanted):
         names = ", ".join(argument.name for argument in wanted) or "none"
         raise ArgumentError(f"kernel {signature.name!r} takes {len(wanted)} arguments ({names}), not {len(values)}")
-    return [_convert(argument, value) for argument, value in zip(wanted, values, strict=True)]
+    return [convert(argument, value) for argument, value in zip(wanted, values, strict=True)]
 
 
-def _convert(argument: Argument, value: object) -> Any:
+def convert(argument: Argument, value: object) -> Any:
+    """One value, as `kernel_arguments` gives it."""
     if argument.tensor is not None or isinstance(value, TensorMap):
         return _tensor_map(argument, value)
     if argument.type is None:
@@ -56,7 +57,7 @@ def _convert(argument: Argument, value: object) -> Any:
 
 
 def _number(argument: Argument, value: object) -> Any:
-    code = _NUMPY.get(argument.type or "")
+    code = NUMPY.get(argument.type or "")
     if code is None:
         raise ArgumentError(f"parameter {argument.name!r} has the type .{argument.type}, which no Python number has")
     kind = np.dtype(code)
@@ -113,7 +114,7 @@ def _place(argument: Argument) -> str:
 
 def _address(argument: Argument, array: ArrayView) -> int:
     element = argument.element
-    if element is not None and not _holds(element, array):
+    if element is not None and not holds(element, array):
         raise ArgumentError(
             f"parameter {argument.name!r} points to .{element}, and the array holds NumPy's {array.kind}{array.size} "
         )
@@ -127,8 +128,9 @@ def _address(argument: Argument, array: ArrayView) -> int:
     return array.address
 
 
-def _holds(element: str, array: ArrayView) -> bool:
-    code = _NUMPY.get(element)
+def holds(element: str, array: ArrayView) -> bool:
+    """Whether the elements of an array are of a PTX type; those that NumPy does not have are taken by their size."""
+    code = NUMPY.get(element)
     if element.startswith("b") and element[1:].isdigit():
         return array.size * 8 == int(element[1:])
     return code is None or code == f"{array.kind}{array.size}"

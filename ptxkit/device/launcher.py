@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Sequence
-from typing import Any, Protocol, TypeAlias, runtime_checkable
+from typing import Any, TypeAlias
 
 from ptxkit.build import Kernel
-from ptxkit.device.arguments import kernel_arguments
 from ptxkit.device.compiler import Cubin, compile  # noqa: A004
 from ptxkit.device.errors import LaunchError
 from ptxkit.device.libraries import check_device, checked, core, driver
+from ptxkit.device.marshal import Marshal
 from ptxkit.device.signature import Signature
-from ptxkit.device.submit import Packed, submit
-from ptxkit.records import dataclass
+from ptxkit.device.submit import Shape, stream_handle, submit
 
 Extents: TypeAlias = int | tuple[int, ...]
 
@@ -21,20 +19,14 @@ ORDINARY_DYNAMIC_SHARED = 48 * 1024
 """Bytes of launch-sized shared memory that a kernel may have without asking for more."""
 
 
-@runtime_checkable
-class StreamLike(Protocol):
-    """What `cuda.core` takes for a stream."""
-
-    def __cuda_stream__(self) -> tuple[int, int]: ...
-
-
-@dataclass(frozen=True, slots=True)
 class Loaded:
     """A kernel that is on the current device: compiled and loaded once, launched often."""
 
-    signature: Signature
-    kernel: Any
-    device: Any
+    def __init__(self, signature: Signature, kernel: Any, device: Any) -> None:
+        self.signature = signature
+        self.kernel = kernel
+        self.device = device
+        self.marshal = Marshal(signature)
 
     def launch(
         self,
@@ -51,16 +43,13 @@ class Loaded:
         out where the kernel fixes them. shared: bytes of launch-sized shared memory; left out, what the kernel asked
         for. Errors: `ArgumentError`, `LaunchError`.
         """
-        values = kernel_arguments(self.signature, arguments)
-        if any(extent == 0 for extent in _extents(grid)):
-            return  # an empty grid runs no thread; the driver would call it an error
-        size = self._shared(shared)
-        block = self._block(block)
-        shape = self._cluster(cluster)
-        handle = _stream_handle(stream)
-        with Packed(values) as parameters:
-            result = submit(self.handle, parameters, handle, _three(grid), _three(block), shape, size)
-        checked(result, f"launching {self.signature.name!r} with grid {grid} and block {block}")
+        self.bind(grid, block, cluster, shared)(stream_handle(stream), arguments)
+
+    def bind(
+        self, grid: Extents, block: Extents | None = None, cluster: Extents | None = None, shared: int | None = None
+    ) -> Bound:
+        """The kernel with a geometry, checked once: for launches that follow one another. Errors: `LaunchError`."""
+        return Bound(self, _three(grid), _three(self._block(block)), self._cluster(cluster), self._shared(shared))
 
     @property
     def handle(self) -> int:
@@ -109,6 +98,32 @@ class Loaded:
         )
 
 
+class Bound:
+    """A kernel with a geometry."""
+
+    __slots__ = ("_block", "_cluster", "_grid", "_handle", "_is_empty", "_loaded", "_shared")
+
+    def __init__(self, loaded: Loaded, grid: Shape, block: Shape, cluster: Shape | None, shared: int) -> None:
+        self._loaded = loaded
+        self._handle = loaded.handle
+        self._grid, self._block, self._cluster = grid, block, cluster
+        self._shared = shared
+        self._is_empty = 0 in grid
+
+    def __call__(self, stream: int, arguments: Sequence[object]) -> None:
+        """Launches on a stream, given by its handle, and does not wait. Errors: `ArgumentError`, `DeviceError`."""
+        marshal = self._loaded.marshal
+        buffer = marshal.pack(arguments)
+        if not self._is_empty:  # an empty grid runs no thread; the driver would call it an error
+            result = submit(
+                self._handle, buffer.parameters, stream, self._grid, self._block, self._cluster, self._shared
+            )
+            if result[0]:
+                name = self._loaded.signature.name
+                checked(result, f"launching {name!r} with grid {self._grid} and block {self._block}")
+        marshal.release(buffer)
+
+
 def load(source: Kernel | Cubin, name: str | None = None, *, verify: bool = True) -> Loaded:
     """Puts a kernel on the current device: compiles it for that device (verified first), or takes a cubin as it is.
 
@@ -142,38 +157,10 @@ def launch(
     loaded.launch(stream, *arguments, grid=grid, block=block, cluster=cluster, shared=shared)
 
 
-def current_stream(arguments: Sequence[object]) -> object:
-    """The current stream of the library that the arrays are from; the default stream where they are from none."""
-    for argument in arguments:
-        library = type(argument).__module__.partition(".")[0]
-        if library == "torch":
-            return importlib.import_module("torch").cuda.current_stream()
-        if library == "cupy":
-            return importlib.import_module("cupy").cuda.get_current_stream()
-    return DefaultStream()
-
-
-class DefaultStream:
-    """The legacy default stream, with which all blocking streams are in order."""
-
-    def __cuda_stream__(self) -> tuple[int, int]:
-        return 0, 0
-
-
 def device_target(capability: tuple[int, int]) -> str:
     """The target of a device, with its architecture-specific instructions where it has any: `sm_90a` of (9, 0)."""
     major, minor = capability
     return f"sm_{major}{minor}" + ("a" if major >= 9 else "")
-
-
-def _stream_handle(stream: object) -> int:
-    if isinstance(stream, StreamLike):
-        return int(stream.__cuda_stream__()[1])
-    for name in ("cuda_stream", "ptr"):  # PyTorch's and CuPy's names for the handle
-        handle = getattr(stream, name, None)
-        if isinstance(handle, int):
-            return handle
-    raise LaunchError(f"a stream of cuda.core, PyTorch or CuPy is needed, not {type(stream).__name__}")
 
 
 def _extents(shape: Extents) -> tuple[int, ...]:

@@ -11,10 +11,11 @@ Source: CUDA Driver API, "Tensor Map Object Management: cuTensorMapEncodeTiled, 
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Sequence
 from typing import Any
 
-from ptxkit.build.tensormap import TensorForm
+from ptxkit.build.tensormap import BYTES, TensorForm
 from ptxkit.device.arrays import ArrayView, view_of
 from ptxkit.device.errors import ArgumentError, TensorMapError
 from ptxkit.device.libraries import check_device, checked, driver
@@ -90,13 +91,13 @@ class Tensor:
 
 @dataclass(frozen=True, slots=True)
 class TensorMap:
-    """An encoded map, with what it was made of. `handle`: the driver's object of 128 bytes."""
+    """An encoded map, with what it was made of. data: its 128 bytes. array: what it describes, kept alive."""
 
     tensor: Tensor
     box: tuple[int, ...]
     swizzle: int
     mode: str
-    handle: Any
+    data: bytes
     array: Any
 
     @staticmethod
@@ -125,8 +126,8 @@ class TensorMap:
         check_tensor(tensor, interleave)
         check_box(tensor, tuple(box), steps, interleave)
         layout = _layout(interleave, swizzle, l2_promotion, oob_fill)
-        handle = _encode("cuTensorMapEncodeTiled", tensor, (list(box),), steps, layout)
-        return TensorMap(tensor, tuple(box), swizzle, "tiled", handle, array)
+        data = _encode("cuTensorMapEncodeTiled", tensor, (list(box),), steps, layout)
+        return TensorMap(tensor, tuple(box), swizzle, "tiled", data, array)
 
     @staticmethod
     def im2col(  # noqa: PLR0913  (the fields of the driver's encoder)
@@ -156,8 +157,8 @@ class TensorMap:
         check_steps(tensor, steps)
         shape = (list(lower), list(upper), channels, pixels)
         layout = _layout(interleave, swizzle, l2_promotion, oob_fill)
-        handle = _encode("cuTensorMapEncodeIm2col", tensor, shape, steps, layout)
-        return TensorMap(tensor, (channels, pixels), swizzle, "im2col", handle, array)
+        data = _encode("cuTensorMapEncodeIm2col", tensor, shape, steps, layout)
+        return TensorMap(tensor, (channels, pixels), swizzle, "im2col", data, array)
 
     @staticmethod
     def like(form: TensorForm, array: Any) -> TensorMap:
@@ -178,12 +179,6 @@ class TensorMap:
         ):
             if mine != wanted:
                 raise ArgumentError(f"parameter {name!r} is a tensor map with {what} {wanted}, not {mine}")
-
-    def data(self) -> bytes:
-        """The 128 bytes of the map, in host memory."""
-        import ctypes
-
-        return ctypes.string_at(self.handle.getPtr(), 128)
 
 
 # ---------------------------------------------------------------------------------------------------- checks
@@ -290,7 +285,7 @@ def _layout(interleave: int, swizzle: int, l2_promotion: int, oob_fill: str) -> 
 
 def _encode(
     name: str, tensor: Tensor, shape: tuple[object, ...], steps: tuple[int, ...], layout: tuple[str, str, str, str]
-) -> Any:
+) -> bytes:
     check_device()
     api = driver()
 
@@ -313,4 +308,4 @@ def _encode(
         *map(constant, layout),
     )
     checked(result, f"encoding a tensor map of extents {tensor.extents}")
-    return result[1]
+    return ctypes.string_at(result[1].getPtr(), BYTES)

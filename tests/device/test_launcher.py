@@ -74,9 +74,9 @@ def test_a_launch_that_cannot_be_is_refused_before_the_driver(
 
 
 def test_arguments_are_checked_before_the_driver() -> None:
-    kernel = Loaded(Signature("k", (Argument("n", "u32"),)), None, Limits())
+    kernel = Loaded(Signature("k", (Argument("n", "u32"),)), FakeKernel(), Limits())
     with pytest.raises(ArgumentError, match="takes 1 argument"):
-        kernel.launch(object(), grid=1)
+        kernel.launch(FakeStream(), grid=1, block=1)
 
 
 class FakeStream:

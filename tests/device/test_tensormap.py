@@ -23,7 +23,7 @@ def matrix(**options: Any) -> Fake:
 
 def made(tensor: Tensor, box: tuple[int, ...], *, swizzle: int = 0, mode: str = "tiled") -> TensorMap:
     """A map as if it were encoded."""
-    return TensorMap(tensor, box, swizzle, mode, None, None)
+    return TensorMap(tensor, box, swizzle, mode, b"", None)
 
 
 def test_an_array_is_a_tensor_with_its_innermost_dimension_first() -> None:
@@ -170,7 +170,7 @@ def test_a_box_goes_through_shared_memory_and_back() -> None:
         k.tma_store_wait()
     host = np.random.default_rng().standard_normal((61, 100), dtype=np.float32)
     given, got = to_device(host), to_device(np.zeros_like(host))
-    k[(4, 8)](given, got)
+    k[(4, 8), None](given, got)
     assert np.array_equal(got.to_host(), host)
 
 
