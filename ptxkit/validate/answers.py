@@ -217,7 +217,7 @@ def _type_problem(match: Match, typed: tuple[TypedShape, ...]) -> Problem | None
                 continue
         wrong = misfit(operand, shape) or beyond_manual(operand, shape)
         is_result = operand.role in match.results
-        if is_result and operand.immediates is None:
+        if is_result and operand.immediates is None and operand.kind != "arguments":
             wrong = _unwritable(shape) or wrong
         if wrong is None:
             strange = None if tolerated else oddity(operand, shape, is_result=is_result)

@@ -65,8 +65,8 @@ def typed(operand: Operand, scope: Scope) -> TypedShape:
         array, index = operand.base, operand.index
         return ("e", typed(array, scope), typed(index, scope), _wrong_element(array.text, index, scope))
     found = kind_of(operand)
-    if found is not None:
-        return ("c", found)
+    if found is not None:  # in parentheses it may be an argument, too
+        return ("c", found, "()") if isinstance(operand, Arguments) else ("c", found)
     if isinstance(operand, Unary) and isinstance(operand.operand, Name):
         return ("m", typed(operand.operand, scope))
     if isinstance(operand, Binary):
