@@ -1,8 +1,8 @@
-"""Hand-overs between two CTAs of a cluster by an mbarrier, where one side orders no more than its own CTA.
+"""Hand-overs between two CTAs of a cluster by an mbarrier, where one side orders no more than its own CTA, or nothing.
 
-An arrival counts whatever its scope; but it orders what was before it only for a wait where each names a scope that
-includes the other's thread. All else that may order the two CTAs counts as order: the barrier of the cluster, another
-mbarrier with wider scopes, fences of such scopes, flags in memory.
+An arrival counts whatever its scope; but it orders what was before it only for a wait where neither is relaxed, and
+each names a scope that includes the other's thread. All else that may order the two CTAs counts as order: the barrier
+of the cluster, another mbarrier with wider scopes, fences of such scopes, flags in memory.
 
 Source: PTX ISA, "Morally strong operations", "Causality Order", "mbarrier.arrive", "mbarrier.test_wait,
 mbarrier.try_wait".
@@ -17,7 +17,7 @@ from ptxkit.analysis.kernel import Kernel, World
 from ptxkit.analysis.pairs import Handover, Pair, Touch, pairs_of
 from ptxkit.analysis.program import Step
 from ptxkit.analysis.trace import Event
-from ptxkit.isa.effects import Access, MbarrierArrive, MbarrierWait, MemoryFence
+from ptxkit.isa.effects import Access, MbarrierArrive, MbarrierWait, MemoryFence, ProxyFence
 from ptxkit.records import dataclass
 
 #: Hand-overs that are tried for accesses of two CTAs, at most.
@@ -73,11 +73,13 @@ def _crossings(pair: Pair, narrow: list[Handover], *, reused: bool) -> Iterator[
 
 def _may_be_narrow(kernel: Kernel) -> bool:
     effects = [effect for step in kernel.program.steps if step.match is not None for effect in step.match.effects]
-    given = [e.scope for e in effects if isinstance(e, MbarrierArrive) and not e.asynchronous]
-    waits = [e.scope for e in effects if isinstance(e, MbarrierWait)]
     if any(isinstance(e, MemoryFence) and e.scope != "cta" and e.only is None for e in effects):
         return False
-    return bool(given) and bool(waits) and "cta" in (*given, *waits)
+    if any(isinstance(e, ProxyFence) and e.direction != "both" for e in effects):
+        return False  # a pair of these orders what a relaxed hand-over counts
+    gives = [_lack(e) for e in effects if isinstance(e, MbarrierArrive) and not e.asynchronous]
+    takes = [_lack(e) for e in effects if isinstance(e, MbarrierWait)]
+    return bool(gives) and bool(takes) and any(lack is not None for lack in (*gives, *takes))
 
 
 def _may_be_told_otherwise(kernel: Kernel, pair: Pair) -> bool:
@@ -97,16 +99,16 @@ def _may_be_told_otherwise(kernel: Kernel, pair: Pair) -> bool:
 
 
 def _is_wide_arrival(effect: object) -> bool:
-    return isinstance(effect, MbarrierArrive) and effect.scope != "cta" and not effect.asynchronous
+    return isinstance(effect, MbarrierArrive) and _lack(effect) is None and not effect.asynchronous
 
 
 def _is_wide_wait(effect: object) -> bool:
-    return isinstance(effect, MbarrierWait) and effect.scope != "cta"
+    return isinstance(effect, MbarrierWait) and _lack(effect) is None
 
 
 def _is_narrow(handover: Handover) -> bool:
-    """Whether the arrival or the wait orders its own CTA only."""
-    return "cta" in (scope_of(handover.arrival.event), scope_of(handover.wait.event))
+    """Whether the arrival or the wait orders its own CTA only, or nothing."""
+    return any(lack_of(touch.event) is not None for touch in (handover.arrival, handover.wait))
 
 
 def _conflict(before: Event, after: Event) -> str | None:
@@ -120,8 +122,14 @@ def _conflict(before: Event, after: Event) -> str | None:
     return "data" if is_plain and "weak" in (first.order, second.order) else None
 
 
-def scope_of(event: Event) -> str:
-    """The scope of an arrival, or of a wait."""
+def lack_of(event: Event) -> str | None:
+    """What keeps an arrival, or a wait, from ordering two CTAs: its scope is `cta`, or it is `relaxed`."""
     effect = event.effect
     assert isinstance(effect, MbarrierArrive | MbarrierWait)
-    return effect.scope
+    return _lack(effect)
+
+
+def _lack(effect: MbarrierArrive | MbarrierWait) -> str | None:
+    if effect.order == "relaxed":
+        return "relaxed"
+    return "cta" if effect.scope == "cta" else None

@@ -1,13 +1,13 @@
-"""PTX506: an mbarrier hands memory over to another CTA of the cluster, at a scope that ends at the own CTA.
+"""PTX506: an mbarrier hands memory over to another CTA of the cluster, and does not order the two CTAs.
 
 What it does
     Finds shared memory that one CTA stores to and another one loads or stores, where the two are behind each other by
-    an arrival at the other CTA's mbarrier and a wait for it only, and one of these has the scope `.cta`, which is what
-    both have where they name none. Under `--policy strict`: also memory that was read, and that the other CTA writes
-    again after such a hand-over. Bytes that a copy brings are no matter: its own completion tells of them.
+    an arrival at the other CTA's mbarrier and a wait for it only, and one of these is relaxed, or has the scope `.cta`,
+    which is what both have where they name none. Under `--policy strict`: also memory that was read, and that the other
+    CTA writes again after such a hand-over. Bytes that a copy brings are no matter: its own completion tells of them.
 
 Why it matters
-    The arrival counts, so the wait ends in time; but it publishes nothing beyond its own CTA. The other one may load
+    The arrival counts, so the wait ends in time; but it publishes nothing to the other CTA. The other one may load
     what was there before.
 
 Example
@@ -19,7 +19,7 @@ Use instead
     mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r9];
 
 ISA section
-    "mbarrier.arrive", "mbarrier.test_wait, mbarrier.try_wait", "Causality Order". Catalogue: MB17.
+    "mbarrier.arrive", "mbarrier.test_wait, mbarrier.try_wait", "Causality Order". Catalogue: MB15, MB17.
 """
 
 from __future__ import annotations
@@ -27,10 +27,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptxkit.analysis.kernel import Kernel
-from ptxkit.analysis.scopes import Crossing, crossings_of, scope_of
+from ptxkit.analysis.scopes import Crossing, crossings_of, lack_of
 from ptxkit.analysis.touches import is_generic_read
 from ptxkit.diagnostics import Severity
 from ptxkit.rules.finding import Finding, Observation, Rule
+
+_WORDS = {"cta": ", at scope .cta", "relaxed": ", which is relaxed"}
 
 
 def check(kernel: Kernel) -> Iterator[Observation]:
@@ -44,7 +46,7 @@ def check(kernel: Kernel) -> Iterator[Observation]:
 
 def _finding(crossing: Crossing) -> Finding:
     arrival, wait = crossing.handover.arrival.event, crossing.handover.wait.event
-    narrow = [event for event in (arrival, wait) if scope_of(event) == "cta"]
+    lacks = {event.step: lack for event in (arrival, wait) if (lack := lack_of(event)) is not None}
     verb = "reads" if is_generic_read(crossing.after.event) else "writes"
     used = "wrote" if crossing.is_data else "read"
     mends = {
@@ -53,21 +55,22 @@ def _finding(crossing: Crossing) -> Finding:
     }
     return Finding(
         primary=crossing.after.event.step,
-        message=f"{verb} shared memory that another CTA {used} at line {{1}}: what hands it over orders one CTA only",
+        message=f"{verb} shared memory that another CTA {used} at line {{1}}:"
+        " what hands it over does not order the two",
         labels=(
             (crossing.before.event.step, f"{'write' if crossing.is_data else 'read'} by a thread of another CTA"),
-            (arrival.step, "its arrival at this CTA's mbarrier" + (", at scope .cta" if arrival in narrow else "")),
-            (wait.step, "the wait for it" + (", at scope .cta" if wait in narrow else "")),
+            (arrival.step, "its arrival at this CTA's mbarrier" + _WORDS.get(lacks.get(arrival.step, ""), "")),
+            (wait.step, "the wait for it" + _WORDS.get(lacks.get(wait.step, ""), "")),
         ),
-        help="write " + " and ".join(mends[event.step] for event in narrow),
+        help="write " + " and ".join(mends[step] for step in lacks),
         severity=Severity.ERROR if crossing.is_data else Severity.WARNING,
-        cause=narrow[0].step,
+        cause=next(iter(lacks)),
     )
 
 
 RULE = Rule(
     "PTX506",
-    "scope-ends-at-the-cta",
+    "handover-without-order",
     ("mbarrier.arrive", "mbarrier.test_wait, mbarrier.try_wait", "Causality Order"),
     check,
 )

@@ -43,6 +43,35 @@ CASES = (
         bounds=BOUNDS,
     ),
     Case(
+        "a relaxed arrival publishes nothing",
+        f"""{SETUP}
+{STORE} //= write
+{ARRIVE.replace("release", "relaxed")} //= arrival
+{WAIT} //= wait
+{LOAD} //! PTX506 write arrival wait
+{MEET}""",
+        bounds=BOUNDS,
+    ),
+    Case(
+        "a relaxed wait takes nothing over",
+        f"""{SETUP}
+{STORE} //= write
+{ARRIVE} //= arrival
+{WAIT.replace("acquire", "relaxed")} //= wait
+{LOAD} //! PTX506 write arrival wait
+{MEET}""",
+        bounds=BOUNDS,
+    ),
+    Case(
+        "fences of the cluster around a relaxed hand-over order the store",
+        f"""{SETUP}
+{STORE} fence.acq_rel.cluster; {ARRIVE.replace("release", "relaxed")}
+{WAIT.replace("acquire", "relaxed")} fence.acq_rel.cluster;
+{LOAD}
+{MEET}""",
+        bounds=BOUNDS,
+    ),
+    Case(
         "an arrival and a wait of the cluster hand a store over",
         f"{SETUP}\n{STORE} {ARRIVE}\n{WAIT}\n{LOAD}\n{MEET}",
         bounds=BOUNDS,
