@@ -79,6 +79,8 @@ class _Stage:
         self.meetings = Meetings(actors, self._has_left)
         self.at = [0] * len(actors)
         self.blocked: list[tuple[Meeting, int] | None] = [None] * len(actors)
+        #: By actor: the mbarrier that it waited for in vain, and the phases that were complete then.
+        self.held: list[tuple[Place, Object, int] | None] = [None] * len(actors)
         self.result.vague = fed_by_many(actors)
         self.later: deque[tuple[int, int, Event, Place]] = deque()
         self.played = 0
@@ -97,6 +99,9 @@ class _Stage:
                 return False
             self.blocked[actor] = None
             return True
+        held = self.held[actor]
+        if held is not None and held[1].phase == held[2] and self.objects.get(held[0]) is held[1]:
+            return False
         number = self.at[actor]
         events = self.actors[actor].events
         if number >= len(events):
@@ -137,6 +142,7 @@ class _Stage:
     def _wait(self, actor: int, number: int, event: Event, place: Place, known: Object) -> bool:
         assert isinstance(event.effect, MbarrierWait)
         passes = self.objects.passes(actor, event.effect, event, place, known)
+        self.held[actor] = None if passes else (place, known, known.phase)
         if passes:
             self.result.phases[(actor, number)] = known.phase
         self.result.vague |= place[0] != self.actors[actor].rank  # no thread can wait in another CTA
@@ -238,13 +244,18 @@ def rehearse(actors: Sequence[Actor], first: int = 0, size: int = 1) -> Rehearsa
     stage = _Stage(actors, size)
     order = [first, *(n for n in range(len(actors)) if n != first)]
     waiting = [-1] * len(actors)  # by actor: how much had changed when it last had to wait
+    start = 0  # those before this one in the order wait, and nothing has changed since
     while stage.played < MAX_REHEARSED:
-        for actor in order:
-            if waiting[actor] != stage.changes:
+        changes = stage.changes
+        for index in range(start, len(order)):
+            actor = order[index]
+            if waiting[actor] != changes:
                 if stage.step(actor):
+                    start = index if stage.changes == changes else 0
                     break
-                waiting[actor] = stage.changes
+                waiting[actor] = changes
         else:
+            start = 0
             if not stage.meetings.open_all() and not stage.deliver():
                 break
     return stage.end()
