@@ -17,7 +17,7 @@ from ptxkit.records import dataclass
 from ptxkit.syntax.tree import Address, Arguments, Binary, Element, Integer, Name, Not, Operand, Pair, Unary, Vector
 
 #: Value operations that their operands do not determine.
-_UNKNOWN = ("unknown", "float", "shuffle", "ballot", "vote")
+_UNKNOWN = ("unknown", "float", "shuffle", "redux", "ballot", "vote")
 #: Those that take an address apart, as tests of its alignment or its state space do.
 _LOOKS_INTO = ("and", "rem", "bfe", "lop3", "shl", "is_space")
 #: Those whose result is where their operand was, or further on by a constant.

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
-from functools import partial
+from functools import partial, reduce
 from typing import TYPE_CHECKING
 
 from ptxkit.analysis.exchange import Place
@@ -19,6 +20,15 @@ if TYPE_CHECKING:
     from ptxkit.analysis.walker import Walker
 
 
+#: What `redux.sync` makes of two values.
+_TOGETHER: dict[str, Callable[[int, int], int]] = {
+    "add": operator.add,
+    "min": min,
+    "max": max,
+    "and": operator.and_,
+    "or": operator.or_,
+    "xor": operator.xor,
+}
 #: Where a walk keeps the answers that its threads have seen, by response.
 _ANSWERS = "%answers"
 
@@ -134,6 +144,45 @@ def _source_lane(kind: str, tid: int, chosen: object, limits: object) -> int | N
     return tid - lane + (other if is_inside else lane)
 
 
+def _redux(operands: Operands, call: Call) -> Reader:
+    """What the lanes of a mask have together, once all of them were walked; a term of the warp's own otherwise."""
+    kind, scalar = (str(each.value).lstrip(".") if isinstance(each, Const) else "" for each in call.arguments[:2])
+    source, members = (operands.argument(argument) for argument in call.arguments[2:4])
+
+    def redux(walker: Walker) -> Held:
+        own, asked = source(walker), members(walker)
+        place = (walker.step, walker.visit)
+        if not isinstance(own, int | Term | Lanes):
+            return walker.fresh("redux")
+        walker.exchange.give(place, walker.tids, own)
+        known: dict[tuple[int, object], Value] = {}
+
+        def read(index: int) -> Value:
+            warp, chosen = walker.tids[index] // 32, _lane(asked, index)
+            if (warp, chosen) not in known:
+                together = _together(walker, kind, scalar, place, warp, chosen)
+                unknown = walker.terms.of(("redux", warp, *place)) if together is None else together
+                known[warp, chosen] = unknown
+            return known[warp, chosen]
+
+        return lanes([read(index) for index in range(len(walker.tids))])
+
+    return redux
+
+
+def _together(walker: Walker, kind: str, scalar: str, place: Place, warp: int, chosen: object) -> int | None:
+    """The values of the chosen lanes of a warp as one; None where one of them is not known."""
+    count = min(32, walker.scenario.launch.threads - 32 * warp)
+    picked = chosen & mask(count) if isinstance(chosen, int) else 0
+    found = [walker.exchange.of(place, 32 * warp + lane) for lane in range(count) if picked >> lane & 1]
+    numbers = [value for value in found if isinstance(value, int)]
+    if not numbers or len(numbers) < len(found) or kind not in _TOGETHER:
+        return None
+    if scalar == "s32":
+        numbers = [(number & mask(32) ^ 1 << 31) - (1 << 31) for number in numbers]
+    return reduce(_TOGETHER[kind], numbers) & mask(32)
+
+
 def _vote(operands: Operands, call: Call) -> Reader:
     """What the lanes walked so far decide; where they decide nothing, an unknown that is first taken to agree with
     these threads, and then not to."""
@@ -232,6 +281,7 @@ IN_THREAD: dict[str, Callable[[Operands, Call], Reader]] = {
     "elected": _elected,
     "from_generic": from_generic,
     "shuffle": _shuffle,
+    "redux": _redux,
     "vote": _vote,
     "pack": _pack,
     "is_canceled": _is_canceled,

@@ -181,7 +181,7 @@ VALUE_OPERATIONS = {
             "ballot pack unpack is_canceled",
             "popc neg abs not clz copy to_generic from_generic is_space rank_of vote",
             "add sub mul and or xor shl convert combine map_rank load",
-            "mul_wide mul_hi div rem min max shr lop3 prmt select compare shuffle",
+            "mul_wide mul_hi div rem min max shr lop3 prmt select compare shuffle redux",
             "funnel bfe bfi",
         )
     )

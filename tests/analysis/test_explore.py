@@ -140,6 +140,39 @@ def test_a_shuffle_gives_what_the_source_lane_has(mode: str, operand: int, clamp
         assert event.address == base + source, tid
 
 
+@pytest.mark.parametrize(
+    ("operation", "members", "expected"),
+    [
+        ("or.b32", "-1", {0: 31, 32: 63}),
+        ("and.b32", "-1", {0: 0, 32: 32}),
+        ("max.u32", "0xff", {0: 7, 32: 39}),
+        ("min.s32", "-1", {0: 0, 40: 32}),
+        ("add.u32", "-1", {0: 31 * 16, 32: 31 * 16 + 32 * 32}),
+    ],
+)
+def test_a_reduction_over_a_warp_gives_what_its_lanes_have_together(
+    operation: str, members: str, expected: dict[int, int]
+) -> None:
+    body = f"""mov.u32 %r1, %tid.x; redux.sync.{operation} %r9, %r1, {members};
+    .shared .b8 tile[2048]; mov.u32 %r2, tile; add.u32 %r2, %r2, %r9; st.shared.b8 [%r2], 0;"""
+    (group,) = explorer_of(module_of(body)).explorations[0].groups
+    for tid, value in expected.items():
+        (event,) = group.of(tid).events
+        assert isinstance(event, Event)
+        assert event.address == 1024 + value, tid
+
+
+def test_a_reduction_of_what_is_not_known_is_the_same_for_all_lanes_of_a_warp() -> None:
+    body = """mov.u32 %r1, %tid.x; mul.wide.u32 %rd2, %r1, 4; add.u64 %rd3, %rd1, %rd2; ld.global.u32 %r3, [%rd3];
+    redux.sync.or.b32 %r4, %r3, -1; setp.eq.u32 %p1, %r4, 0; @%p1 bra end; bar.sync 0; end: ret;"""
+    for exploration in explorer_of(module_of(body)).explorations:
+        sides = {}
+        for group in exploration.groups:
+            for tid in group.tids:
+                sides.setdefault(tid // 32, set()).add(len(group.of(tid).events))
+        assert all(len(found) == 1 for found in sides.values())
+
+
 # ----------------------------------------------------------------------------------------------- neighbours
 
 COPY = """.shared .align 128 .b8 tile[4096]; mov.u32 %r2, tile; mov.u32 %r1, %tid.x; shl.b32 %r3, %r1, 4;
