@@ -38,6 +38,24 @@ class Branch:
             self._flow.end_branch(self._end)
 
 
+class Predicated:
+    """`with k.predicated(p):` the instructions inside carry the guard `@p`."""
+
+    __slots__ = ("_flow", "_predicate")
+
+    def __init__(self, flow: Flow, predicate: Register[pred]) -> None:
+        self._flow = flow
+        self._predicate = predicate
+
+    def __enter__(self) -> None:
+        if self._flow.guard is not None:
+            raise BuildError("an instruction has one guard: join the predicates, `k.predicated(p & q)`")
+        self._flow.guard = self._predicate
+
+    def __exit__(self, *_: object) -> None:
+        self._flow.guard = None
+
+
 class Otherwise:
     """`with k.else_():` or `with k.elif_(...):` directly after an `if_` or another `elif_`."""
 
@@ -181,6 +199,11 @@ class Flow(Special):
     def else_(self) -> Otherwise:
         """The other threads of the `if_` or `elif_` that ended just before."""
         return Otherwise(self)
+
+    def predicated(self, predicate: Register[pred]) -> Predicated:
+        """The instructions inside are executed where the predicate holds, by a guard on each and without a branch: for
+        a few of them between others that shall not be parted. What they write is unwritten elsewhere."""
+        return Predicated(self, _predicate(predicate))
 
     def thread_is(self, number: int) -> Branch:
         """The thread of that `%tid.x`: `with k.thread_is(0):`."""

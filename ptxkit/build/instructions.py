@@ -18,6 +18,7 @@ from ptxkit.build.addresses import Address
 from ptxkit.build.arrangement import Arrangement, Rejection, ResultPlace, arrange, write_results
 from ptxkit.build.errors import BuildAttributeError, BuildError, BuildTypeError
 from ptxkit.build.gates import generality, lowest
+from ptxkit.build.methods import Methods
 from ptxkit.build.names import Hints, UnsaidError, completions, expected, readings, spelled, unsaid_words
 from ptxkit.build.recorder import InPrologue, Label, Recorder
 from ptxkit.build.types import SCALARS, Scalar, ScalarT, pred, s32, u32, u64
@@ -52,7 +53,7 @@ class Mnemonic:
         return describe(dict.fromkeys(reading.form for reading in readings(self.name)))
 
 
-class Instructions(Recorder):
+class Instructions(Recorder, Methods):
     """Appends instructions by method name."""
 
     def __getattr__(self, name: str) -> Mnemonic:
@@ -162,6 +163,10 @@ class Instructions(Recorder):
         guard: Register[pred] | None = None,
         unless: Register[pred] | None = None,
     ) -> None:
+        if self.guard is not None and not self._into_prologue:
+            if guard is not None or unless is not None:
+                raise BuildError("an instruction has one guard, and this one stands in `k.predicated(...)`")
+            guard = self.guard
         instruction = tree.Instruction(opcode, operands, _guard(guard, unless))
         match = table().match(instruction)
         if isinstance(match, Mismatch):

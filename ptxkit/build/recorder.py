@@ -11,7 +11,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from ptxkit.build.errors import BuildError, Location, caller
-from ptxkit.build.types import Scalar, register_class, u32
+from ptxkit.build.types import Scalar, pred, register_class, u32
 from ptxkit.records import dataclass
 from ptxkit.syntax import tree
 
@@ -52,6 +52,8 @@ class Recorder:
         self._into_prologue = False
         self.symbols: dict[str, Register[Any]] = {}
         self.specials: dict[str, Register[u32]] = {}
+        self.guard: Register[pred] | None = None
+        """The predicate that every instruction of the body is under, see `Flow.predicated`."""
         self.last_branch: tuple[Label, Label | None, int] | None = None
 
     # ------------------------------------------------------------------------------------------- names

@@ -15,6 +15,7 @@ Source: PTX ISA, "Special Registers: %tid", "Miscellaneous Instructions: setmaxn
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any, cast
 
 from ptxkit.build.errors import BuildError, BuildValueError
 from ptxkit.build.flow import Branch
@@ -24,6 +25,7 @@ from ptxkit.build.values import Register
 
 WARP, WARPGROUP = 32, 4
 """Threads of a warp, and warps of a warpgroup."""
+ALL_LANES = 0xFFFFFFFF
 
 
 class Role(Branch):
@@ -66,10 +68,20 @@ class Roles(Memory):
         """The number of the thread's warp in the CTA."""
         return self.thread_rank >> 5
 
-    def role(self, *, warps: Iterable[int] | int, registers: int | None = None) -> Role:
+    def uniform(self, value: Register[u32]) -> Register[u32]:
+        """A value that all lanes of the warp have in common, so computed that ptxas knows it: `redux.sync.or`.
+
+        What follows from it (branches, addresses, descriptors) is then computed once a warp. All lanes come here.
+        """
+        same = cast("Register[Any]", self.instruction("redux_sync_or_b32", (value, ALL_LANES)))
+        return Register(self, u32, same.name, value.multiple)
+
+    def role(
+        self, *, warps: Iterable[int] | int, registers: int | None = None, by: Register[u32] | None = None
+    ) -> Role:
         """The warps of these numbers, which follow one another: `with k.role(warps=range(4)):`.
 
-        registers: how many each of their threads shall have, 24 to 256 by eights; `setmaxnreg` takes or gives them, for
+        by: the warp's number where it is in a register already, such as `k.uniform(k.warp)`. registers: how many each of their threads shall have, 24 to 256 by eights; `setmaxnreg` takes or gives them, for
         whole warpgroups. The kernel must say what it starts with: Kernel(..., registers=168).
         """
         numbers = sorted({warps} if isinstance(warps, int) else set(warps))
@@ -78,7 +90,7 @@ class Roles(Memory):
         count = self._warps()
         if numbers[-1] >= count:
             raise BuildValueError(f"the CTA has warps 0 to {count - 1}; there is no warp {numbers[-1]}")
-        return Role(self, self._among(numbers, count), self._change(numbers, registers), registers)
+        return Role(self, self._among(numbers, count, by), self._change(numbers, registers), registers)
 
     def _warps(self) -> int:
         if self.threads is None:
@@ -86,9 +98,9 @@ class Roles(Memory):
         x, y, z = self.threads
         return -(-x * y * z // WARP)
 
-    def _among(self, numbers: list[int], count: int) -> Register[pred]:
+    def _among(self, numbers: list[int], count: int, by: Register[u32] | None) -> Register[pred]:
         first, last = numbers[0], numbers[-1]
-        warp = self.warp
+        warp = self.warp if by is None else by
         if first == last:
             return warp == first
         if first == 0:

@@ -56,6 +56,13 @@ class Matrix:
             raise BuildValueError(f"a descriptor moves by multiples of 16 bytes, not by {offset}")
         return Matrix(self.flow, self.low + (offset >> 4), self.high, self.transposed) if offset else self
 
+    def at(self, index: Register[u32], size: int) -> Matrix:
+        """The matrix of that number in a row of such, each `size` bytes (a multiple of 16) behind the last."""
+        if size % 16:
+            raise BuildValueError(f"a descriptor moves by multiples of 16 bytes, not by {size}")
+        low = self.flow.instruction("mad_lo", (index, size >> 4, self.low))
+        return Matrix(self.flow, cast("Register[u32]", low), self.high, self.transposed)
+
     def descriptor(self) -> Register[b64]:
         """The descriptor's 64 bits in a register."""
         high = self.flow.constant_register(self.high)
@@ -138,13 +145,22 @@ class Accumulator:
         """The column of the thread's result of that number."""
         return (self._flow.laneid & 3) * 2 + (index // 4 * 8 + index % 2)
 
-    def packed(self, scalar: type[Scalar]) -> list[Register[b32]]:
-        """The results as pairs of halves, two in a register: `cvt.rn.bf16x2.f32`; the even column is the low half."""
+    def packed(
+        self, scalar: type[Scalar], *, into: Sequence[Register[b32]] | None = None, scale: Register[f32] | None = None
+    ) -> list[Register[b32]]:
+        """The results as pairs of halves, two in a register: `cvt.rn.bf16x2.f32`; the even column is the low half.
+
+        into: the registers that receive them, new ones where left out. scale: what each result is multiplied by first.
+        """
         if scalar not in (bf16, f16) or self.type is not f32:
             raise BuildTypeError(f"results of f32 are packed as pairs of f16 or bf16, not of {scalar!r}")
         pairs = zip(self.registers[::2], self.registers[1::2], strict=True)
         name = f"cvt_rn_{scalar.word}x2_f32"
-        found = [cast("Register[Any]", self._flow.instruction(name, (high, low))) for low, high in pairs]
+        found: list[Register[Any]] = []
+        for number, pair in enumerate(pairs):
+            low, high = pair if scale is None else (each * scale for each in pair)
+            place = None if into is None else into[number]
+            found.append(cast("Register[Any]", self._flow.instruction(name, (high, low), into=place)))
         return [Register(self._flow, b32, each.name) for each in found]
 
 

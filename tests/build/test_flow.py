@@ -209,3 +209,32 @@ def test_ptxas_accepts_all_of_it(k: Kernel, tmp_path: Path) -> None:
         turns.set(turns + 1)
         loop.break_(when=turns > n)
     assert_ptxas_accepts(str(k), tmp_path)
+
+
+def test_predicated_instructions_carry_a_guard_and_no_branch(k: Kernel, tmp_path: Path) -> None:
+    data = k.param(Global[u32], "data")
+    few = k.laneid < 3
+    with k.predicated(few):
+        data[k.tid.y].store(k.constant_register(7))
+    k.brkpt()
+    assert lines(k, "@%p0") == [
+        "@%p0 mad.wide.u32 %rd1, %r1, 4, %rd0;",
+        "@%p0 st.global.u32 [%rd1], %r2;",
+        "brkpt;",
+        "ret;",
+    ]
+    assert "\tmov.u32 %r2, 7;" in str(k)  # what is true for the whole kernel is computed in any case
+    assert_ptxas_accepts(str(k), tmp_path)
+
+
+def test_an_instruction_has_one_guard(k: Kernel) -> None:
+    few, first = k.laneid < 3, k.laneid == 0
+    with k.predicated(few):
+        with pytest.raises(BuildError, match="one guard"), k.predicated(first):
+            pass
+        with pytest.raises(BuildError, match="one guard") as caught:
+            k.trap(guard=first)  # a second one
+        assert caught.value.location == marked("a second one")
+        k.trap()
+    k.trap(guard=first)
+    assert lines(k, "@%p0") == ["@%p0 trap;", "@%p1 trap;", "ret;"]

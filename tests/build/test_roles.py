@@ -73,3 +73,25 @@ def test_a_kernel_says_its_cluster(tmp_path: Path) -> None:
     assert_ptxas_accepts(text, tmp_path)
     with pytest.raises(BuildValueError, match="a cluster has at most 16 CTAs, not 32"):
         Kernel("k", cluster=32)
+
+
+def test_a_role_goes_by_a_number_that_the_warp_has_in_common(k: Kernel, tmp_path: Path) -> None:
+    warp = k.uniform(k.warp)
+    with k.role(warps=range(4, 12), by=warp):
+        k.trap()
+    with k.role(warps=0, by=warp):
+        k.trap()
+    text = str(k)
+    assert "redux.sync.or.b32 %r2, %r1, 4294967295;\n\tsetp.ge.u32 %p0, %r2, 4;" in text
+    assert text.count("shr.u32") == 1
+    assert k.verify().diagnostics == ()
+    assert_ptxas_accepts(text, tmp_path)
+
+
+def test_the_verifier_knows_which_warps_are_in_a_role_by_a_uniform_number(k: Kernel) -> None:
+    warp = k.uniform(k.warp)
+    with k.role(warps=range(4), registers=40, by=warp):
+        k.cta_sync(1, 128)
+    with k.role(warps=range(4, 12), registers=232, by=warp):
+        k.cta_sync(2, 256)
+    assert k.verify().diagnostics == ()

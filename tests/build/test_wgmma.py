@@ -46,6 +46,14 @@ def test_a_matrix_moves_along_its_rows(k: Kernel) -> None:
         matrix.moved(8)
 
 
+def test_a_matrix_is_one_of_a_row_of_them(k: Kernel) -> None:
+    matrix = k.matrix(k.shared(bf16, 64 * 64, align=1024))
+    matrix.at(k.laneid, 8192)
+    assert "mad.lo.u32 %r5, %r4, 512, %r3;" in str(k)
+    with pytest.raises(BuildValueError, match="multiples of 16 bytes, not by 24"):
+        matrix.at(k.laneid, 24)
+
+
 def test_what_no_descriptor_can_be_is_refused(k: Kernel) -> None:
     tile = k.shared(bf16, 64 * 64, align=1024)
     with pytest.raises(BuildValueError, match="0, 32, 64, 128 bytes, not 96"):
@@ -109,6 +117,15 @@ def test_results_are_packed_as_pairs_of_halves(k: Kernel, tmp_path: Path) -> Non
     assert "cvt.rn.bf16x2.f32 %r0, %f1, %f0;" in str(k)  # the first operand is the upper half
     tile = k.shared(bf16, 64 * 16, align=16)
     k.stmatrix_m8n8_x4(tile[acc.row(0) * 16], tuple(halves))
+    assert_ptxas_accepts(str(k), tmp_path)
+
+
+def test_results_are_scaled_and_packed_into_registers_that_are_there(k: Kernel, tmp_path: Path) -> None:
+    acc = k.accumulator(8)
+    halves = [k.variable(b32, 0) for _ in range(2)]
+    scale = k.param(Global[f32], "scale").load()
+    assert [each.name for each in acc.packed(bf16, into=halves, scale=scale)] == [each.name for each in halves]
+    assert "mul.f32 %f5, %f0, %f4;\n\tmul.f32 %f6, %f1, %f4;\n\tcvt.rn.bf16x2.f32 %r0, %f6, %f5;" in str(k)
     assert_ptxas_accepts(str(k), tmp_path)
 
 
