@@ -269,8 +269,7 @@ def _record(operands: Operands, effect: fx.Effect) -> Action:
     size = size or operands.evaluator(getattr(effect, "threads" if isinstance(effect, fx.Barrier) else "size", None))
     amount = operands.evaluator(_amount(effect))
     expect = operands.evaluator(getattr(effect, "expect", None))
-    multicast = getattr(effect, "multicast", None)
-    ctas = operands.evaluator(Role(multicast)) if multicast else None
+    ctas = _ctas(operands, getattr(effect, "multicast", None))
 
     def record(walker: Walker) -> None:
         walker.record(
@@ -284,6 +283,13 @@ def _record(operands: Operands, effect: fx.Effect) -> Action:
         )
 
     return record
+
+
+def _ctas(operands: Operands, multicast: str | None) -> Reader | None:
+    """The mask of the CTAs that a multicast goes to."""
+    if multicast == fx.ALL:
+        return lambda walker: mask(walker.scenario.launch.cluster_size)
+    return operands.evaluator(Role(multicast)) if multicast else None
 
 
 def _space(effect: fx.Effect) -> str:
@@ -391,7 +397,7 @@ def _shared_access(operands: Operands, effect: fx.Access, *, anywhere: bool = Fa
     size = operands.evaluator(effect.size)
     barrier = operands.shared(effect.barrier) if effect.barrier else None
     unless = _left_out(operands, effect)
-    ctas = operands.evaluator(Role(effect.multicast)) if effect.multicast else None
+    ctas = _ctas(operands, effect.multicast)
     if address is None:
         return None
 

@@ -31,6 +31,8 @@ _TOGETHER: dict[str, Callable[[int, int], int]] = {
 }
 #: Where a walk keeps the answers that its threads have seen, by response.
 _ANSWERS = "%answers"
+#: Requests that are granted: enough for both parities of an mbarrier.
+_GRANTED = 2
 
 
 def load_parts(operands: Operands, call: Call) -> tuple[str, Reader, int]:
@@ -253,8 +255,8 @@ def _packed(terms: Terms, each: int, *parts: Value) -> Value:
 
 
 def _is_canceled(operands: Operands, call: Call) -> Reader:
-    """The answer to a request for the work of another cluster: the first is granted, the next are not, as seen by each
-    thread that asks for them in turn. Which it is lies with the GPU, so that it is no guess."""
+    """The answer to a request for the work of another cluster: the first ones are granted, the next are not, as seen by
+    each thread that asks for them in turn. Which it is lies with the GPU, so that it is no guess."""
     source = operands.argument(call.arguments[-1])
 
     def ask(walker: Walker) -> Held:
@@ -263,7 +265,7 @@ def _is_canceled(operands: Operands, call: Call) -> Reader:
         known = walker.memory.get(place)
         if known is None:
             seen = sum(space == _ANSWERS for space, _ in walker.memory)
-            granted = walker.scenario.decisions.setdefault(walker.terms.of(("is_canceled", seen)), not seen)
+            granted = walker.scenario.decisions.setdefault(walker.terms.of(("is_canceled", seen)), seen < _GRANTED)
             known = walker.memory[place] = int(granted)
         return known
 

@@ -53,7 +53,7 @@ def bind_effect(form: EffectForm, fold: Callable[[Expression], Expression], role
         if isinstance(raw, Role) and raw.name not in roles:
             raw = Const(None)
         if each.name in ROLE_FIELDS:
-            value: object = raw.name if isinstance(raw, Role) else None
+            value: object = raw.name if isinstance(raw, Role) else raw.value if isinstance(raw, Const) else None
         elif "Expression" in str(each.type):
             folded = fold(raw)
             absent = folded == Const(None) or (folded == Call("unknown", ()) and "None" in str(each.type))

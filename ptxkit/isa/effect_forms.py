@@ -5,6 +5,7 @@ from __future__ import annotations
 from lark import Token, Tree
 
 from ptxkit.isa.effect_binding import ACCESS_KINDS, ROLE_FIELDS, effect_classes, effect_fields, is_required
+from ptxkit.isa.effects import ALL
 from ptxkit.isa.expression_builder import ExpressionBuilder
 from ptxkit.isa.expressions import Call, Const, Expression, Role
 from ptxkit.isa.forms import EffectForm
@@ -47,6 +48,7 @@ def _argument(key: str, node: Node, builder: ExpressionBuilder) -> Expression:
     if key == "spaces" and node.data == "call" and str(node.children[0]) == "list":
         return Call("list", tuple(builder.build(child) for child in node.children[1:] if child is not None))
     value = builder.build(node)
-    if key in ROLE_FIELDS and not isinstance(value, Role) and value != Const(None):
+    everyone = key == "multicast" and value == Const(ALL)
+    if key in ROLE_FIELDS and not isinstance(value, Role) and value != Const(None) and not everyone:
         raise builder.fail(f"{key} wants the role of an operand", node)
     return value

@@ -30,6 +30,9 @@ from typing import TypeAlias
 from ptxkit.isa.expressions import Expression
 from ptxkit.records import dataclass
 
+#: In place of the role of a mask: all CTAs of the cluster.
+ALL = "all"
+
 
 @dataclass(frozen=True, slots=True)
 class Access:
@@ -42,8 +45,9 @@ class Access:
     is asynchronous and of whose completion nothing tells. order: `weak`, `volatile`, `relaxed`, `acquire`, `release`,
     `acq_rel`, `mmio`. via: `address`, or `descriptor` for a matrix descriptor's shared memory, `tensormap` for the
     global side of a tensor copy (its extent is in the map), `multimem` for every location behind a multimem address.
-    unless: role of a predicate that suppresses the access when true (`ignore-src`). multicast: role of a CTA mask, or
-    None. lanes: where only so many lanes of the warp, from lane 0 on, give an address that counts.
+    unless: role of a predicate that suppresses the access when true (`ignore-src`). multicast: role of a CTA mask,
+    `ALL` for all CTAs of the cluster, or None. lanes: where only so many lanes of the warp, from lane 0 on, give an
+    address that counts.
     """
 
     kind: str
@@ -190,8 +194,8 @@ class MbarrierExpect:
 class MbarrierComplete:
     """complete-tx of `size` bytes: by a copy when it is done (asynchronous), or at once. size None: a tensor box.
 
-    multicast: role of a CTA mask, or None. paired: of each pair of CTAs that the mask names one of, the one is told
-    whose rank is as even, or odd, as that of the CTA of `barrier`.
+    multicast: role of a CTA mask, `ALL`, or None. paired: of each pair of CTAs that the mask names one of, the one is
+    told whose rank is as even, or odd, as that of the CTA of `barrier`.
     """
 
     barrier: str
