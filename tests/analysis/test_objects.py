@@ -1,0 +1,110 @@
+"""Phases of mbarriers, as a rehearsal counts them."""
+
+from __future__ import annotations
+
+import pytest
+
+from ptxkit.analysis.actors import Actor
+from ptxkit.analysis.objects import Objects
+from ptxkit.analysis.trace import Event
+from ptxkit.isa.effects import MbarrierArrive, MbarrierWait
+from ptxkit.isa.expressions import Const
+from tests.analysis.support import module_of, program_of
+
+(STEP, *_) = program_of(module_of("bar.sync 0;")).steps
+PLACE = (0, 1024)
+ARRIVE = MbarrierArrive("bar", Const(1))
+
+
+def arrival(expect: int | None = None) -> Event:
+    effect = ARRIVE if expect is None else MbarrierArrive("bar", Const(1), Const(expect))
+    return Event(STEP, 0, effect, PLACE[1], amount=1, expect=expect)
+
+
+def wait(parity: int) -> tuple[MbarrierWait, Event]:
+    effect = MbarrierWait("bar", "phase", "parity", "p", blocking=False)
+    return effect, Event(STEP, 0, effect, PLACE[1], amount=parity)
+
+
+def objects(count: int, threads: int = 1) -> Objects:
+    made = Objects([Actor(tuple(range(threads)), (), "exit", None)])
+    made.begin(PLACE, count)
+    return made
+
+
+def arrive(played: Objects, expect: int | None = None) -> None:
+    known = played.get(PLACE)
+    assert known is not None
+    played.arrive(0, arrival(expect), PLACE, known)
+
+
+def test_a_phase_ends_with_its_last_arrival() -> None:
+    played = objects(2)
+    arrive(played)
+    known = played.get(PLACE)
+    assert known is not None
+    assert (known.phase, known.pending) == (0, 1)
+    arrive(played)
+    assert (known.phase, known.pending) == (1, 2)
+    assert not played.excess
+
+
+def test_each_thread_of_an_actor_arrives() -> None:
+    played = objects(128, threads=128)
+    arrive(played)
+    known = played.get(PLACE)
+    assert known is not None
+    assert known.phase == 1
+
+
+def test_a_phase_waits_for_the_bytes_that_it_was_told_of() -> None:
+    played = objects(1)
+    arrive(played, expect=32)
+    known = played.get(PLACE)
+    assert known is not None
+    assert (known.phase, known.expected, played.uneven()) == (0, 32, [PLACE])
+    played.end_copy(known, 32, 1)
+    assert (known.phase, known.expected, played.uneven()) == (1, 0, [])
+
+
+@pytest.mark.parametrize(("parity", "passes"), [(1, True), (0, False)])
+def test_the_phase_before_the_first_counts_as_over(parity: int, passes: bool) -> None:
+    played = objects(1)
+    known = played.get(PLACE)
+    assert known is not None
+    assert played.passes(0, *wait(parity), PLACE, known) == passes
+
+
+def test_an_arrival_before_anybody_has_seen_the_last_phase_end_is_too_many() -> None:
+    played = objects(1)
+    arrive(played)
+    arrive(played)
+    (excess,) = played.excess
+    assert (excess.phase, excess.unobserved, excess.place) == (2, True, PLACE)
+
+
+def test_an_arrival_in_a_phase_that_somebody_has_seen_begin_is_not() -> None:
+    played = objects(1)
+    arrive(played)
+    known = played.get(PLACE)
+    assert known is not None
+    assert played.passes(0, *wait(0), PLACE, known)
+    arrive(played)
+    assert not played.excess
+
+
+def test_where_a_walk_was_cut_short_no_arrival_is_too_many() -> None:
+    played = objects(1)
+    played.is_cut = True
+    arrive(played)
+    arrive(played)
+    assert not played.excess
+
+
+def test_what_cannot_be_counted_is_noted() -> None:
+    played = objects(1)
+    known = played.get(PLACE)
+    assert known is not None
+    assert not played.vague
+    played.expect(known, arrival(), None, 1)
+    assert played.vague
