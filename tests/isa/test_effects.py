@@ -13,6 +13,7 @@ from ptxkit.isa.effects import (
     CommitGroup,
     Control,
     Effect,
+    Home,
     MbarrierArrive,
     MbarrierComplete,
     MbarrierExpect,
@@ -94,13 +95,14 @@ def test_a_bulk_store_completes_with_its_group() -> None:
 
 def test_the_box_of_a_tensor_load_is_not_known_and_its_map_is_read_by_the_tensormap_proxy() -> None:
     found = effects(f"cp.async.bulk.tensor.2d.shared::cluster.global.tile{MBAR} [%r1], [%rd1, {{%r2, %r3}}], [%r4];")
-    by_map, by_tensor, write, complete = found
+    by_map, by_tensor, write, complete, home = found
     assert isinstance(by_map, Access)
     assert (by_map.proxy, by_map.size) == ("tensormap", Const(128))
     assert isinstance(by_tensor, Access)
     assert (by_tensor.via, by_tensor.proxy, by_tensor.space, by_tensor.size) == ("tensormap", "async", "global", None)
     assert write == Access("write", "shared::cluster", "d", None, "async", "mbarrier", "bar")
     assert complete == MbarrierComplete("bar", None, space="shared::cluster")
+    assert home == Home("bar", "same", "d")
 
 
 def test_a_multicast_names_its_mask() -> None:

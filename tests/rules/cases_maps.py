@@ -48,6 +48,11 @@ CASES = (
         bounds=ONE_WARP,
     ),
     Case(
+        "all lanes of a warp publish a map together",
+        PUBLISH.replace("tensormap.cp", "@%p1 tensormap.cp") + " //! PTX603",
+        bounds=ONE_WARP,
+    ),
+    Case(
         "the acquire of another map is none of this one",
         f"""{PUBLISH} //= change
 fence.proxy.tensormap::generic.acquire.gpu [%rd1+128], 128;
