@@ -105,6 +105,13 @@ def _open_function(children: Children) -> Function:
     return header
 
 
+def _inner_function(children: Children) -> Function:
+    declared = _header(children)
+    if declared.kind == "entry":
+        raise MalformedDeclarationError("a kernel cannot be declared in the body of a function")
+    return declared
+
+
 def _header(children: Children) -> Function:
     linkages, *directives = children
     head: Function = directives.pop(0)
@@ -223,6 +230,7 @@ RULES: dict[str, Callable[[Children], Any]] = {
     "source_section": _source_section,
     "function": _function,
     "open_function": _open_function,
+    "inner_function": _inner_function,
     "header": _header,
     "entry": _function_head("entry"),
     "func": _function_head("func"),

@@ -160,6 +160,13 @@ def _qualified(head: _Head, children: Children) -> _Head:
     return replace(head, alignment=max(alignments, default=None), attributes=(*attributes, *head.attributes))
 
 
+def _nothing(children: Children) -> Declaration:
+    linkages, *rest = children
+    if linkages:
+        raise MalformedDeclarationError("a declaration needs a state space such as `.reg` or `.shared`")
+    return _parameter_head(("", *rest)).declare(())
+
+
 def _parameter(children: Children) -> Declaration:
     head: _Head = children[0]
     return head.declare((children[1],))
@@ -219,6 +226,7 @@ DECLARATION_RULES: dict[str, Callable[[Children], Any]] = {
     "parameter_head": _parameter_head,
     "parameter": _parameter,
     "variable": _variable,
+    "nothing": _nothing,
     "declarator": _declarator,
     "bound": _bound,
     "dimension": _dimension,

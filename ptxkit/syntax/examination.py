@@ -118,6 +118,8 @@ def _unexpected(
     span = Span(offset, offset + len(token[1])) if token else Span(end, end)
     if not before and token is not None:
         return _no_start(span, token[1])
+    if len(before) == 1 and grammar().tokenizer.names[before[0][0]] == "DOT":  # a type alone is a statement
+        return _no_start(Span(before[0][2], end), before[0][1])
     joined = _joined(before, token)
     if joined is not None:
         return joined

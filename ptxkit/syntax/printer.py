@@ -159,7 +159,8 @@ def _loc(words: tuple[str, ...]) -> str:
 
 def _head(declaration: Declaration) -> str:
     parts = [f".{word}" for word in declaration.linkage]
-    parts.append(f".{declaration.space}")
+    if declaration.space:
+        parts.append(f".{declaration.space}")
     if declaration.attributes:
         parts.append(f".attribute({', '.join(declaration.attributes)})")
     if declaration.alignment is not None:
@@ -184,7 +185,7 @@ def _declarator(declarator: Declarator) -> str:
 
 def print_declaration(declaration: Declaration) -> str:
     """A declaration without its semicolon, as it stands among parameters."""
-    return f"{_head(declaration)} {', '.join(map(_declarator, declaration.declarators))}"
+    return f"{_head(declaration)} {', '.join(map(_declarator, declaration.declarators))}".rstrip()
 
 
 def _prototype(prototype: Prototype) -> str:
@@ -210,6 +211,8 @@ def statement_lines(statement: Statement, indent: str) -> Iterator[str]:
             yield indent + print_directive(statement)
         case Prototype():
             yield indent + _prototype(statement)
+        case Function():
+            yield from (indent + line for line in item_lines(statement))
         case Block(body):
             yield f"{indent}{{"
             yield from body_lines(body, indent + "\t")

@@ -131,7 +131,7 @@ class _Walk:
             return self._heading(place, heading[1], found)
         if found is not None or _FUNCTION.match(text, place):
             self._require_headings(place)
-        if self.braces and _FUNCTION.match(text, place):
+        if self.braces and _FUNCTION.match(text, place) and not (found and self._is_statement(found.group())):
             self._unclosed(place)
         if not self.braces and _WORD_START.match(first) and not text.startswith("@@", place):
             return self._outside(place, found)
@@ -156,6 +156,12 @@ class _Walk:
             return found.end()
         self.headed = False
         return self._examine(place, start, None)
+
+    def _is_statement(self, piece: str) -> bool:
+        try:
+            return self.statements[piece] is not None
+        except (RefusedError, MalformedError):
+            return False
 
     def _open_declaration(self, place: int, end: int) -> int | None:
         """The end of a function's declaration without a semicolon, before the item that follows it; None for none."""

@@ -182,8 +182,9 @@ class Declarator:
 class Declaration:
     """A `.reg`, `.shared`, `.global`, `.const`, `.local`, `.param`, `.tex`... declaration, or a formal parameter.
 
-    space: without its dot. type: without its dot (`b32`, `pred`, `texref`). linkage: `extern`, `visible`, `weak`,
-    `common`. attributes: of `.attribute(...)`, as written. pointer: None, or the words after `.ptr` (`global`).
+    space: without its dot; empty where a type stands alone. type: without its dot (`b32`, `pred`, `texref`).
+    linkage: `extern`, `visible`, `weak`, `common`. attributes: of `.attribute(...)`, as written. pointer: None, or the
+    words after `.ptr` (`global`).
     alignment, pointer_alignment: bytes; the latter may also stand behind a parameter's type without `.ptr`.
     """
 
@@ -228,7 +229,8 @@ class Block:
     body: Body
 
 
-Statement: TypeAlias = Instruction | LabelStatement | Declaration | Directive | Prototype | Block
+Statement: TypeAlias = "Instruction | LabelStatement | Declaration | Directive | Prototype | Block | Function"
+"""A function among statements is one that is declared there, without a body."""
 
 
 @dataclass(frozen=True, slots=True)

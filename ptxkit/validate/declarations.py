@@ -70,6 +70,14 @@ class DeclarationChecker:
             case _:
                 pass
 
+    def inner(self, function: Function, start: int, scope: Scope) -> Iterator[Finding]:
+        """A function that is declared in the body of another."""
+        message = "a function is declared in the body of another, as only some assemblers take"
+        yield Finding(
+            "PTX107", message, start, ".func", help="move it in front of the function", severity=Severity.WARNING
+        )
+        yield from self.item(function, start, scope)
+
     def statement(self, statement: Statement, function: Function, start: int, scope: Scope) -> Iterator[Finding]:
         """One statement of a body that is no instruction. scope: the names declared so far."""
         match statement:

@@ -46,12 +46,13 @@ class _Validation:
         self.checker = InstructionChecker(module.version, target)
         self.declarations = DeclarationChecker(module, Gatekeeper(module.version, target))
         self.is_newer = (module.version or (1, 0)) > NEWEST_VERSION
+        self.scope = ModuleScope()
         self.unknown: Counter[str] = Counter()
         self.first_unknown: dict[str, tuple[Problem, int]] = {}
 
     def diagnostics(self) -> Iterator[Diagnostic]:
         yield from map(self._finding, self.declarations.module())
-        scope = ModuleScope()
+        scope = self.scope
         for item, start in self.module.located():
             for problem in scope.enter_item(item, start):
                 yield self._problem(problem, start)
@@ -77,6 +78,8 @@ class _Validation:
                     yield from self._report(statement, problem, start)
             elif isinstance(statement, Block):
                 yield from self._body(statement.body, Scope(scope), function)
+            elif isinstance(statement, Function):
+                yield from self._inner(statement, scope, start)
             else:
                 if not isinstance(statement, Directive) or statement.label is not None:
                     for clash in scope.enter(statement, start):
@@ -84,6 +87,13 @@ class _Validation:
                 yield from map(self._finding, self.declarations.statement(statement, function, start, scope))
         for problem, start in list_problems(body, scope):
             yield self._problem(problem, start)
+
+    def _inner(self, function: Function, scope: Scope, start: int) -> Iterator[Diagnostic]:
+        """A function that is declared in the body of another: its name is one of the module's."""
+        for problem in self.scope.enter_item(function, start):
+            yield self._problem(problem, start)
+        scope.forget()
+        yield from map(self._finding, self.declarations.inner(function, start, scope))
 
     def _report(self, instruction: Instruction, problem: Problem, start: int) -> Iterator[Diagnostic]:
         if problem.code == "PTX102":

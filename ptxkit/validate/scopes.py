@@ -29,7 +29,7 @@ _MOST_DIGITS = 10
 _COMPONENTS = frozenset("xyzwrgba")
 _PARTS = re.compile(r"b[0-7]{1,4}|h[0-3]{1,2}")  # of a register in a video instruction
 _ALWAYS_KNOWN = frozenset({"WARP_SZ", "_"})
-_OPAQUE = frozenset({"texref", "samplerref", "surfref"})
+OPAQUE_TYPES = frozenset({"texref", "samplerref", "surfref"})
 
 # Classes of names that are no registers. What has an address or a place in the code begins with `&`.
 SPECIAL = "special"
@@ -124,7 +124,7 @@ class Scope:
                 yield Clash(shown, earlier, named)
             else:
                 self.numbered[declarator.name] = (declarator.count, named)
-                self._forget()
+                self.forget()
 
     def define(self, name: str, named: Named) -> Iterator[Clash]:
         """Enter one name; the clash with an earlier one comes back."""
@@ -134,7 +134,7 @@ class Scope:
             return
         self.names[name] = named
         if self._memo.get(name, named.kind) != named.kind:
-            self._forget()
+            self.forget()
 
     def enter(self, statement: Statement, start: int = 0) -> Iterator[Clash]:
         """Enter what a statement declares, if it does; clashes come back."""
@@ -163,7 +163,7 @@ class Scope:
                 return named
         return None
 
-    def _forget(self) -> None:
+    def forget(self) -> None:
         """A name may stand for something else from here on."""
         if self._memo:
             self._memo.clear()
@@ -260,7 +260,7 @@ class Scope:
 def _class_of(declaration: Declaration, parameter: str | None) -> str:
     if declaration.space == "reg":
         return declaration.type if declaration.vector is None else f"{declaration.vector}.{declaration.type}"
-    if declaration.type in _OPAQUE:
+    if declaration.type in OPAQUE_TYPES:
         return f"&{declaration.type}"
     if declaration.space == "param":
         return parameter or ARGUMENT

@@ -7,18 +7,20 @@ Source: PTX ISA, "State Spaces", "Types", "Variables", "Kernel and Function Dire
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from difflib import get_close_matches
 from functools import cache
 
 from ptxkit.diagnostics import Severity
 from ptxkit.isa import table
-from ptxkit.isa.functions import bits, is_type, kind
+from ptxkit.isa.functions import bits, is_type
 from ptxkit.isa.module_forms import DataType
 from ptxkit.isa.words import clip
 from ptxkit.syntax.tree import Declaration, Declarator, Function, Prototype, Vector
 from ptxkit.validate.directives import attribute_findings, directive_forms, linkage_findings
 from ptxkit.validate.findings import Finding, Gatekeeper, module_forms
+from ptxkit.validate.scopes import OPAQUE_TYPES
 
 _VECTOR_BITS = 128
 _LANES = {"v2": 2, "v4": 4}
@@ -41,6 +43,7 @@ _WHERE = {
     "input": "as the parameter of a function",
     "output": "as the result of a function",
 }
+_SEEN_ALONE = re.compile(r"e[45]m[23]|(?:e\d|ue8)m\dx[24]|[su]16x2|f32x2")
 _POINTED = ("const", "global", "local", "shared")
 
 
@@ -55,7 +58,13 @@ def variable_findings(declaration: Declaration, where: str, start: int, gates: G
 
     where: `module`, `body`, `kernel_parameter`, or `input` and `output` of a function.
     """
-    if not declaration.declarators:
+    if not declaration.space and not _is_of_variables(declaration.type):
+        yield _no_directive(declaration.type, start)
+        return
+    if not declaration.declarators and where == "body" and declaration.type in OPAQUE_TYPES:
+        message = f"`.{declaration.type}` cannot stand in the body of a function"
+        yield Finding("PTX108", message, start, f".{declaration.type}", help="move it outside of the function")
+    elif not declaration.declarators:
         message = "this declares nothing, as only some assemblers take"
         yield Finding("PTX108", message, start, help="name a variable, or remove it", severity=Severity.WARNING)
     if where == "module":
@@ -73,6 +82,17 @@ def variable_findings(declaration: Declaration, where: str, start: int, gates: G
         yield from _declared(declaration, where, start, gates)
     else:
         yield from _type_words(declaration, start, is_empty=True)
+
+
+def _is_of_variables(word: str) -> bool:
+    """Whether a type is one that a variable has, or that at least an empty declaration can have."""
+    return word in data_types() or _is_narrow_float(word)
+
+
+def _no_directive(word: str, start: int) -> Finding:
+    message = f"`.{clip(word)}` is no directive that can stand here"
+    help_ = "directives are listed in the manual under Directives; an opcode has no dot in front"
+    return Finding("PTX107", message, start, f".{word}", help=help_, section="Directives")
 
 
 def _declared(declaration: Declaration, where: str, start: int, gates: Gatekeeper) -> Iterator[Finding]:
@@ -160,8 +180,8 @@ def _wrong_space(declaration: Declaration, where: str, start: int) -> Finding:
 
 
 def _is_narrow_float(name: str) -> bool:
-    """Whether an assembler sees a type where nothing is declared: it does not look for those of instructions only."""
-    return is_type(name) and (kind(name) == "f" or "x" in name) and not name.startswith(("bf", "tf"))
+    """Whether an assembler sees a type where nothing is declared, though it is one of instructions only."""
+    return is_type(name) and _SEEN_ALONE.fullmatch(name) is not None
 
 
 def _unknown_type(name: str, start: int) -> Finding:

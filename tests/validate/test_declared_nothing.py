@@ -1,0 +1,51 @@
+"""A type that stands alone, and a function that is declared in the body of another: ptxas takes both, the manual neither."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ptxkit.syntax import parse
+from tests.validate.modules import Pair, diagnostics, disagreements, errors, whole
+
+WARNED = [
+    (".entry k() { .b32; ret; }", "declares nothing"),
+    (".entry k() { .align 4 .v2 .f32; .e4m3x2; ret; }", "declares nothing"),
+    (".texref; .entry k() { ret; }", "declares nothing"),
+    (".entry k() { .extern .func f; call f; ret; }", "in the body of another"),
+    (".entry k() { { .func (.param .b32 r) f (.param .b32 a); } ret; } .func g() { .func f(); ret; }", ""),
+]
+REFUSED = [
+    (".entry k() { .b33; ret; }", "PTX107", "no directive that can stand here"),
+    (".entry k() { .texref; ret; }", "PTX108", "cannot stand in the body"),
+    (".entry k() { .extern .b32; ret; }", "PTX101", "needs a state space"),
+    (".entry k() { .entry f(); ret; }", "PTX101", "begins inside the body of another"),
+    (".func f; .entry k() { .extern .func f; ret; }", "PTX110", "declared again"),
+    (".entry k() { call f; .extern .func f; ret; }", "PTX106", "not declared"),
+]
+
+
+@pytest.mark.parametrize(("text", "words"), WARNED[:-1])
+def test_what_ptxas_alone_takes_is_a_warning(text: str, words: str) -> None:
+    assert errors(whole(text)) == []
+    assert diagnostics(whole(text))
+    assert all(words in found.message for found in diagnostics(whole(text)))
+
+
+@pytest.mark.parametrize(("text", "code", "words"), REFUSED)
+def test_what_nobody_takes_is_an_error(text: str, code: str, words: str) -> None:
+    found = errors(whole(text))
+    assert (code, True) in [(each.code, words in each.message) for each in found]
+
+
+@pytest.mark.parametrize(("text", "_"), WARNED)
+def test_it_is_printed_as_it_was_read(text: str, _: str) -> None:
+    module = parse(whole(text))
+    assert parse(str(module)) == module
+
+
+def test_ptxas_says_the_same(tmp_path: Path) -> None:
+    pairs = [Pair(right, wrong, "", "") for (right, _), (wrong, _, _) in zip(WARNED[:-1], REFUSED, strict=False)]
+    pairs += [Pair(WARNED[0][0], wrong, "", "") for wrong, _, _ in REFUSED]
+    assert disagreements(pairs, tmp_path) == []
