@@ -70,7 +70,7 @@ def result_roles(match: Match) -> frozenset[str]:
 def arrange(match: Match, given: Sequence[object], *, results_given: bool = False) -> Arrangement | Rejection:
     """`given` in the places of `match`; with `results_given`, as in the raw layer, every place takes a given value."""
     roles = frozenset[str]() if results_given else result_roles(match)
-    names = [form.role for form in match.operands] if results_given else _inputs(match.operands, roles)
+    names = [form.role for form in match.operands] if results_given else inputs(match.operands, roles)
     if len(names) != len(given):
         reason = f"takes {len(names)} operand{'s' * (len(names) != 1)} ({', '.join(names) or 'none'}), got {len(given)}"
         return Rejection(match, -abs(len(names) - len(given)) - 1, reason)
@@ -90,12 +90,12 @@ def arrange(match: Match, given: Sequence[object], *, results_given: bool = Fals
     return Arrangement(match, tuple(parts), distance)
 
 
-def _inputs(forms: Sequence[OperandForm], roles: frozenset[str]) -> list[str]:
+def inputs(forms: Sequence[OperandForm], roles: frozenset[str]) -> list[str]:
     """The names of the places that take a given value, in order."""
     names: list[str] = []
     for form in forms:
         if _holds_results(form, roles):
-            names += _inputs(form.elements, roles)
+            names += inputs(form.elements, roles)
         elif form.kind != "sink":
             names.append(form.role)
     return names

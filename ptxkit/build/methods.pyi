@@ -1,0 +1,3125 @@
+"""Generated from the instruction table by scripts/stubs: not to be edited.
+
+Operands stand in PTX's order without results, which are returned. Keywords name the form's modifiers; `into` names
+registers that receive results, `guard` and `unless` make the instruction conditional.
+"""
+# ruff: noqa
+# mypy: ignore-errors
+
+from collections.abc import Sequence
+from typing import Any, Literal, overload
+
+from ptxkit.build.addresses import Address, Const, Generic, Global, Local, Param, Shared, SharedCluster
+from ptxkit.build.recorder import Label
+from ptxkit.build.types import *
+from ptxkit.build.values import Register
+
+Value = Register[Any] | int | float
+Into = Register[Any] | Sequence[Register[Any]] | None
+Guard = Register[pred] | None
+
+class Methods:
+    def abs(self, a: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., ftz: Literal['ftz'] | bool = ..., t: Literal['f16', 'f16x2', 'bf16', 'bf16x2', 's16', 's32', 's64'] | bool = ...) -> Any:
+        """abs{.ftz}.f32 d:.f32, a:.f32/#
+            The absolute value.
+            PTX ISA, 'Floating Point Instructions: abs'
+        abs{.ftz}.<t> d:t, a:t
+            The absolute value of half precision values.
+            PTX ISA, 'Half Precision Floating Point Instructions: abs'
+        abs.<t> d:t, a:t
+            The absolute value of half precision values.
+            PTX ISA, 'Half Precision Floating Point Instructions: abs'
+        abs.<t> d:t, a:t/#
+            The absolute value of an integer.
+            PTX ISA, 'Integer Arithmetic Instructions: abs'
+        """
+    def abs_f64(self, a: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ...) -> Register[f64]:
+        """abs.f64 d:.f64, a:.f64/#
+            The absolute value.
+            PTX ISA, 'Floating Point Instructions: abs'
+        """
+    def activemask(self, *, into: Into = ..., guard: Guard = ..., unless: Guard = ...) -> Register[Any]:
+        """activemask.<t> d:.b32
+            Gives the lanes that execute the instruction.
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: activemask'
+        """
+    @overload
+    def add(self, a: Value, c: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., at: Literal['e4m3x4', 'e5m2x4', 'e2m3x4', 'e3m2x4', 'e2m1x4', 'e2m1p4x4', 'ue8m0x4', 'f16', 'bf16', 'f16x2', 'bf16x2'] | bool = ..., dt: Literal['e4m3x4', 'e5m2x4', 'f16x2', 'bf16x2'] | bool = ..., ftz: Literal['ftz'] | bool = ..., rnd: Literal['rn', 'rz', 'rm', 'rp'] | bool = ..., sat: Literal['sat'] | bool = ..., satfinite: Literal['satfinite'] | bool = ..., t: Literal['f16', 'f16x2', 'bf16', 'bf16x2', 'u16', 'u32', 'u64', 's16', 's32', 's64', 'u16x2', 's16x2', 'u8x4', 's8x4'] | bool = ...) -> Any:
+        """add{.<rnd>}{.satfinite}.<dt>.<at> d:dt, a:at/own, c:dt/own
+            Adds narrow floats to floats of 8 bits.
+            PTX ISA, 'Alternate Floating Point Instructions: add'
+        add{.<rnd>}{.ftz}{.sat}.f32 d:.f32, a:.f32/#, b:.f32/#
+            Adds two floating-point values, or two pairs.
+            PTX ISA, 'Floating Point Instructions: add'
+        add{.<rnd>}{.ftz}.f32x2 d:.f32x2, a:.f32x2, b:.f32x2
+            Adds two floating-point values, or two pairs.
+            PTX ISA, 'Floating Point Instructions: add'
+        add{.<rnd>}.f64 d:.f64, a:.f64/#, b:.f64/#
+            Adds two floating-point values, or two pairs.
+            PTX ISA, 'Floating Point Instructions: add'
+        add{.<rnd>}{.ftz}{.sat}.<t> d:t, a:t, b:t
+            Adds half precision values.
+            PTX ISA, 'Half Precision Floating Point Instructions: add'
+        add{.<rnd>}.<t> d:t, a:t, b:t
+            Adds half precision values.
+            PTX ISA, 'Half Precision Floating Point Instructions: add'
+        add{.sat}.<t> d:t, a:t/#, b:t/#
+            Adds two integers, or the parts of two registers.
+            PTX ISA, 'Integer Arithmetic Instructions: add'
+            gates: sat and t == .u32
+        add{.sat}.<t> d:t, a:t, b:t
+            Adds two integers, or the parts of two registers.
+            PTX ISA, 'Integer Arithmetic Instructions: add'
+            gates: sat or t in .u8x4 .s8x4
+        add.<flag>.<t> d:t, a:t/#, b:t/#
+            Adds two integers and keeps the carry.
+            PTX ISA, 'Extended-Precision Arithmetic Instructions: add.cc'
+            gates: bits(t) == 64
+        add{.<rnd>}{.sat}.f32.<at> d:.f32, a:at, c:.f32/#
+            Adds values of which one is converted first, or whose sum is converted.
+            PTX ISA, 'Mixed Precision Floating Point Instructions: add'
+        add{.<rnd>}.f32x2.<at>.f32x2 d:.f32x2, a:at, c:.f32x2
+            Adds values of which one is converted first, or whose sum is converted.
+            PTX ISA, 'Mixed Precision Floating Point Instructions: add'
+        add{.<rnd>}{.ftz}.<dt>.f32x2.f32x2 d:dt, a:.f32x2, c:.f32x2
+            Adds values of which one is converted first, or whose sum is converted.
+            PTX ISA, 'Mixed Precision Floating Point Instructions: add'
+        """
+    @overload
+    def add(self, a: Value, b: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., at: Literal['e4m3x4', 'e5m2x4', 'e2m3x4', 'e3m2x4', 'e2m1x4', 'e2m1p4x4', 'ue8m0x4', 'f16', 'bf16', 'f16x2', 'bf16x2'] | bool = ..., dt: Literal['e4m3x4', 'e5m2x4', 'f16x2', 'bf16x2'] | bool = ..., ftz: Literal['ftz'] | bool = ..., rnd: Literal['rn', 'rz', 'rm', 'rp'] | bool = ..., sat: Literal['sat'] | bool = ..., satfinite: Literal['satfinite'] | bool = ..., t: Literal['f16', 'f16x2', 'bf16', 'bf16x2', 'u16', 'u32', 'u64', 's16', 's32', 's64', 'u16x2', 's16x2', 'u8x4', 's8x4'] | bool = ...) -> Any:
+        ...
+    def addc(self, a: Value, b: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., cc: Literal['cc'] | bool = ..., sat: Literal['sat'] | bool = ..., t: Literal['u16', 'u32', 'u64', 's16', 's32', 's64'] | bool = ...) -> Any:
+        """addc{.cc}{.sat}.<t> d:t, a:t/#, b:t/#
+            Adds two integers and the carry that was kept.
+            PTX ISA, 'Extended-Precision Arithmetic Instructions: addc'
+            gates: bits(t) == 64
+        """
+    @overload
+    def alloca(self, size: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., t: Literal['u32', 'u64'] | bool = ...) -> Any:
+        """alloca.<t> d:t, size:t/#{, alignment:#{1 2 4 8 16 32 64 128 256 512 1024 2048 4096 8192 16384 32768 65536 131072 262144 524288 1048576 2097152 4194304 8388608}}
+            Takes local memory from the stack.
+            PTX ISA, 'Stack Manipulation Instructions: alloca'
+        """
+    @overload
+    def alloca(self, size: Value, alignment: int, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., t: Literal['u32', 'u64'] | bool = ...) -> Any:
+        ...
+    def and_(self, a: Value, b: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., t: Literal['b16', 'b32', 'b64'] | bool = ...) -> Register[Any]:
+        """and.<t> d:t, a:t/#, b:t/#
+            Bitwise and; of predicates, logical and.
+            PTX ISA, 'Logic and Shift Instructions: and'
+        """
+    def and_pred(self, a: Value, b: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ...) -> Register[pred]:
+        """and.pred d:.pred, a:.pred/#/!, b:.pred/#/!
+            Bitwise and; of predicates, logical and.
+            PTX ISA, 'Logic and Shift Instructions: and'
+        """
+    def applypriority(self, a: Generic[Any] | Global[Any], n: int, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., ss: Literal['global'] | bool = ...) -> None:
+        """applypriority{.<ss>}.L2::evict_normal [a in ss align 128], n:#128
+            Sets the eviction priority of a cache line.
+            PTX ISA, 'Data Movement and Conversion Instructions: applypriority'
+        """
+    def applypriority_async_bulk(self, a: Generic[Any] | Global[Any], n: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., src: Literal['global'] | bool = ...) -> None:
+        """applypriority.async.bulk{.<src>}.<cm>.<ep> [a in src align 128], n:.u32/integer/#0..1048560 step 16
+            Gives a range of bytes a priority in the second-level cache; a bulk group tells when it is done.
+            PTX ISA, 'Data Movement and Conversion Instructions: applypriority.async.bulk'
+        """
+    @overload
+    def applypriority_async_bulk_tensor(self, map: tuple[object, ...], /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., dim: Literal['1d', '2d', '3d', '4d', '5d'] | bool = ..., mode: Literal['tile', 'tile::gather4', 'im2col', 'im2col::w', 'im2col::w::128'] | bool = ..., oa: Literal['override::global_dim', 'override::global_dim_stride'] | bool = ..., oga: Literal['override::global_address'] | bool = ..., src: Literal['global'] | bool = ...) -> None:
+        """applypriority.async.bulk.tensor.<dim>{.<src>}.<cm>{.<mode>}.<ep>{.<oga>}{.<oa>} [map in .generic of .global as tensormap, base:.b64/integer/scalar ?oga, {sizes:.b16/#/narrower/integer * number(dim)} ?oa, {lower:.b32 * (number(dim) - 1)} ?(oa == .override::global_dim_stride), upper:.b16/integer/scalar ?(oa == .override::global_dim_stride), {c:.s32/#/vector * coordinates} ?(not oa), {zeros:.s32/#0 * coordinates} ?oa], {o:.u16/# * offsets} ?(mode in .im2col .im2col::w .im2col::w::128)
+            Gives a box of a tensor a priority in the second-level cache; a bulk group tells when it is done.
+            PTX ISA, 'Data Movement and Conversion Instructions: applypriority.async.bulk.tensor'
+        """
+    @overload
+    def applypriority_async_bulk_tensor(self, map: tuple[object, ...], o: Sequence[Value], /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., dim: Literal['1d', '2d', '3d', '4d', '5d'] | bool = ..., mode: Literal['tile', 'tile::gather4', 'im2col', 'im2col::w', 'im2col::w::128'] | bool = ..., oa: Literal['override::global_dim', 'override::global_dim_stride'] | bool = ..., oga: Literal['override::global_address'] | bool = ..., src: Literal['global'] | bool = ...) -> None:
+        ...
+    @overload
+    def atom(self, a: Generic[Any] | Global[Any] | SharedCluster[Any] | Shared[Any], b: Sequence[Value] | Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., gl: Literal['global'] | bool = ..., lch: Literal['L2::cache_hint'] | bool = ..., noftz: Literal['noftz'] | bool = ..., op: Literal['and', 'or', 'xor', 'add', 'inc', 'dec', 'min', 'max', 'exch'] | bool = ..., sc: Literal['cta', 'cluster', 'gpu', 'sys'] | bool = ..., sem: Literal['relaxed', 'acquire', 'release', 'acq_rel'] | bool = ..., ss: Literal['global', 'shared', 'shared::cta', 'shared::cluster'] | bool = ..., t: Literal['b32', 'b64', 'b128', 'u32', 'u64', 's32', 's64', 'f32', 'f64', 'b16', 'f16', 'f16x2', 'bf16', 'bf16x2'] | bool = ..., vec: Literal['v2', 'v4', 'v8'] | bool = ...) -> Any:
+        """atom{.<sem>}{.<sc>}{.<ss>}.<op>{.<lch>}.<t> d:t/_, [a in ss align bytes(t)], b:t/#, policy:.b64/#/integer/nameless ?lch
+            Changes a location in one step and gives what it held before.
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: atom'
+            gates: sc, sem, t == .b128, t == .b128 and sc == .sys, t == .f64
+        atom{.<sem>}{.<sc>}{.<ss>}.cas.<t> d:t/_, [a in ss align bytes(t)], b:t/#, c:t/#
+            Changes a location in one step and gives what it held before.
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: atom'
+            gates: sc, sem, t == .b16, t == .b128, t == .b128 and sc == .sys
+        atom{.<sem>}{.<sc>}{.<ss>}.<op>.noftz{.<lch>}.<t> d:t/_, [a in ss align bytes(t)], b:t, policy:.b64/#/integer/nameless ?lch
+            Changes a location in one step and gives what it held before.
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: atom'
+            gates: sc, sem, t == .f16x2, t == .f16, t in .bf16 .bf16x2
+        atom{.<sem>}{.<sc>}{.<ss>}.<op>.noftz{.<lch>}.<t> d:t/_, [a in ss align bytes(t)], b:t/#, policy:.b64/#/integer/nameless ?lch
+            Changes a location in one step and gives what it held before.
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: atom'
+            gates: sc, sem
+        atom{.<sem>}{.<sc>}{.<gl>}.<op>{.noftz}{.<lch>}.<vec>.<t> d:t/_ * n, [a in gl align n * bytes(t)], b:t/# * n, policy:.b64/#/integer/nameless ?lch
+            Changes a location in one step and gives what it held before.
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: atom'
+            gates: sc, sem, noftz
+        atom{.<sem>}{.<sc>}{.<gl>}.<op>{.noftz}{.<lch>}.<vec>.<t> d:sink, [a in gl align n * bytes(t)], b:t/# * n, policy:.b64/#/integer/nameless ?lch
+            Changes a location in one step and gives what it held before.
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: atom'
+            gates: sc, sem, noftz
+        atom{.<sem>}{.<sc>}{.<gl>}.<op>.noftz{.<lch>}.<vec>.<t> d:t/_/exact(t in .bf16 .f16x2 .bf16x2) * n, [a in gl align n * bytes(t)], b:t/#/exact(t in .bf16 .f16x2 .bf16x2) * n, policy:.b64/#/integer/nameless ?lch
+            Changes a location in one step and gives what it held before.
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: atom'
+            gates: sc, sem
+        atom{.<sem>}{.<sc>}{.<gl>}.<op>.noftz{.<lch>}.<vec>.<t> d:sink, [a in gl align n * bytes(t)], b:t/#/exact(t in .bf16 .f16x2 .bf16x2) * n, policy:.b64/#/integer/nameless ?lch
+            Changes a location in one step and gives what it held before.
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: atom'
+            gates: sc, sem
+        """
+    @overload
+    def atom(self, a: Generic[Any] | Global[Any], b: Sequence[Value] | Value, policy: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., gl: Literal['global'] | bool = ..., lch: Literal['L2::cache_hint'] | bool = ..., noftz: Literal['noftz'] | bool = ..., op: Literal['and', 'or', 'xor', 'add', 'inc', 'dec', 'min', 'max', 'exch'] | bool = ..., sc: Literal['cta', 'cluster', 'gpu', 'sys'] | bool = ..., sem: Literal['relaxed', 'acquire', 'release', 'acq_rel'] | bool = ..., ss: Literal['global', 'shared', 'shared::cta', 'shared::cluster'] | bool = ..., t: Literal['b32', 'b64', 'b128', 'u32', 'u64', 's32', 's64', 'f32', 'f64', 'b16', 'f16', 'f16x2', 'bf16', 'bf16x2'] | bool = ..., vec: Literal['v2', 'v4', 'v8'] | bool = ...) -> Any:
+        ...
+    @overload
+    def atom(self, a: Generic[Any] | Global[Any] | SharedCluster[Any] | Shared[Any], b: Value, c: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., gl: Literal['global'] | bool = ..., lch: Literal['L2::cache_hint'] | bool = ..., noftz: Literal['noftz'] | bool = ..., op: Literal['and', 'or', 'xor', 'add', 'inc', 'dec', 'min', 'max', 'exch'] | bool = ..., sc: Literal['cta', 'cluster', 'gpu', 'sys'] | bool = ..., sem: Literal['relaxed', 'acquire', 'release', 'acq_rel'] | bool = ..., ss: Literal['global', 'shared', 'shared::cta', 'shared::cluster'] | bool = ..., t: Literal['b32', 'b64', 'b128', 'u32', 'u64', 's32', 's64', 'f32', 'f64', 'b16', 'f16', 'f16x2', 'bf16', 'bf16x2'] | bool = ..., vec: Literal['v2', 'v4', 'v8'] | bool = ...) -> Register[Any]:
+        ...
+    @overload
+    def bar(self, a: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ...) -> None:
+        """bar.<op> a:.b32/#0..15/integer/cut{, b:.b32/#0.. step 32/integer/cut}
+            Barriers among the threads of a CTA.
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: bar, barrier'
+        """
+    @overload
+    def bar(self, a: Value, b: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ...) -> None:
+        ...
+    def bar_arrive(self, a: Value, b: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ...) -> None:
+        """bar.arrive a:.b32/#0..15/integer/cut, b:.b32/#32.. step 32/integer/cut
+            Barriers among the threads of a CTA.
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: bar, barrier'
+        """
+    @overload
+    def bar_cta(self, a: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ...) -> None:
+        """bar.cta.<op> a:.b32/#0..15/integer/cut{, b:.b32/#0.. step 32/integer/cut}
+            Barriers among the threads of a CTA.
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: bar, barrier'
+        """
+    @overload
+    def bar_cta(self, a: Value, b: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ...) -> None:
+        ...
+    def bar_cta_arrive(self, a: Value, b: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ...) -> None:
+        """bar.cta.arrive a:.b32/#0..15/integer/cut, b:.b32/#32.. step 32/integer/cut
+            Barriers among the threads of a CTA.
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: bar, barrier'
+        """
+    @overload
+    def bar_cta_red(self, a: Value, c: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., op: Literal['and', 'or'] | bool = ...) -> Any:
+        """bar.cta.red.<op>.<t> d:.u32, a:.b32/#0..15/integer/cut{, b:.b32/#0.. step 32/integer/cut}, c:.pred/!/#
+            Barriers among the threads of a CTA.
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: bar, barrier'
+        bar.cta.red.<op>.<t> d:t, a:.b32/#0..15/integer/cut{, b:.b32/#0.. step 32/integer/cut}, c:.pred/!/#
+            Barriers among the threads of a CTA.
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: bar, barrier'
+        """
+    @overload
+    def bar_cta_red(self, a: Value, b: Value, c: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., op: Literal['and', 'or'] | bool = ...) -> Any:
+        ...
+    @overload
+    def bar_red(self, a: Value, c: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., op: Literal['and', 'or'] | bool = ...) -> Any:
+        """bar.red.<op>.<t> d:.u32, a:.b32/#0..15/integer/cut{, b:.b32/#0.. step 32/integer/cut}, c:.pred/!/#
+            Barriers among the threads of a CTA.
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: bar, barrier'
+        bar.red.<op>.<t> d:t, a:.b32/#0..15/integer/cut{, b:.b32/#0.. step 32/integer/cut}, c:.pred/!/#
+            Barriers among the threads of a CTA.
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: bar, barrier'
+        """
+    @overload
+    def bar_red(self, a: Value, b: Value, c: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., op: Literal['and', 'or'] | bool = ...) -> Any:
+        ...
+    def bar_warp(self, mask: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ...) -> None:
+        """bar.warp.<op> mask:.b32/#/integer
+            A barrier among the named lanes of a warp.
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: bar.warp.sync'
+        """
+    @overload
+    def barrier(self, a: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., aligned: Literal['aligned'] | bool = ...) -> None:
+        """barrier.<op>{.aligned} a:.b32/#0..15/integer/cut{, b:.b32/#0.. step 32/integer/cut}
+            Barriers among the threads of a CTA.
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: bar, barrier'
+        """
+    @overload
+    def barrier(self, a: Value, b: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., aligned: Literal['aligned'] | bool = ...) -> None:
+        ...
+    def barrier_arrive(self, a: Value, b: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., aligned: Literal['aligned'] | bool = ...) -> None:
+        """barrier.arrive{.aligned} a:.b32/#0..15/integer/cut, b:.b32/#32.. step 32/integer/cut
+            Barriers among the threads of a CTA.
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: bar, barrier'
+        """
+    def barrier_cluster_arrive(self, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., aligned: Literal['aligned'] | bool = ..., sem: Literal['release', 'relaxed'] | bool = ...) -> None:
+        """barrier.cluster.arrive{.<sem>}{.aligned}
+            A barrier among all threads of a cluster, in two halves.
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: barrier.cluster'
+            gates: sem
+        """
+    def barrier_cluster_wait(self, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., acquire: Literal['acquire'] | bool = ..., aligned: Literal['aligned'] | bool = ...) -> None:
+        """barrier.cluster.wait{.acquire}{.aligned}
+            A barrier among all threads of a cluster, in two halves.
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: barrier.cluster'
+            gates: acquire
+        """
+    @overload
+    def barrier_cta(self, a: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., aligned: Literal['aligned'] | bool = ...) -> None:
+        """barrier.cta.<op>{.aligned} a:.b32/#0..15/integer/cut{, b:.b32/#0.. step 32/integer/cut}
+            Barriers among the threads of a CTA.
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: bar, barrier'
+        """
+    @overload
+    def barrier_cta(self, a: Value, b: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., aligned: Literal['aligned'] | bool = ...) -> None:
+        ...
+    def barrier_cta_arrive(self, a: Value, b: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., aligned: Literal['aligned'] | bool = ...) -> None:
+        """barrier.cta.arrive{.aligned} a:.b32/#0..15/integer/cut, b:.b32/#32.. step 32/integer/cut
+            Barriers among the threads of a CTA.
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: bar, barrier'
+        """
+    @overload
+    def barrier_cta_red(self, a: Value, c: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., aligned: Literal['aligned'] | bool = ..., op: Literal['and', 'or'] | bool = ...) -> Any:
+        """barrier.cta.red.<op>{.aligned}.<t> d:.u32, a:.b32/#0..15/integer/cut{, b:.b32/#0.. step 32/integer/cut}, c:.pred/!/#
+            Barriers among the threads of a CTA.
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: bar, barrier'
+        barrier.cta.red.<op>{.aligned}.<t> d:t, a:.b32/#0..15/integer/cut{, b:.b32/#0.. step 32/integer/cut}, c:.pred/!/#
+            Barriers among the threads of a CTA.
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: bar, barrier'
+        """
+    @overload
+    def barrier_cta_red(self, a: Value, b: Value, c: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., aligned: Literal['aligned'] | bool = ..., op: Literal['and', 'or'] | bool = ...) -> Any:
+        ...
+    @overload
+    def barrier_red(self, a: Value, c: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., aligned: Literal['aligned'] | bool = ..., op: Literal['and', 'or'] | bool = ...) -> Any:
+        """barrier.red.<op>{.aligned}.<t> d:.u32, a:.b32/#0..15/integer/cut{, b:.b32/#0.. step 32/integer/cut}, c:.pred/!/#
+            Barriers among the threads of a CTA.
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: bar, barrier'
+        barrier.red.<op>{.aligned}.<t> d:t, a:.b32/#0..15/integer/cut{, b:.b32/#0.. step 32/integer/cut}, c:.pred/!/#
+            Barriers among the threads of a CTA.
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: bar, barrier'
+        """
+    @overload
+    def barrier_red(self, a: Value, b: Value, c: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., aligned: Literal['aligned'] | bool = ..., op: Literal['and', 'or'] | bool = ...) -> Any:
+        ...
+    def bfe(self, a: Value, b: Value, c: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., t: Literal['u32', 's32', 'u64', 's64'] | bool = ...) -> Any:
+        """bfe.<t> d:t, a:t/#, b:.u32/integer/#0..255, c:.u32/integer/#0..255
+            Extracts a field of bits, from a position and of a length, filled up with zeros or its sign.
+            PTX ISA, 'Integer Arithmetic Instructions: bfe'
+        """
+    def bfi(self, a: Value, b: Value, c: Value, e: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., t: Literal['b32', 'b64'] | bool = ...) -> Register[Any]:
+        """bfi.<t> d:t, a:t/#, b:t/#, c:.u32/integer/#0..255, e:.u32/integer/#0..255
+            Puts the low bits of one register into a field of another, from a position and of a length.
+            PTX ISA, 'Integer Arithmetic Instructions: bfi'
+        """
+    def bfind(self, a: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., shiftamt: Literal['shiftamt'] | bool = ..., t: Literal['u32', 's32', 'u64', 's64'] | bool = ...) -> Register[u32]:
+        """bfind{.shiftamt}.<t> d:.u32/integer, a:t/#
+            Finds the most significant bit that is not a sign bit; all ones where there is none.
+            PTX ISA, 'Integer Arithmetic Instructions: bfind'
+        """
+    def bmsk(self, a: Value, b: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., mode: Literal['clamp', 'wrap'] | bool = ...) -> Register[Any]:
+        """bmsk.<mode>.b32 d:.b32/integer, a:.u32/integer/#, b:.u32/integer/#
+            A mask of ones, from a position and of a width.
+            PTX ISA, 'Integer Arithmetic Instructions: bmsk'
+        """
+    def bra(self, target: Label, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., uni: Literal['uni'] | bool = ...) -> None:
+        """bra{.uni} target:label
+            Goes on at a label.
+            PTX ISA, 'Control Flow Instructions: bra'
+        """
+    def brev(self, a: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., t: Literal['b32', 'b64'] | bool = ...) -> Register[Any]:
+        """brev.<t> d:t, a:t/#
+            Reverses the order of the bits.
+            PTX ISA, 'Integer Arithmetic Instructions: brev'
+        """
+    def brkpt(self, *, into: Into = ..., guard: Guard = ..., unless: Guard = ...) -> None:
+        """brkpt
+            Suspends execution for a debugger.
+            PTX ISA, 'Miscellaneous Instructions: brkpt'
+        """
+    def brx_idx(self, index: Value, targets: Label, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., uni: Literal['uni'] | bool = ...) -> None:
+        """brx.idx{.uni} index:.u32/#, targets:label
+            Goes on at one of the labels of a list.
+            PTX ISA, 'Control Flow Instructions: brx.idx'
+        """
+    @overload
+    def call(self, results: Value, f: Value, parameters: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., uni: Literal['uni'] | bool = ...) -> None:
+        """call{.uni} results:arguments, f:function, parameters:arguments
+            Calls a function, by its name or through a register.
+            PTX ISA, 'Control Flow Instructions: call'
+        call{.uni} f:function, parameters:arguments
+            Calls a function, by its name or through a register.
+            PTX ISA, 'Control Flow Instructions: call'
+        call{.uni} f:function
+            Calls a function, by its name or through a register.
+            PTX ISA, 'Control Flow Instructions: call'
+        call{.uni} results:arguments, f:function, parameters:arguments, list:label
+            Calls a function, by its name or through a register.
+            PTX ISA, 'Control Flow Instructions: call'
+        call{.uni} f:function, parameters:arguments, list:label
+            Calls a function, by its name or through a register.
+            PTX ISA, 'Control Flow Instructions: call'
+        call{.uni} f:function, list:label
+            Calls a function, by its name or through a register.
+            PTX ISA, 'Control Flow Instructions: call'
+        """
+    @overload
+    def call(self, f: Value, parameters: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., uni: Literal['uni'] | bool = ...) -> None:
+        ...
+    @overload
+    def call(self, f: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., uni: Literal['uni'] | bool = ...) -> None:
+        ...
+    @overload
+    def call(self, results: Value, f: Value, parameters: Value, list: Label, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., uni: Literal['uni'] | bool = ...) -> None:
+        ...
+    @overload
+    def call(self, f: Value, parameters: Value, list: Label, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., uni: Literal['uni'] | bool = ...) -> None:
+        ...
+    @overload
+    def call(self, f: Value, list: Label, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., uni: Literal['uni'] | bool = ...) -> None:
+        ...
+    def clmad_hi(self, a: Value, b: Value, c: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., t: Literal['u64', 's64'] | bool = ...) -> Any:
+        """clmad.hi.<t> d:t, a:t/integer/#/nameless, b:t/integer/#/nameless, c:t/integer/#/nameless
+            Multiplies without carries and adds without carries: arithmetic on polynomials over two elements.
+            PTX ISA, 'Integer Arithmetic Instructions: clmad'
+        """
+    def clmad_lo(self, a: Value, b: Value, c: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., t: Literal['u64', 's64'] | bool = ...) -> Any:
+        """clmad.lo.<t> d:t, a:t/integer/#/nameless, b:t/integer/#/nameless, c:t/integer/#/nameless
+            Multiplies without carries and adds without carries: arithmetic on polynomials over two elements.
+            PTX ISA, 'Integer Arithmetic Instructions: clmad'
+        """
+    def clusterlaunchcontrol_query_cancel(self, a: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., which: Literal['get_first_ctaid::x', 'get_first_ctaid::y', 'get_first_ctaid::z'] | bool = ...) -> Any:
+        """clusterlaunchcontrol.query_cancel.<which>.pred.b128 d:.pred/typed, a:.b128/#
+            Reads the answer of a try_cancel.
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: clusterlaunchcontrol.query_cancel'
+        clusterlaunchcontrol.query_cancel.<which>.<vec>.b32.b128 d:.b32/_ * number(vec), a:.b128/#
+            Reads the answer of a try_cancel.
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: clusterlaunchcontrol.query_cancel'
+        clusterlaunchcontrol.query_cancel.<which>.b32.b128 d:.b32, a:.b128/#
+            Reads the answer of a try_cancel.
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: clusterlaunchcontrol.query_cancel'
+        """
+    def clusterlaunchcontrol_try_cancel_async(self, a: Generic[Any] | Shared[Any], bar: Generic[Any] | Shared[Any], /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., mc: Literal['multicast::cluster::all'] | bool = ..., ss: Literal['shared::cta'] | bool = ...) -> None:
+        """clusterlaunchcontrol.try_cancel.async{.<ss>}.<cm>{.<mc>}.b128 [a in ss align 16], [bar in ss as mbarrier]
+            Asks to take over the work of a cluster that has not started; the answer comes with an mbarrier.
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: clusterlaunchcontrol.try_cancel'
+            gates: mc
+        """
+    def clz(self, a: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., t: Literal['b32', 'b64'] | bool = ...) -> Register[u32]:
+        """clz.<t> d:.u32/integer, a:t/#
+            Counts the zeros before the first one, from the most significant bit on.
+            PTX ISA, 'Integer Arithmetic Instructions: clz'
+        """
+    def cnot(self, a: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., t: Literal['b16', 'b32', 'b64'] | bool = ...) -> Register[Any]:
+        """cnot.<t> d:t, a:t/#
+            One where the register is zero, else zero.
+            PTX ISA, 'Logic and Shift Instructions: cnot'
+        """
+    def copysign(self, a: Value, b: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., t: Literal['f32', 'f64'] | bool = ...) -> Any:
+        """copysign.<t> d:t, a:t/#, b:t/#
+            The second value with the sign of the first.
+            PTX ISA, 'Floating Point Instructions: copysign'
+        """
+    def cos(self, a: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., ftz: Literal['ftz'] | bool = ...) -> Register[f32]:
+        """cos.<mode>{.ftz}.f32 d:.f32, a:.f32/#
+            The cosine, approximately.
+            PTX ISA, 'Floating Point Instructions: cos'
+        """
+    @overload
+    def cp_async_bulk(self, d: Shared[Any], s: Global[Any], n: Value, left: Value, right: Value, bar: Shared[Any], /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., bm: Literal['cp_mask'] | bool = ..., lch: Literal['L2::cache_hint'] | bool = ..., mc: Literal['multicast::cluster', 'multicast::cluster::16b', 'multicast::cluster::32b'] | bool = ..., oob: Literal['ignore_oob'] | bool = ..., rm: Literal['mbarrier::report::disabled', 'mbarrier::report::validity::per_element::ff', 'mbarrier::report::validity::per_16bytes::80000000', 'mbarrier::report::validity::per_16bytes::8000', 'mbarrier::report::validity::per_16bytes::80', 'mbarrier::report::validity::per_16bytes::8'] | bool = ..., sc: Literal['cta', 'cluster', 'gpu', 'sys'] | bool = ..., sem: Literal['weak', 'relaxed'] | bool = ..., t: Literal['b128'] | bool = ...) -> None:
+        """cp.async.bulk{.<sem>}{.<sc>}.<dst>.<src>.<cm>{.<rm>}{.<lch>}{.<oob>}{.<t>} [d in dst align 16], [s in .global align 16], n:.u32/integer/#0..1048560 step 16, left:.u32/#0..15 ?oob, right:.u32/#0..15 ?oob, [bar in dst as mbarrier not 16(not (oob or lch))], policy:.b64/#/integer/nameless ?lch
+            Copies a range of bytes between memories; an mbarrier or a bulk group tells when it is done.
+            PTX ISA, 'Data Movement and Conversion Instructions: cp.async.bulk'
+            gates: dst == .shared::cta, sem, rm, oob
+        cp.async.bulk{.<sem>}{.<sc>}.<dst>.<src>.<cm>{.<rm>}{.<mc>}{.<lch>}{.<t>} [d in dst align 16], [s in .global align 16], n:.u32/integer/#0..1048560 step 16, [bar in dst as mbarrier not 16(not (mc or lch))], mask:mask_type/integer/nameless(mask_type == .b16)/#0..4294967295 ?mc, policy:.b64/#/integer/nameless ?lch
+            Copies a range of bytes between memories; an mbarrier or a bulk group tells when it is done.
+            PTX ISA, 'Data Movement and Conversion Instructions: cp.async.bulk'
+            gates: dst == .shared::cta, sem, rm, sem == .relaxed
+        cp.async.bulk{.<sem>}{.<sc>}.<dst>.<src>.<cm>{.<t>} [d in dst align 16], [s in .shared::cta align 16], n:.u32/integer/#0..1048560 step 16, [bar in dst as mbarrier not 16]
+            Copies a range of bytes between memories; an mbarrier or a bulk group tells when it is done.
+            PTX ISA, 'Data Movement and Conversion Instructions: cp.async.bulk'
+            gates: dst == .shared::cta, sem, rm
+        cp.async.bulk{.<sem>}{.<sc>}.<dst>.<src>.<cm>{.<lch>}{.<bm>}{.<t>} [d in dst align 16], [s in .shared::cta align 16], n:.u32/integer/#0..1048560 step 16, policy:.b64/#/integer/nameless ?lch, bytes_mask:.b16/#/integer/nameless ?bm
+            Copies a range of bytes between memories; an mbarrier or a bulk group tells when it is done.
+            PTX ISA, 'Data Movement and Conversion Instructions: cp.async.bulk'
+            gates: dst == .shared::cta, sem, rm, bm
+        """
+    @overload
+    def cp_async_bulk(self, d: SharedCluster[Any] | Shared[Any], s: Global[Any], n: Value, bar: SharedCluster[Any] | Shared[Any], policy: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., bm: Literal['cp_mask'] | bool = ..., lch: Literal['L2::cache_hint'] | bool = ..., mc: Literal['multicast::cluster', 'multicast::cluster::16b', 'multicast::cluster::32b'] | bool = ..., oob: Literal['ignore_oob'] | bool = ..., rm: Literal['mbarrier::report::disabled', 'mbarrier::report::validity::per_element::ff', 'mbarrier::report::validity::per_16bytes::80000000', 'mbarrier::report::validity::per_16bytes::8000', 'mbarrier::report::validity::per_16bytes::80', 'mbarrier::report::validity::per_16bytes::8'] | bool = ..., sc: Literal['cta', 'cluster', 'gpu', 'sys'] | bool = ..., sem: Literal['weak', 'relaxed'] | bool = ..., t: Literal['b128'] | bool = ...) -> None:
+        ...
+    @overload
+    def cp_async_bulk(self, d: SharedCluster[Any] | Shared[Any], s: Global[Any] | Shared[Any], n: Value, bar: SharedCluster[Any] | Shared[Any], /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., bm: Literal['cp_mask'] | bool = ..., lch: Literal['L2::cache_hint'] | bool = ..., mc: Literal['multicast::cluster', 'multicast::cluster::16b', 'multicast::cluster::32b'] | bool = ..., oob: Literal['ignore_oob'] | bool = ..., rm: Literal['mbarrier::report::disabled', 'mbarrier::report::validity::per_element::ff', 'mbarrier::report::validity::per_16bytes::80000000', 'mbarrier::report::validity::per_16bytes::8000', 'mbarrier::report::validity::per_16bytes::80', 'mbarrier::report::validity::per_16bytes::8'] | bool = ..., sc: Literal['cta', 'cluster', 'gpu', 'sys'] | bool = ..., sem: Literal['weak', 'relaxed'] | bool = ..., t: Literal['b128'] | bool = ...) -> None:
+        ...
+    @overload
+    def cp_async_bulk(self, d: Shared[Any], s: Global[Any], n: Value, left: Value, right: Value, bar: Shared[Any], policy: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., bm: Literal['cp_mask'] | bool = ..., lch: Literal['L2::cache_hint'] | bool = ..., mc: Literal['multicast::cluster', 'multicast::cluster::16b', 'multicast::cluster::32b'] | bool = ..., oob: Literal['ignore_oob'] | bool = ..., rm: Literal['mbarrier::report::disabled', 'mbarrier::report::validity::per_element::ff', 'mbarrier::report::validity::per_16bytes::80000000', 'mbarrier::report::validity::per_16bytes::8000', 'mbarrier::report::validity::per_16bytes::80', 'mbarrier::report::validity::per_16bytes::8'] | bool = ..., sc: Literal['cta', 'cluster', 'gpu', 'sys'] | bool = ..., sem: Literal['weak', 'relaxed'] | bool = ..., t: Literal['b128'] | bool = ...) -> None:
+        ...
+    @overload
+    def cp_async_bulk(self, d: SharedCluster[Any] | Shared[Any], s: Global[Any], n: Value, bar: SharedCluster[Any] | Shared[Any], mask: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., bm: Literal['cp_mask'] | bool = ..., lch: Literal['L2::cache_hint'] | bool = ..., mc: Literal['multicast::cluster', 'multicast::cluster::16b', 'multicast::cluster::32b'] | bool = ..., oob: Literal['ignore_oob'] | bool = ..., rm: Literal['mbarrier::report::disabled', 'mbarrier::report::validity::per_element::ff', 'mbarrier::report::validity::per_16bytes::80000000', 'mbarrier::report::validity::per_16bytes::8000', 'mbarrier::report::validity::per_16bytes::80', 'mbarrier::report::validity::per_16bytes::8'] | bool = ..., sc: Literal['cta', 'cluster', 'gpu', 'sys'] | bool = ..., sem: Literal['weak', 'relaxed'] | bool = ..., t: Literal['b128'] | bool = ...) -> None:
+        ...
+    @overload
+    def cp_async_bulk(self, d: SharedCluster[Any] | Shared[Any], s: Global[Any], n: Value, bar: SharedCluster[Any] | Shared[Any], mask: Value, policy: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., bm: Literal['cp_mask'] | bool = ..., lch: Literal['L2::cache_hint'] | bool = ..., mc: Literal['multicast::cluster', 'multicast::cluster::16b', 'multicast::cluster::32b'] | bool = ..., oob: Literal['ignore_oob'] | bool = ..., rm: Literal['mbarrier::report::disabled', 'mbarrier::report::validity::per_element::ff', 'mbarrier::report::validity::per_16bytes::80000000', 'mbarrier::report::validity::per_16bytes::8000', 'mbarrier::report::validity::per_16bytes::80', 'mbarrier::report::validity::per_16bytes::8'] | bool = ..., sc: Literal['cta', 'cluster', 'gpu', 'sys'] | bool = ..., sem: Literal['weak', 'relaxed'] | bool = ..., t: Literal['b128'] | bool = ...) -> None:
+        ...
+    @overload
+    def cp_async_bulk(self, d: Global[Any], s: Shared[Any], n: Value, policy: Value, bytes_mask: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., bm: Literal['cp_mask'] | bool = ..., lch: Literal['L2::cache_hint'] | bool = ..., mc: Literal['multicast::cluster', 'multicast::cluster::16b', 'multicast::cluster::32b'] | bool = ..., oob: Literal['ignore_oob'] | bool = ..., rm: Literal['mbarrier::report::disabled', 'mbarrier::report::validity::per_element::ff', 'mbarrier::report::validity::per_16bytes::80000000', 'mbarrier::report::validity::per_16bytes::8000', 'mbarrier::report::validity::per_16bytes::80', 'mbarrier::report::validity::per_16bytes::8'] | bool = ..., sc: Literal['cta', 'cluster', 'gpu', 'sys'] | bool = ..., sem: Literal['weak', 'relaxed'] | bool = ..., t: Literal['b128'] | bool = ...) -> None:
+        ...
+    @overload
+    def cp_async_bulk(self, d: Global[Any], s: Shared[Any], n: Value, policy: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., bm: Literal['cp_mask'] | bool = ..., lch: Literal['L2::cache_hint'] | bool = ..., mc: Literal['multicast::cluster', 'multicast::cluster::16b', 'multicast::cluster::32b'] | bool = ..., oob: Literal['ignore_oob'] | bool = ..., rm: Literal['mbarrier::report::disabled', 'mbarrier::report::validity::per_element::ff', 'mbarrier::report::validity::per_16bytes::80000000', 'mbarrier::report::validity::per_16bytes::8000', 'mbarrier::report::validity::per_16bytes::80', 'mbarrier::report::validity::per_16bytes::8'] | bool = ..., sc: Literal['cta', 'cluster', 'gpu', 'sys'] | bool = ..., sem: Literal['weak', 'relaxed'] | bool = ..., t: Literal['b128'] | bool = ...) -> None:
+        ...
+    @overload
+    def cp_async_bulk(self, d: Global[Any], s: Shared[Any], n: Value, bytes_mask: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., bm: Literal['cp_mask'] | bool = ..., lch: Literal['L2::cache_hint'] | bool = ..., mc: Literal['multicast::cluster', 'multicast::cluster::16b', 'multicast::cluster::32b'] | bool = ..., oob: Literal['ignore_oob'] | bool = ..., rm: Literal['mbarrier::report::disabled', 'mbarrier::report::validity::per_element::ff', 'mbarrier::report::validity::per_16bytes::80000000', 'mbarrier::report::validity::per_16bytes::8000', 'mbarrier::report::validity::per_16bytes::80', 'mbarrier::report::validity::per_16bytes::8'] | bool = ..., sc: Literal['cta', 'cluster', 'gpu', 'sys'] | bool = ..., sem: Literal['weak', 'relaxed'] | bool = ..., t: Literal['b128'] | bool = ...) -> None:
+        ...
+    @overload
+    def cp_async_bulk(self, d: Global[Any], s: Shared[Any], n: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., bm: Literal['cp_mask'] | bool = ..., lch: Literal['L2::cache_hint'] | bool = ..., mc: Literal['multicast::cluster', 'multicast::cluster::16b', 'multicast::cluster::32b'] | bool = ..., oob: Literal['ignore_oob'] | bool = ..., rm: Literal['mbarrier::report::disabled', 'mbarrier::report::validity::per_element::ff', 'mbarrier::report::validity::per_16bytes::80000000', 'mbarrier::report::validity::per_16bytes::8000', 'mbarrier::report::validity::per_16bytes::80', 'mbarrier::report::validity::per_16bytes::8'] | bool = ..., sc: Literal['cta', 'cluster', 'gpu', 'sys'] | bool = ..., sem: Literal['weak', 'relaxed'] | bool = ..., t: Literal['b128'] | bool = ...) -> None:
+        ...
+    def cp_async_bulk_commit_group(self, *, into: Into = ..., guard: Guard = ..., unless: Guard = ...) -> None:
+        """cp.async.bulk.commit_group
+            Closes the thread's group of bulk copies.
+            PTX ISA, 'Data Movement and Conversion Instructions: cp.async.bulk.commit_group'
+        """
+    @overload
+    def cp_async_bulk_prefetch(self, s: Global[Any], n: Value, policy: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., lch: Literal['L2::cache_hint'] | bool = ...) -> None:
+        """cp.async.bulk.prefetch.<level>.<src>{.<lch>} [s in .global align 16], n:.u32/integer/#0..1048560 step 16, policy:.b64/#/integer/nameless ?lch
+            Brings a range of bytes into the second-level cache; nothing tells when it is done.
+            PTX ISA, 'Data Movement and Conversion Instructions: cp.async.bulk.prefetch'
+        cp.async.bulk.prefetch.<level>.<src>.<ep> [s in .global align 16], n:.u32/integer/#0..1048560 step 16
+            Brings a range of bytes into the second-level cache; nothing tells when it is done.
+            PTX ISA, 'Data Movement and Conversion Instructions: cp.async.bulk.prefetch'
+        """
+    @overload
+    def cp_async_bulk_prefetch(self, s: Global[Any], n: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., lch: Literal['L2::cache_hint'] | bool = ...) -> None:
+        ...
+    @overload
+    def cp_async_bulk_prefetch_tensor(self, map: tuple[object, ...], policy: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., dim: Literal['1d', '2d', '3d', '4d', '5d'] | bool = ..., lch: Literal['L2::cache_hint'] | bool = ..., mode: Literal['tile', 'tile::gather4', 'im2col', 'im2col::w', 'im2col::w::128'] | bool = ..., oa: Literal['override::global_dim', 'override::global_dim_stride'] | bool = ..., oga: Literal['override::global_address'] | bool = ...) -> None:
+        """cp.async.bulk.prefetch.tensor.<dim>.<level>.<src>{.<mode>}{.<lch>}{.<oga>}{.<oa>} [map in .generic of .global as tensormap, base:.b64/integer/scalar ?oga, {sizes:.b16/#/narrower/integer * number(dim)} ?oa, {lower:.b32 * (number(dim) - 1)} ?(oa == .override::global_dim_stride), upper:.b16/integer/scalar ?(oa == .override::global_dim_stride), {c:.s32/#/vector * coordinates} ?(not oa), {zeros:.s32/#0 * coordinates} ?oa], {o:.u16/# * offsets} ?starts(mode, .im2col), policy:.b64/#/integer/nameless ?lch
+            Brings a box of a tensor into the second-level cache; nothing tells when it is done.
+            PTX ISA, 'Data Movement and Conversion Instructions: cp.async.bulk.prefetch.tensor'
+            gates: mode in .tile::gather4 .im2col::w .im2col::w::128
+        cp.async.bulk.prefetch.tensor.<dim>.<level>.<src>{.<mode>}.<ep>{.<oga>}{.<oa>} [map in .generic of .global as tensormap, base:.b64/integer/scalar ?oga, {sizes:.b16/#/narrower/integer * number(dim)} ?oa, {lower:.b32 * (number(dim) - 1)} ?(oa == .override::global_dim_stride), upper:.b16/integer/scalar ?(oa == .override::global_dim_stride), {c:.s32/#/vector * coordinates} ?(not oa), {zeros:.s32/#0 * coordinates} ?oa], {o:.u16/# * offsets} ?starts(mode, .im2col)
+            Brings a box of a tensor into the second-level cache; nothing tells when it is done.
+            PTX ISA, 'Data Movement and Conversion Instructions: cp.async.bulk.prefetch.tensor'
+            gates: mode in .tile::gather4 .im2col::w .im2col::w::128
+        """
+    @overload
+    def cp_async_bulk_prefetch_tensor(self, map: tuple[object, ...], /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., dim: Literal['1d', '2d', '3d', '4d', '5d'] | bool = ..., lch: Literal['L2::cache_hint'] | bool = ..., mode: Literal['tile', 'tile::gather4', 'im2col', 'im2col::w', 'im2col::w::128'] | bool = ..., oa: Literal['override::global_dim', 'override::global_dim_stride'] | bool = ..., oga: Literal['override::global_address'] | bool = ...) -> None:
+        ...
+    @overload
+    def cp_async_bulk_prefetch_tensor(self, map: tuple[object, ...], o: Sequence[Value], policy: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., dim: Literal['1d', '2d', '3d', '4d', '5d'] | bool = ..., lch: Literal['L2::cache_hint'] | bool = ..., mode: Literal['tile', 'tile::gather4', 'im2col', 'im2col::w', 'im2col::w::128'] | bool = ..., oa: Literal['override::global_dim', 'override::global_dim_stride'] | bool = ..., oga: Literal['override::global_address'] | bool = ...) -> None:
+        ...
+    @overload
+    def cp_async_bulk_prefetch_tensor(self, map: tuple[object, ...], o: Sequence[Value], /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., dim: Literal['1d', '2d', '3d', '4d', '5d'] | bool = ..., lch: Literal['L2::cache_hint'] | bool = ..., mode: Literal['tile', 'tile::gather4', 'im2col', 'im2col::w', 'im2col::w::128'] | bool = ..., oa: Literal['override::global_dim', 'override::global_dim_stride'] | bool = ..., oga: Literal['override::global_address'] | bool = ...) -> None:
+        ...
+    @overload
+    def cp_async_bulk_tensor(self, d: SharedCluster[Any] | Shared[Any], map: tuple[object, ...], bar: SharedCluster[Any] | Shared[Any], /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., cg: Literal['cta_group::1', 'cta_group::2'] | bool = ..., dim: Literal['1d', '2d', '3d', '4d', '5d'] | bool = ..., lch: Literal['L2::cache_hint'] | bool = ..., mc: Literal['multicast::cluster', 'multicast::cluster::16b', 'multicast::cluster::32b'] | bool = ..., mode: Literal['tile', 'tile::gather4', 'im2col', 'im2col::w', 'im2col::w::128', 'tile::scatter4', 'im2col_no_offs', 'im2col_no_offs::w'] | bool = ..., oa: Literal['override::global_dim', 'override::global_dim_stride'] | bool = ..., oga: Literal['override::global_address'] | bool = ..., rm: Literal['mbarrier::report::disabled', 'mbarrier::report::validity::per_element::ff', 'mbarrier::report::validity::per_16bytes::80000000', 'mbarrier::report::validity::per_16bytes::8000', 'mbarrier::report::validity::per_16bytes::80', 'mbarrier::report::validity::per_16bytes::8'] | bool = ...) -> None:
+        """cp.async.bulk.tensor.<dim>.<dst>.<src>{.<mode>}.<cm>{.<rm>}{.<cg>}{.<lch>}{.<oga>}{.<oa>} [d in dst align 128 bare], [map in .generic of .global as tensormap, base:.b64/integer/scalar ?oga, {sizes:.b16/#/narrower/integer * number(dim)} ?oa, {lower:.b32 * (number(dim) - 1)} ?(oa == .override::global_dim_stride), upper:.b16/integer/scalar ?(oa == .override::global_dim_stride), {c:.s32/#/vector * coordinates} ?(not oa), {zeros:.s32/#0 * coordinates} ?oa], [bar in dst as mbarrier bare], {o:.u16/# * offsets} ?starts(mode, .im2col), policy:.b64/#/integer/nameless ?lch
+            Copies a box of a tensor, as its tensor map describes it, between global and shared memory.
+            PTX ISA, 'Data Movement and Conversion Instructions: cp.async.bulk.tensor'
+            gates: dst == .shared::cta, cg, mode in .im2col::w::128 .tile::scatter4, mode in .tile::gather4 .im2col::w and dst == .shared::cluster, mode in .tile::gather4 .im2col::w and dst == .shared::cta, rm
+        cp.async.bulk.tensor.<dim>.<dst>.<src>{.<mode>}.<cm>{.<rm>}{.<mc>}{.<cg>}{.<lch>}{.<oga>}{.<oa>} [d in dst align 128 bare], [map in .generic of .global as tensormap, base:.b64/integer/scalar ?oga, {sizes:.b16/#/narrower/integer * number(dim)} ?oa, {lower:.b32 * (number(dim) - 1)} ?(oa == .override::global_dim_stride), upper:.b16/integer/scalar ?(oa == .override::global_dim_stride), {c:.s32/#/vector * coordinates} ?(not oa), {zeros:.s32/#0 * coordinates} ?oa], [bar in dst as mbarrier bare], {o:.u16/# * offsets} ?starts(mode, .im2col), mask:mask_type/integer/nameless(mask_type == .b16)/#0..4294967295 ?mc, policy:.b64/#/integer/nameless ?lch
+            Copies a box of a tensor, as its tensor map describes it, between global and shared memory.
+            PTX ISA, 'Data Movement and Conversion Instructions: cp.async.bulk.tensor'
+            gates: dst == .shared::cta, cg, mode in .im2col::w::128 .tile::scatter4, mode in .tile::gather4 .im2col::w and dst == .shared::cluster, mode in .tile::gather4 .im2col::w and dst == .shared::cta, rm
+        cp.async.bulk.tensor.<dim>.<dst>.<src>{.<mode>}.<cm>{.<lch>}{.<oga>}{.<oa>} [map in .generic of .global as tensormap, base:.b64/integer/scalar ?oga, {sizes:.b16/#/narrower/integer * number(dim)} ?oa, {lower:.b32 * (number(dim) - 1)} ?(oa == .override::global_dim_stride), upper:.b16/integer/scalar ?(oa == .override::global_dim_stride), {c:.s32/#/vector * coordinates} ?(not oa), {zeros:.s32/#0 * coordinates} ?oa], [s in .shared::cta align 128 bare], policy:.b64/#/integer/nameless ?lch
+            Copies a box of a tensor, as its tensor map describes it, between global and shared memory.
+            PTX ISA, 'Data Movement and Conversion Instructions: cp.async.bulk.tensor'
+            gates: dst == .shared::cta, cg, mode in .im2col::w::128 .tile::scatter4, mode in .tile::gather4 .im2col::w and dst == .shared::cluster, mode in .tile::gather4 .im2col::w and dst == .shared::cta, rm
+        """
+    @overload
+    def cp_async_bulk_tensor(self, d: SharedCluster[Any] | Shared[Any], map: tuple[object, ...], bar: SharedCluster[Any] | Shared[Any], o: Sequence[Value], /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., cg: Literal['cta_group::1', 'cta_group::2'] | bool = ..., dim: Literal['1d', '2d', '3d', '4d', '5d'] | bool = ..., lch: Literal['L2::cache_hint'] | bool = ..., mc: Literal['multicast::cluster', 'multicast::cluster::16b', 'multicast::cluster::32b'] | bool = ..., mode: Literal['tile', 'tile::gather4', 'im2col', 'im2col::w', 'im2col::w::128', 'tile::scatter4', 'im2col_no_offs', 'im2col_no_offs::w'] | bool = ..., oa: Literal['override::global_dim', 'override::global_dim_stride'] | bool = ..., oga: Literal['override::global_address'] | bool = ..., rm: Literal['mbarrier::report::disabled', 'mbarrier::report::validity::per_element::ff', 'mbarrier::report::validity::per_16bytes::80000000', 'mbarrier::report::validity::per_16bytes::8000', 'mbarrier::report::validity::per_16bytes::80', 'mbarrier::report::validity::per_16bytes::8'] | bool = ...) -> None:
+        ...
+    @overload
+    def cp_async_bulk_tensor(self, d: SharedCluster[Any] | Shared[Any], map: tuple[object, ...], bar: SharedCluster[Any] | Shared[Any], o: Sequence[Value], policy: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., cg: Literal['cta_group::1', 'cta_group::2'] | bool = ..., dim: Literal['1d', '2d', '3d', '4d', '5d'] | bool = ..., lch: Literal['L2::cache_hint'] | bool = ..., mc: Literal['multicast::cluster', 'multicast::cluster::16b', 'multicast::cluster::32b'] | bool = ..., mode: Literal['tile', 'tile::gather4', 'im2col', 'im2col::w', 'im2col::w::128', 'tile::scatter4', 'im2col_no_offs', 'im2col_no_offs::w'] | bool = ..., oa: Literal['override::global_dim', 'override::global_dim_stride'] | bool = ..., oga: Literal['override::global_address'] | bool = ..., rm: Literal['mbarrier::report::disabled', 'mbarrier::report::validity::per_element::ff', 'mbarrier::report::validity::per_16bytes::80000000', 'mbarrier::report::validity::per_16bytes::8000', 'mbarrier::report::validity::per_16bytes::80', 'mbarrier::report::validity::per_16bytes::8'] | bool = ...) -> None:
+        ...
+    @overload
+    def cp_async_bulk_tensor(self, d: SharedCluster[Any] | Shared[Any], map: tuple[object, ...], bar: SharedCluster[Any] | Shared[Any], policy: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., cg: Literal['cta_group::1', 'cta_group::2'] | bool = ..., dim: Literal['1d', '2d', '3d', '4d', '5d'] | bool = ..., lch: Literal['L2::cache_hint'] | bool = ..., mc: Literal['multicast::cluster', 'multicast::cluster::16b', 'multicast::cluster::32b'] | bool = ..., mode: Literal['tile', 'tile::gather4', 'im2col', 'im2col::w', 'im2col::w::128', 'tile::scatter4', 'im2col_no_offs', 'im2col_no_offs::w'] | bool = ..., oa: Literal['override::global_dim', 'override::global_dim_stride'] | bool = ..., oga: Literal['override::global_address'] | bool = ..., rm: Literal['mbarrier::report::disabled', 'mbarrier::report::validity::per_element::ff', 'mbarrier::report::validity::per_16bytes::80000000', 'mbarrier::report::validity::per_16bytes::8000', 'mbarrier::report::validity::per_16bytes::80', 'mbarrier::report::validity::per_16bytes::8'] | bool = ...) -> None:
+        ...
+    @overload
+    def cp_async_bulk_tensor(self, d: SharedCluster[Any] | Shared[Any], map: tuple[object, ...], bar: SharedCluster[Any] | Shared[Any], o: Sequence[Value], mask: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., cg: Literal['cta_group::1', 'cta_group::2'] | bool = ..., dim: Literal['1d', '2d', '3d', '4d', '5d'] | bool = ..., lch: Literal['L2::cache_hint'] | bool = ..., mc: Literal['multicast::cluster', 'multicast::cluster::16b', 'multicast::cluster::32b'] | bool = ..., mode: Literal['tile', 'tile::gather4', 'im2col', 'im2col::w', 'im2col::w::128', 'tile::scatter4', 'im2col_no_offs', 'im2col_no_offs::w'] | bool = ..., oa: Literal['override::global_dim', 'override::global_dim_stride'] | bool = ..., oga: Literal['override::global_address'] | bool = ..., rm: Literal['mbarrier::report::disabled', 'mbarrier::report::validity::per_element::ff', 'mbarrier::report::validity::per_16bytes::80000000', 'mbarrier::report::validity::per_16bytes::8000', 'mbarrier::report::validity::per_16bytes::80', 'mbarrier::report::validity::per_16bytes::8'] | bool = ...) -> None:
+        ...
+    @overload
+    def cp_async_bulk_tensor(self, d: SharedCluster[Any] | Shared[Any], map: tuple[object, ...], bar: SharedCluster[Any] | Shared[Any], mask: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., cg: Literal['cta_group::1', 'cta_group::2'] | bool = ..., dim: Literal['1d', '2d', '3d', '4d', '5d'] | bool = ..., lch: Literal['L2::cache_hint'] | bool = ..., mc: Literal['multicast::cluster', 'multicast::cluster::16b', 'multicast::cluster::32b'] | bool = ..., mode: Literal['tile', 'tile::gather4', 'im2col', 'im2col::w', 'im2col::w::128', 'tile::scatter4', 'im2col_no_offs', 'im2col_no_offs::w'] | bool = ..., oa: Literal['override::global_dim', 'override::global_dim_stride'] | bool = ..., oga: Literal['override::global_address'] | bool = ..., rm: Literal['mbarrier::report::disabled', 'mbarrier::report::validity::per_element::ff', 'mbarrier::report::validity::per_16bytes::80000000', 'mbarrier::report::validity::per_16bytes::8000', 'mbarrier::report::validity::per_16bytes::80', 'mbarrier::report::validity::per_16bytes::8'] | bool = ...) -> None:
+        ...
+    @overload
+    def cp_async_bulk_tensor(self, d: SharedCluster[Any] | Shared[Any], map: tuple[object, ...], bar: SharedCluster[Any] | Shared[Any], o: Sequence[Value], mask: Value, policy: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., cg: Literal['cta_group::1', 'cta_group::2'] | bool = ..., dim: Literal['1d', '2d', '3d', '4d', '5d'] | bool = ..., lch: Literal['L2::cache_hint'] | bool = ..., mc: Literal['multicast::cluster', 'multicast::cluster::16b', 'multicast::cluster::32b'] | bool = ..., mode: Literal['tile', 'tile::gather4', 'im2col', 'im2col::w', 'im2col::w::128', 'tile::scatter4', 'im2col_no_offs', 'im2col_no_offs::w'] | bool = ..., oa: Literal['override::global_dim', 'override::global_dim_stride'] | bool = ..., oga: Literal['override::global_address'] | bool = ..., rm: Literal['mbarrier::report::disabled', 'mbarrier::report::validity::per_element::ff', 'mbarrier::report::validity::per_16bytes::80000000', 'mbarrier::report::validity::per_16bytes::8000', 'mbarrier::report::validity::per_16bytes::80', 'mbarrier::report::validity::per_16bytes::8'] | bool = ...) -> None:
+        ...
+    @overload
+    def cp_async_bulk_tensor(self, d: SharedCluster[Any] | Shared[Any], map: tuple[object, ...], bar: SharedCluster[Any] | Shared[Any], mask: Value, policy: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., cg: Literal['cta_group::1', 'cta_group::2'] | bool = ..., dim: Literal['1d', '2d', '3d', '4d', '5d'] | bool = ..., lch: Literal['L2::cache_hint'] | bool = ..., mc: Literal['multicast::cluster', 'multicast::cluster::16b', 'multicast::cluster::32b'] | bool = ..., mode: Literal['tile', 'tile::gather4', 'im2col', 'im2col::w', 'im2col::w::128', 'tile::scatter4', 'im2col_no_offs', 'im2col_no_offs::w'] | bool = ..., oa: Literal['override::global_dim', 'override::global_dim_stride'] | bool = ..., oga: Literal['override::global_address'] | bool = ..., rm: Literal['mbarrier::report::disabled', 'mbarrier::report::validity::per_element::ff', 'mbarrier::report::validity::per_16bytes::80000000', 'mbarrier::report::validity::per_16bytes::8000', 'mbarrier::report::validity::per_16bytes::80', 'mbarrier::report::validity::per_16bytes::8'] | bool = ...) -> None:
+        ...
+    @overload
+    def cp_async_bulk_tensor(self, map: tuple[object, ...], s: Shared[Any], policy: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., cg: Literal['cta_group::1', 'cta_group::2'] | bool = ..., dim: Literal['1d', '2d', '3d', '4d', '5d'] | bool = ..., lch: Literal['L2::cache_hint'] | bool = ..., mc: Literal['multicast::cluster', 'multicast::cluster::16b', 'multicast::cluster::32b'] | bool = ..., mode: Literal['tile', 'tile::gather4', 'im2col', 'im2col::w', 'im2col::w::128', 'tile::scatter4', 'im2col_no_offs', 'im2col_no_offs::w'] | bool = ..., oa: Literal['override::global_dim', 'override::global_dim_stride'] | bool = ..., oga: Literal['override::global_address'] | bool = ..., rm: Literal['mbarrier::report::disabled', 'mbarrier::report::validity::per_element::ff', 'mbarrier::report::validity::per_16bytes::80000000', 'mbarrier::report::validity::per_16bytes::8000', 'mbarrier::report::validity::per_16bytes::80', 'mbarrier::report::validity::per_16bytes::8'] | bool = ...) -> None:
+        ...
+    @overload
+    def cp_async_bulk_tensor(self, map: tuple[object, ...], s: Shared[Any], /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., cg: Literal['cta_group::1', 'cta_group::2'] | bool = ..., dim: Literal['1d', '2d', '3d', '4d', '5d'] | bool = ..., lch: Literal['L2::cache_hint'] | bool = ..., mc: Literal['multicast::cluster', 'multicast::cluster::16b', 'multicast::cluster::32b'] | bool = ..., mode: Literal['tile', 'tile::gather4', 'im2col', 'im2col::w', 'im2col::w::128', 'tile::scatter4', 'im2col_no_offs', 'im2col_no_offs::w'] | bool = ..., oa: Literal['override::global_dim', 'override::global_dim_stride'] | bool = ..., oga: Literal['override::global_address'] | bool = ..., rm: Literal['mbarrier::report::disabled', 'mbarrier::report::validity::per_element::ff', 'mbarrier::report::validity::per_16bytes::80000000', 'mbarrier::report::validity::per_16bytes::8000', 'mbarrier::report::validity::per_16bytes::80', 'mbarrier::report::validity::per_16bytes::8'] | bool = ...) -> None:
+        ...
+    def cp_async_bulk_wait_group(self, n: int, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., read: Literal['read'] | bool = ...) -> None:
+        """cp.async.bulk.wait_group{.read} n:#0../cut
+            Waits until the thread's older groups of bulk copies are done, or have read their sources.
+            PTX ISA, 'Data Movement and Conversion Instructions: cp.async.bulk.wait_group'
+        """
+    @overload
+    def cp_async_ca(self, d: Shared[Any], s: Global[Any], n: int, policy: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., dst: Literal['shared', 'shared::cta'] | bool = ..., lch: Literal['L2::cache_hint'] | bool = ..., pf: Literal['L2::64B', 'L2::128B', 'L2::256B'] | bool = ...) -> None:
+        """cp.async.ca.<dst>.<src>{.<lch>}{.<pf>} [d in dst align n], [s in .global align n], n:#{4 8 16}{, z:.u32/integer/#0..16}, policy:.b64/#/integer/nameless ?lch
+            Copies 4, 8 or 16 bytes from global to shared memory; its group or an mbarrier tells when it is done.
+            PTX ISA, 'Data Movement and Conversion Instructions: cp.async'
+            gates: .shared::cta
+        cp.async.ca.<dst>.<src>{.<lch>}{.<pf>} [d in dst align n], [s in .global align n], n:#{4 8 16}, skip:.pred/!, policy:.b64/#/integer/nameless ?lch
+            Copies 4, 8 or 16 bytes from global to shared memory; its group or an mbarrier tells when it is done.
+            PTX ISA, 'Data Movement and Conversion Instructions: cp.async'
+            gates: .shared::cta
+        """
+    @overload
+    def cp_async_ca(self, d: Shared[Any], s: Global[Any], n: int, z: Value, policy: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., dst: Literal['shared', 'shared::cta'] | bool = ..., lch: Literal['L2::cache_hint'] | bool = ..., pf: Literal['L2::64B', 'L2::128B', 'L2::256B'] | bool = ...) -> None:
+        ...
+    @overload
+    def cp_async_ca(self, d: Shared[Any], s: Global[Any], n: int, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., dst: Literal['shared', 'shared::cta'] | bool = ..., lch: Literal['L2::cache_hint'] | bool = ..., pf: Literal['L2::64B', 'L2::128B', 'L2::256B'] | bool = ...) -> None:
+        ...
+    @overload
+    def cp_async_ca(self, d: Shared[Any], s: Global[Any], n: int, z: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., dst: Literal['shared', 'shared::cta'] | bool = ..., lch: Literal['L2::cache_hint'] | bool = ..., pf: Literal['L2::64B', 'L2::128B', 'L2::256B'] | bool = ...) -> None:
+        ...
+    @overload
+    def cp_async_ca(self, d: Shared[Any], s: Global[Any], n: int, skip: Register[pred], policy: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., dst: Literal['shared', 'shared::cta'] | bool = ..., lch: Literal['L2::cache_hint'] | bool = ..., pf: Literal['L2::64B', 'L2::128B', 'L2::256B'] | bool = ...) -> None:
+        ...
+    @overload
+    def cp_async_ca(self, d: Shared[Any], s: Global[Any], n: int, skip: Register[pred], /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., dst: Literal['shared', 'shared::cta'] | bool = ..., lch: Literal['L2::cache_hint'] | bool = ..., pf: Literal['L2::64B', 'L2::128B', 'L2::256B'] | bool = ...) -> None:
+        ...
+    @overload
+    def cp_async_cg(self, d: Shared[Any], s: Global[Any], n: int, policy: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., dst: Literal['shared', 'shared::cta'] | bool = ..., lch: Literal['L2::cache_hint'] | bool = ..., pf: Literal['L2::64B', 'L2::128B', 'L2::256B'] | bool = ...) -> None:
+        """cp.async.cg.<dst>.<src>{.<lch>}{.<pf>} [d in dst align n], [s in .global align n], n:#16{, z:.u32/integer/#0..16}, policy:.b64/#/integer/nameless ?lch
+            Copies 4, 8 or 16 bytes from global to shared memory; its group or an mbarrier tells when it is done.
+            PTX ISA, 'Data Movement and Conversion Instructions: cp.async'
+            gates: .shared::cta
+        cp.async.cg.<dst>.<src>{.<lch>}{.<pf>} [d in dst align n], [s in .global align n], n:#16, skip:.pred/!, policy:.b64/#/integer/nameless ?lch
+            Copies 4, 8 or 16 bytes from global to shared memory; its group or an mbarrier tells when it is done.
+            PTX ISA, 'Data Movement and Conversion Instructions: cp.async'
+            gates: .shared::cta
+        """
+    @overload
+    def cp_async_cg(self, d: Shared[Any], s: Global[Any], n: int, z: Value, policy: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., dst: Literal['shared', 'shared::cta'] | bool = ..., lch: Literal['L2::cache_hint'] | bool = ..., pf: Literal['L2::64B', 'L2::128B', 'L2::256B'] | bool = ...) -> None:
+        ...
+    @overload
+    def cp_async_cg(self, d: Shared[Any], s: Global[Any], n: int, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., dst: Literal['shared', 'shared::cta'] | bool = ..., lch: Literal['L2::cache_hint'] | bool = ..., pf: Literal['L2::64B', 'L2::128B', 'L2::256B'] | bool = ...) -> None:
+        ...
+    @overload
+    def cp_async_cg(self, d: Shared[Any], s: Global[Any], n: int, z: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., dst: Literal['shared', 'shared::cta'] | bool = ..., lch: Literal['L2::cache_hint'] | bool = ..., pf: Literal['L2::64B', 'L2::128B', 'L2::256B'] | bool = ...) -> None:
+        ...
+    @overload
+    def cp_async_cg(self, d: Shared[Any], s: Global[Any], n: int, skip: Register[pred], policy: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., dst: Literal['shared', 'shared::cta'] | bool = ..., lch: Literal['L2::cache_hint'] | bool = ..., pf: Literal['L2::64B', 'L2::128B', 'L2::256B'] | bool = ...) -> None:
+        ...
+    @overload
+    def cp_async_cg(self, d: Shared[Any], s: Global[Any], n: int, skip: Register[pred], /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., dst: Literal['shared', 'shared::cta'] | bool = ..., lch: Literal['L2::cache_hint'] | bool = ..., pf: Literal['L2::64B', 'L2::128B', 'L2::256B'] | bool = ...) -> None:
+        ...
+    def cp_async_commit_group(self, *, into: Into = ..., guard: Guard = ..., unless: Guard = ...) -> None:
+        """cp.async.commit_group
+            Closes the thread's group of cp.async copies.
+            PTX ISA, 'Data Movement and Conversion Instructions: cp.async.commit_group'
+        """
+    def cp_async_mbarrier_arrive(self, bar: Generic[Any] | Shared[Any], /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., counted: Literal['noinc'] | bool = ..., ss: Literal['shared', 'shared::cta'] | bool = ...) -> None:
+        """cp.async.mbarrier.arrive{.<counted>}{.<ss>}.b64 [bar in ss as mbarrier wide(not ss)]
+            Arrives at an mbarrier when the thread's earlier cp.async copies are done.
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: cp.async.mbarrier.arrive'
+        """
+    def cp_async_wait_all(self, *, into: Into = ..., guard: Guard = ..., unless: Guard = ...) -> None:
+        """cp.async.wait_all
+            Waits until the thread's older groups of cp.async copies are done.
+            PTX ISA, 'Data Movement and Conversion Instructions: cp.async.wait_group / cp.async.wait_all'
+        """
+    def cp_async_wait_group(self, n: int, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ...) -> None:
+        """cp.async.wait_group n:#0../cut
+            Waits until the thread's older groups of cp.async copies are done.
+            PTX ISA, 'Data Movement and Conversion Instructions: cp.async.wait_group / cp.async.wait_all'
+        """
+    @overload
+    def cp_reduce_async_bulk(self, d: SharedCluster[Any] | Shared[Any], s: Shared[Any], n: Value, bar: SharedCluster[Any] | Shared[Any], /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., ftz: Literal['noftz'] | bool = ..., lch: Literal['L2::cache_hint'] | bool = ..., op: Literal['and', 'or', 'xor', 'add', 'inc', 'dec', 'min', 'max'] | bool = ..., sc: Literal['cta', 'cluster', 'gpu', 'sys'] | bool = ..., sem: Literal['relaxed'] | bool = ..., t: Literal['b32', 'u32', 's32', 'u64', 'f16', 'bf16', 'b64', 's64', 'f32', 'f64'] | bool = ...) -> None:
+        """cp.reduce.async.bulk{.<sem>}{.<sc>}.<dst>.<src>.<cm>.<op>.<t> [d in dst align 16], [s in .shared::cta align 16], n:.u32/integer/#0..1048560 step 16, [bar in dst as mbarrier]
+            Combines a range of bytes with memory, element by element.
+            PTX ISA, 'Data Movement and Conversion Instructions: cp.reduce.async.bulk'
+            gates: sem
+        cp.reduce.async.bulk{.<sem>}{.<sc>}.<dst>.<src>.<cm>{.<lch>}.<op>{.<ftz>}.<t> [d in dst align 16], [s in .shared::cta align 16], n:.u32/integer/#0..1048560 step 16, policy:.b64/#/integer/nameless ?lch
+            Combines a range of bytes with memory, element by element.
+            PTX ISA, 'Data Movement and Conversion Instructions: cp.reduce.async.bulk'
+            gates: sem, ftz and t == .f32
+        """
+    @overload
+    def cp_reduce_async_bulk(self, d: Global[Any], s: Shared[Any], n: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., ftz: Literal['noftz'] | bool = ..., lch: Literal['L2::cache_hint'] | bool = ..., op: Literal['and', 'or', 'xor', 'add', 'inc', 'dec', 'min', 'max'] | bool = ..., sc: Literal['cta', 'cluster', 'gpu', 'sys'] | bool = ..., sem: Literal['relaxed'] | bool = ..., t: Literal['b32', 'u32', 's32', 'u64', 'f16', 'bf16', 'b64', 's64', 'f32', 'f64'] | bool = ...) -> None:
+        ...
+    @overload
+    def cp_reduce_async_bulk(self, d: Global[Any], s: Shared[Any], n: Value, policy: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., ftz: Literal['noftz'] | bool = ..., lch: Literal['L2::cache_hint'] | bool = ..., op: Literal['and', 'or', 'xor', 'add', 'inc', 'dec', 'min', 'max'] | bool = ..., sc: Literal['cta', 'cluster', 'gpu', 'sys'] | bool = ..., sem: Literal['relaxed'] | bool = ..., t: Literal['b32', 'u32', 's32', 'u64', 'f16', 'bf16', 'b64', 's64', 'f32', 'f64'] | bool = ...) -> None:
+        ...
+    @overload
+    def cp_reduce_async_bulk_tensor(self, map: tuple[object, ...], s: Shared[Any], /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., dim: Literal['1d', '2d', '3d', '4d', '5d'] | bool = ..., lch: Literal['L2::cache_hint'] | bool = ..., mode: Literal['tile', 'im2col_no_offs', 'im2col_no_offs::w'] | bool = ..., oa: Literal['override::global_dim', 'override::global_dim_stride'] | bool = ..., oga: Literal['override::global_address'] | bool = ..., op: Literal['add', 'min', 'max', 'inc', 'dec', 'and', 'or', 'xor'] | bool = ...) -> None:
+        """cp.reduce.async.bulk.tensor.<dim>.<dst>.<src>.<op>{.<mode>}.<cm>{.<lch>}{.<oga>}{.<oa>} [map in .generic of .global as tensormap, base:.b64/integer/scalar ?oga, {sizes:.b16/#/narrower/integer * number(dim)} ?oa, {lower:.b32 * (number(dim) - 1)} ?(oa == .override::global_dim_stride), upper:.b16/integer/scalar ?(oa == .override::global_dim_stride), {c:.s32/#/vector * coordinates} ?(not oa), {zeros:.s32/#0 * coordinates} ?oa], [s in .shared::cta align 128 bare], policy:.b64/#/integer/nameless ?lch
+            Combines a box in shared memory with a tensor, element by element.
+            PTX ISA, 'Data Movement and Conversion Instructions: cp.reduce.async.bulk.tensor'
+        """
+    @overload
+    def cp_reduce_async_bulk_tensor(self, map: tuple[object, ...], s: Shared[Any], policy: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., dim: Literal['1d', '2d', '3d', '4d', '5d'] | bool = ..., lch: Literal['L2::cache_hint'] | bool = ..., mode: Literal['tile', 'im2col_no_offs', 'im2col_no_offs::w'] | bool = ..., oa: Literal['override::global_dim', 'override::global_dim_stride'] | bool = ..., oga: Literal['override::global_address'] | bool = ..., op: Literal['add', 'min', 'max', 'inc', 'dec', 'and', 'or', 'xor'] | bool = ...) -> None:
+        ...
+    def createpolicy_cvt(self, a: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ...) -> Register[Any]:
+        """createpolicy.cvt.<level>.b64 d:.b64/integer, a:.b64/#/integer/nameless
+            Makes a cache policy for memory instructions.
+            PTX ISA, 'Data Movement and Conversion Instructions: createpolicy'
+        """
+    @overload
+    def createpolicy_fractional(self, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., primary: Literal['L2::evict_last', 'L2::evict_normal', 'L2::evict_first', 'L2::evict_unchanged'] | bool = ..., second: Literal['L2::evict_first', 'L2::evict_unchanged'] | bool = ...) -> Register[Any]:
+        """createpolicy.fractional.<primary>{.<second>}.b64 d:.b64/integer{, fraction:.f32/#}
+            Makes a cache policy for memory instructions.
+            PTX ISA, 'Data Movement and Conversion Instructions: createpolicy'
+        """
+    @overload
+    def createpolicy_fractional(self, fraction: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., primary: Literal['L2::evict_last', 'L2::evict_normal', 'L2::evict_first', 'L2::evict_unchanged'] | bool = ..., second: Literal['L2::evict_first', 'L2::evict_unchanged'] | bool = ...) -> Register[Any]:
+        ...
+    def createpolicy_range(self, a: Generic[Any] | Global[Any], size: Value, total: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., primary: Literal['L2::evict_last', 'L2::evict_normal', 'L2::evict_first', 'L2::evict_unchanged'] | bool = ..., second: Literal['L2::evict_first', 'L2::evict_unchanged'] | bool = ..., ss: Literal['global'] | bool = ...) -> Register[Any]:
+        """createpolicy.range{.<ss>}.<primary>{.<second>}.b64 d:.b64/integer, [a in ss wide], size:.b32/#/integer, total:.b32/#/integer
+            Makes a cache policy for memory instructions.
+            PTX ISA, 'Data Movement and Conversion Instructions: createpolicy'
+        """
+    @overload
+    def cvt(self, a: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., at: Literal['u8', 'u16', 'u32', 'u64', 's8', 's16', 's32', 's64', 'f32', 'f64', 'bf16', 'f16', 'f16x2', 'bf16x2', 'e4m3x2', 'e5m2x2', 'e2m3x2', 'e3m2x2', 'e2m1x2'] | bool = ..., dt: Literal['u8', 'u16', 'u32', 'u64', 's8', 's16', 's32', 's64', 'f16', 'f32', 'f64', 'bf16', 'f16x2', 'bf16x2', 'e4m3x2', 'e5m2x2', 'e2m3x2', 'e3m2x2', 'e2m1x2', 'e4m3x4', 'e5m2x4', 'e2m3x4', 'e3m2x4', 'e2m1x4'] | bool = ..., ftz: Literal['ftz'] | bool = ..., pzo: Literal['pzo'] | bool = ..., relu: Literal['relu'] | bool = ..., rnd: Literal['rni', 'rzi', 'rmi', 'rpi', 'rn', 'rz', 'rm', 'rp'] | bool = ..., sat: Literal['sat'] | bool = ..., satfinite: Literal['satfinite'] | bool = ..., scaled: Literal['scaled::n1::ue8m0', 'scaled::n2::ue8m0'] | bool = ..., t: Literal['f32', 'f64'] | bool = ...) -> Any:
+        """cvt{.sat}.<dt>.<at> d:dt/wider, a:at/#/wider/special
+            Converts an integer to another integer type: cut off, extended, or saturated.
+            PTX ISA, 'Data Movement and Conversion Instructions: cvt'
+        cvt.<rnd>{.ftz}{.sat}.<dt>.<at> d:dt/wider, a:at/#/wider
+            Converts a floating-point value to an integer; what does not fit becomes the nearest that does.
+            PTX ISA, 'Data Movement and Conversion Instructions: cvt'
+        cvt.<rnd>{.sat}.<dt>.<at> d:dt/wider, a:at/wider
+            Converts a floating-point value to an integer; what does not fit becomes the nearest that does.
+            PTX ISA, 'Data Movement and Conversion Instructions: cvt'
+        cvt.<rnd>.<dt>.<at> d:dt, a:at
+            Converts a floating-point value to an integer; what does not fit becomes the nearest that does.
+            PTX ISA, 'Data Movement and Conversion Instructions: cvt'
+        cvt.<rnd>{.ftz}{.sat}.<dt>.<at> d:dt/wider, a:at/#/wider
+            Converts an integer to a floating-point value.
+            PTX ISA, 'Data Movement and Conversion Instructions: cvt'
+        cvt.<rnd>.<dt>.<at> d:dt, a:at/#
+            Converts an integer to a floating-point value.
+            PTX ISA, 'Data Movement and Conversion Instructions: cvt'
+        cvt{.<rnd>}{.ftz}{.sat}.<dt>.<at> d:dt/wider(not (split and (dt == .f64 or rnd != .rn)))/upto64(split), a:at/#/wider(not (split and at == .f64))/upto64(split)
+            Converts a floating-point value to another type, or rounds it to a whole number of its own type.
+            PTX ISA, 'Data Movement and Conversion Instructions: cvt'
+        cvt{.ftz}{.sat}.<dt>.<at> d:dt/wider, a:at/wider
+            Converts a floating-point value to another type, or rounds it to a whole number of its own type.
+            PTX ISA, 'Data Movement and Conversion Instructions: cvt'
+        cvt.<rnd>{.ftz}{.sat}.<t>.<t> d:t/wider, a:t/#/wider
+            Converts a floating-point value to another type, or rounds it to a whole number of its own type.
+            PTX ISA, 'Data Movement and Conversion Instructions: cvt'
+        cvt.<rnd>{.sat}.<t>.<t> d:t/wider, a:t/wider
+            Converts a floating-point value to another type, or rounds it to a whole number of its own type.
+            PTX ISA, 'Data Movement and Conversion Instructions: cvt'
+        cvt.<rnd>{.ftz}.<dt>.f32 d:dt, a:.f32/#
+            Converts a floating-point value to another type, or rounds it to a whole number of its own type.
+            PTX ISA, 'Data Movement and Conversion Instructions: cvt'
+        cvt{.<rnd>}{.ftz}.f32.<at> d:.f32, a:at
+            Converts a floating-point value to another type, or rounds it to a whole number of its own type.
+            PTX ISA, 'Data Movement and Conversion Instructions: cvt'
+            gates: ftz
+        cvt{.<rnd>}.<dt>.<at> d:dt, a:at/#
+            Converts a floating-point value to another type, or rounds it to a whole number of its own type.
+            PTX ISA, 'Data Movement and Conversion Instructions: cvt'
+        cvt.<rnd>.<t>.<t> d:t, a:t
+            Converts a floating-point value to another type, or rounds it to a whole number of its own type.
+            PTX ISA, 'Data Movement and Conversion Instructions: cvt'
+        cvt.<rnd>{.relu}{.satfinite}{.pzo}.<dt>.f32 d:dt/wider(dt == .f16), a:.f32/#/wider(dt == .f16)
+            Converts single precision to half, with negative values made zero or infinities made finite.
+            PTX ISA, 'Data Movement and Conversion Instructions: cvt'
+            gates: relu or dt == .bf16, satfinite, pzo
+        cvt.<rnd>{.relu}{.satfinite}{.pzo}.<dt>.f32 d:dt/wider(dt == .f16x2), a:.f32/#/wider(dt == .f16x2), b:.f32/#/wider(dt == .f16x2)
+            Converts two single precision values to half and packs them, the first one above.
+            PTX ISA, 'Data Movement and Conversion Instructions: cvt'
+            gates: satfinite, pzo
+        cvt.<rnd>{.relu}{.satfinite}.<dt>.f32 d:dt/wider(dt == .f16x2), a:.f32/#/wider(dt == .f16x2), b:.f32/#/wider(dt == .f16x2), rbits:.b32/exact
+            Converts two single precision values to half and packs them, the first one above.
+            PTX ISA, 'Data Movement and Conversion Instructions: cvt'
+        cvt.<rnd>{.satfinite}.tf32.f32 d:.b32/exact, a:.f32/#/single
+            Rounds single precision to the 19 bits of tf32.
+            PTX ISA, 'Data Movement and Conversion Instructions: cvt'
+            gates: satfinite
+        cvt.<rnd>{.satfinite}{.relu}{.pzo}.tf32.f32 d:.b32/exact, a:.f32/#
+            Rounds single precision to the 19 bits of tf32.
+            PTX ISA, 'Data Movement and Conversion Instructions: cvt'
+            gates: satfinite, pzo
+        cvt.<rnd>.satfinite{.relu}{.pzo}{.<scaled>}.<dt>.f32 d:(as_bits(dt))/exact, a:.f32/#, b:.f32/#, scale:.b8/exact ?scaled
+            Converts pairs to floats of 8, 6 or 4 bits, packed, the first one above.
+            PTX ISA, 'Data Movement and Conversion Instructions: cvt'
+            gates: rnd == .rz or pzo or scaled, dt in eight_bit_floats, dt not in eight_bit_floats
+        cvt.<rnd>.satfinite{.relu}{.pzo}{.<scaled>}.<dt>.<at> d:(as_bits(dt))/exact, a:(if (scaled or dt == .e2m1x2) and at == .bf16x2 then .b32 else at), scale:.b8/exact ?scaled
+            Converts pairs to floats of 8, 6 or 4 bits, packed, the first one above.
+            PTX ISA, 'Data Movement and Conversion Instructions: cvt'
+            gates: rnd == .rz or pzo or scaled, dt in eight_bit_floats and at == .f16x2, not (dt in eight_bit_floats and at == .f16x2)
+        cvt.<rnd>{.relu}.f16x2.<at> d:.f16x2, a:(as_bits(at))/exact/own
+            Converts packed floats of 8, 6 or 4 bits to pairs of half precision, times a scale.
+            PTX ISA, 'Data Movement and Conversion Instructions: cvt'
+            gates: at in eight_bit_floats, at not in eight_bit_floats
+        cvt.<rnd>{.relu}{.satfinite}{.<scaled>}.bf16x2.<at> d:.bf16x2, a:(as_bits(at))/exact, scale:.b16/exact ?scaled
+            Converts packed floats of 8, 6 or 4 bits to pairs of half precision, times a scale.
+            PTX ISA, 'Data Movement and Conversion Instructions: cvt'
+        cvt.<rnd>{.relu}.satfinite.<dt>.f32 d:(as_bits(dt))/exact, {a:.f32/#/exact * 4}, rbits:.b32/exact
+            Converts four single precision values to narrow floats by stochastic rounding, the first one on top.
+            PTX ISA, 'Data Movement and Conversion Instructions: cvt'
+        cvt.<rnd>{.satfinite}.ue8m0x2.f32 d:.b16/exact, a:.f32/#, b:.f32/#
+            Converts to and from scale factors, floats that are an exponent only.
+            PTX ISA, 'Data Movement and Conversion Instructions: cvt'
+        cvt.<rnd>{.satfinite}.ue8m0x2.bf16x2 d:.b16/exact, a:.bf16x2
+            Converts to and from scale factors, floats that are an exponent only.
+            PTX ISA, 'Data Movement and Conversion Instructions: cvt'
+        cvt.<rnd>.bf16x2.ue8m0x2 d:.bf16x2, a:.b16/exact
+            Converts to and from scale factors, floats that are an exponent only.
+            PTX ISA, 'Data Movement and Conversion Instructions: cvt'
+        cvt.<rnd>.satfinite{.relu}.s2f6x2.f32 d:.b16 * one.., a:.f32/#, b:.f32/#
+            Converts to and from fixed-point values of two integer and six fraction bits, with a scale.
+            PTX ISA, 'Data Movement and Conversion Instructions: cvt'
+            gates: rnd == .rz
+        cvt.<rnd>.satfinite{.relu}.<scaled>.s2f6x2.f32 d:.b16, a:.f32/#, b:.f32/#, scale:.b16/exact
+            Converts to and from fixed-point values of two integer and six fraction bits, with a scale.
+            PTX ISA, 'Data Movement and Conversion Instructions: cvt'
+            gates: rnd == .rz
+        cvt.<rnd>.satfinite{.relu}{.<scaled>}.s2f6x2.bf16x2 d:.b16, a:.bf16x2, scale:.b16/exact ?scaled
+            Converts to and from fixed-point values of two integer and six fraction bits, with a scale.
+            PTX ISA, 'Data Movement and Conversion Instructions: cvt'
+            gates: rnd == .rz
+        cvt.<rnd>{.satfinite}{.relu}{.<scaled>}.bf16x2.s2f6x2 d:.bf16x2, a:.b16/exact, scale:.b16/exact ?scaled
+            Converts to and from fixed-point values of two integer and six fraction bits, with a scale.
+            PTX ISA, 'Data Movement and Conversion Instructions: cvt'
+            gates: rnd == .rz
+        cvt.<rnd>{.satfinite}.ue5m3x2.f32 d:.b16/exact, a:.f32/#, b:.f32/#
+            Converts to and from unsigned floats of five exponent and three fraction bits, with a scale.
+            PTX ISA, 'Data Movement and Conversion Instructions: cvt'
+        cvt.<rnd>{.satfinite}.<scaled>.ue5m3x2.f32 d:.b16/exact, a:.f32/#, b:.f32/#, scale:.b8/exact
+            Converts to and from unsigned floats of five exponent and three fraction bits, with a scale.
+            PTX ISA, 'Data Movement and Conversion Instructions: cvt'
+        cvt.<rnd>{.satfinite}.ue5m3x2.<at> d:.b16/exact, a:at
+            Converts to and from unsigned floats of five exponent and three fraction bits, with a scale.
+            PTX ISA, 'Data Movement and Conversion Instructions: cvt'
+        cvt.<rnd>{.satfinite}.<scaled>.ue5m3x2.<at> d:.b16/exact, a:(if at == .bf16x2 then .b32 else at), scale:.b8/exact
+            Converts to and from unsigned floats of five exponent and three fraction bits, with a scale.
+            PTX ISA, 'Data Movement and Conversion Instructions: cvt'
+        cvt.<rnd>.f16x2.ue5m3x2 d:.f16x2, a:.b16/exact
+            Converts to and from unsigned floats of five exponent and three fraction bits, with a scale.
+            PTX ISA, 'Data Movement and Conversion Instructions: cvt'
+        cvt.<rnd>{.satfinite}{.<scaled>}.bf16x2.ue5m3x2 d:.bf16x2, a:.b16/exact, scale:.b16/exact ?scaled
+            Converts to and from unsigned floats of five exponent and three fraction bits, with a scale.
+            PTX ISA, 'Data Movement and Conversion Instructions: cvt'
+        """
+    @overload
+    def cvt(self, a: Value, b: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., at: Literal['u8', 'u16', 'u32', 'u64', 's8', 's16', 's32', 's64', 'f32', 'f64', 'bf16', 'f16', 'f16x2', 'bf16x2', 'e4m3x2', 'e5m2x2', 'e2m3x2', 'e3m2x2', 'e2m1x2'] | bool = ..., dt: Literal['u8', 'u16', 'u32', 'u64', 's8', 's16', 's32', 's64', 'f16', 'f32', 'f64', 'bf16', 'f16x2', 'bf16x2', 'e4m3x2', 'e5m2x2', 'e2m3x2', 'e3m2x2', 'e2m1x2', 'e4m3x4', 'e5m2x4', 'e2m3x4', 'e3m2x4', 'e2m1x4'] | bool = ..., ftz: Literal['ftz'] | bool = ..., pzo: Literal['pzo'] | bool = ..., relu: Literal['relu'] | bool = ..., rnd: Literal['rni', 'rzi', 'rmi', 'rpi', 'rn', 'rz', 'rm', 'rp'] | bool = ..., sat: Literal['sat'] | bool = ..., satfinite: Literal['satfinite'] | bool = ..., scaled: Literal['scaled::n1::ue8m0', 'scaled::n2::ue8m0'] | bool = ..., t: Literal['f32', 'f64'] | bool = ...) -> Any:
+        ...
+    @overload
+    def cvt(self, a: Value, b: Value, rbits: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., at: Literal['u8', 'u16', 'u32', 'u64', 's8', 's16', 's32', 's64', 'f32', 'f64', 'bf16', 'f16', 'f16x2', 'bf16x2', 'e4m3x2', 'e5m2x2', 'e2m3x2', 'e3m2x2', 'e2m1x2'] | bool = ..., dt: Literal['u8', 'u16', 'u32', 'u64', 's8', 's16', 's32', 's64', 'f16', 'f32', 'f64', 'bf16', 'f16x2', 'bf16x2', 'e4m3x2', 'e5m2x2', 'e2m3x2', 'e3m2x2', 'e2m1x2', 'e4m3x4', 'e5m2x4', 'e2m3x4', 'e3m2x4', 'e2m1x4'] | bool = ..., ftz: Literal['ftz'] | bool = ..., pzo: Literal['pzo'] | bool = ..., relu: Literal['relu'] | bool = ..., rnd: Literal['rni', 'rzi', 'rmi', 'rpi', 'rn', 'rz', 'rm', 'rp'] | bool = ..., sat: Literal['sat'] | bool = ..., satfinite: Literal['satfinite'] | bool = ..., scaled: Literal['scaled::n1::ue8m0', 'scaled::n2::ue8m0'] | bool = ..., t: Literal['f32', 'f64'] | bool = ...) -> Any:
+        ...
+    @overload
+    def cvt(self, a: Value, b: Value, scale: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., at: Literal['u8', 'u16', 'u32', 'u64', 's8', 's16', 's32', 's64', 'f32', 'f64', 'bf16', 'f16', 'f16x2', 'bf16x2', 'e4m3x2', 'e5m2x2', 'e2m3x2', 'e3m2x2', 'e2m1x2'] | bool = ..., dt: Literal['u8', 'u16', 'u32', 'u64', 's8', 's16', 's32', 's64', 'f16', 'f32', 'f64', 'bf16', 'f16x2', 'bf16x2', 'e4m3x2', 'e5m2x2', 'e2m3x2', 'e3m2x2', 'e2m1x2', 'e4m3x4', 'e5m2x4', 'e2m3x4', 'e3m2x4', 'e2m1x4'] | bool = ..., ftz: Literal['ftz'] | bool = ..., pzo: Literal['pzo'] | bool = ..., relu: Literal['relu'] | bool = ..., rnd: Literal['rni', 'rzi', 'rmi', 'rpi', 'rn', 'rz', 'rm', 'rp'] | bool = ..., sat: Literal['sat'] | bool = ..., satfinite: Literal['satfinite'] | bool = ..., scaled: Literal['scaled::n1::ue8m0', 'scaled::n2::ue8m0'] | bool = ..., t: Literal['f32', 'f64'] | bool = ...) -> Register[Any]:
+        ...
+    @overload
+    def cvt(self, a: Value, scale: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., at: Literal['u8', 'u16', 'u32', 'u64', 's8', 's16', 's32', 's64', 'f32', 'f64', 'bf16', 'f16', 'f16x2', 'bf16x2', 'e4m3x2', 'e5m2x2', 'e2m3x2', 'e3m2x2', 'e2m1x2'] | bool = ..., dt: Literal['u8', 'u16', 'u32', 'u64', 's8', 's16', 's32', 's64', 'f16', 'f32', 'f64', 'bf16', 'f16x2', 'bf16x2', 'e4m3x2', 'e5m2x2', 'e2m3x2', 'e3m2x2', 'e2m1x2', 'e4m3x4', 'e5m2x4', 'e2m3x4', 'e3m2x4', 'e2m1x4'] | bool = ..., ftz: Literal['ftz'] | bool = ..., pzo: Literal['pzo'] | bool = ..., relu: Literal['relu'] | bool = ..., rnd: Literal['rni', 'rzi', 'rmi', 'rpi', 'rn', 'rz', 'rm', 'rp'] | bool = ..., sat: Literal['sat'] | bool = ..., satfinite: Literal['satfinite'] | bool = ..., scaled: Literal['scaled::n1::ue8m0', 'scaled::n2::ue8m0'] | bool = ..., t: Literal['f32', 'f64'] | bool = ...) -> Register[Any]:
+        ...
+    @overload
+    def cvt(self, a: Sequence[Value], rbits: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., at: Literal['u8', 'u16', 'u32', 'u64', 's8', 's16', 's32', 's64', 'f32', 'f64', 'bf16', 'f16', 'f16x2', 'bf16x2', 'e4m3x2', 'e5m2x2', 'e2m3x2', 'e3m2x2', 'e2m1x2'] | bool = ..., dt: Literal['u8', 'u16', 'u32', 'u64', 's8', 's16', 's32', 's64', 'f16', 'f32', 'f64', 'bf16', 'f16x2', 'bf16x2', 'e4m3x2', 'e5m2x2', 'e2m3x2', 'e3m2x2', 'e2m1x2', 'e4m3x4', 'e5m2x4', 'e2m3x4', 'e3m2x4', 'e2m1x4'] | bool = ..., ftz: Literal['ftz'] | bool = ..., pzo: Literal['pzo'] | bool = ..., relu: Literal['relu'] | bool = ..., rnd: Literal['rni', 'rzi', 'rmi', 'rpi', 'rn', 'rz', 'rm', 'rp'] | bool = ..., sat: Literal['sat'] | bool = ..., satfinite: Literal['satfinite'] | bool = ..., scaled: Literal['scaled::n1::ue8m0', 'scaled::n2::ue8m0'] | bool = ..., t: Literal['f32', 'f64'] | bool = ...) -> Register[Any]:
+        ...
+    @overload
+    def cvt_pack(self, a: Value, b: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., ct: Literal['u16', 's16', 'u2', 's2', 'u4', 's4', 'u8', 's8'] | bool = ...) -> Register[u32]:
+        """cvt.pack.<limit>.<ct>.<at> d:.u32/wider, a:at/#/wider, b:at/#/wider
+            Converts two integers with saturation and packs them, the first one above, below bits of a third.
+            PTX ISA, 'Data Movement and Conversion Instructions: cvt.pack'
+        cvt.pack.<limit>.<ct>.<at>.b32 d:.u32/wider, a:at/#/wider, b:at/#/wider, c:.b32/#/wider
+            Converts two integers with saturation and packs them, the first one above, below bits of a third.
+            PTX ISA, 'Data Movement and Conversion Instructions: cvt.pack'
+            gates: ct in .u2 .s2 .u4 .s4
+        """
+    @overload
+    def cvt_pack(self, a: Value, b: Value, c: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., ct: Literal['u16', 's16', 'u2', 's2', 'u4', 's4', 'u8', 's8'] | bool = ...) -> Register[u32]:
+        ...
+    def cvta(self, a: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., ss: Literal['const', 'global', 'local', 'shared', 'shared::cta', 'shared::cluster', 'param', 'param::entry'] | bool = ..., t: Literal['u32', 'u64'] | bool = ...) -> Any:
+        """cvta.<ss>.<t> d:t, a:t/&/#/space(ss)
+            Turns an address of a state space into a generic one, or back.
+            PTX ISA, 'Data Movement and Conversion Instructions: cvta'
+            gates: space(ss) == .param, ss == .const
+        """
+    def cvta_to(self, a: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., ss: Literal['const', 'global', 'local', 'shared', 'shared::cta', 'shared::cluster', 'param', 'param::entry'] | bool = ..., t: Literal['u32', 'u64'] | bool = ...) -> Any:
+        """cvta.to.<ss>.<t> d:t, a:t/#
+            Turns an address of a state space into a generic one, or back.
+            PTX ISA, 'Data Movement and Conversion Instructions: cvta'
+            gates: space(ss) == .param, ss == .const
+        """
+    def discard(self, a: Generic[Any] | Global[Any], n: int, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., ss: Literal['global'] | bool = ...) -> None:
+        """discard{.<ss>}.L2 [a in ss align 128], n:#128
+            Drops the data of a cache line, which are undefined from then on.
+            PTX ISA, 'Data Movement and Conversion Instructions: discard'
+        """
+    def div(self, a: Value, b: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., ftz: Literal['ftz'] | bool = ..., rnd: Literal['rn', 'rz', 'rm', 'rp'] | bool = ..., t: Literal['u16', 'u32', 'u64', 's16', 's32', 's64'] | bool = ...) -> Any:
+        """div.<mode>{.ftz}.f32 d:.f32, a:.f32/#, b:.f32/#
+            Divides: fast, over the full range, or rounded as IEEE 754 says.
+            PTX ISA, 'Floating Point Instructions: div'
+        div.<rnd>{.ftz}.f32 d:.f32, a:.f32/#/typed(rnd != .rn), b:.f32/#/typed(rnd != .rn)
+            Divides: fast, over the full range, or rounded as IEEE 754 says.
+            PTX ISA, 'Floating Point Instructions: div'
+        div.<rnd>.f64 d:.f64, a:.f64/#/typed(rnd != .rn), b:.f64/#/typed(rnd != .rn)
+            Divides: fast, over the full range, or rounded as IEEE 754 says.
+            PTX ISA, 'Floating Point Instructions: div'
+        div.<t> d:t, a:t/#/typed(bits(t) == 64), b:t/#/typed(bits(t) == 64)
+            Divides two integers; the quotient is rounded towards zero.
+            PTX ISA, 'Integer Arithmetic Instructions: div'
+        """
+    def div_full(self, a: Value, b: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., ftz: Literal['ftz'] | bool = ...) -> Register[f32]:
+        """div.full{.ftz}.f32 d:.f32, a:.f32/#, b:.f32/#
+            Divides: fast, over the full range, or rounded as IEEE 754 says.
+            PTX ISA, 'Floating Point Instructions: div'
+        """
+    def dp2a_hi(self, a: Value, b: Value, c: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., at: Literal['u32', 's32'] | bool = ..., bt: Literal['u32', 's32'] | bool = ...) -> Any:
+        """dp2a.hi.<at>.<bt> d:sum/integer, a:at/#, b:bt/#, c:sum/integer/#
+            Adds the products of two pairs of a half word and a byte to a register.
+            PTX ISA, 'Integer Arithmetic Instructions: dp2a'
+        """
+    def dp2a_lo(self, a: Value, b: Value, c: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., at: Literal['u32', 's32'] | bool = ..., bt: Literal['u32', 's32'] | bool = ...) -> Any:
+        """dp2a.lo.<at>.<bt> d:sum/integer, a:at/#, b:bt/#, c:sum/integer/#
+            Adds the products of two pairs of a half word and a byte to a register.
+            PTX ISA, 'Integer Arithmetic Instructions: dp2a'
+        """
+    def dp4a(self, a: Value, b: Value, c: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., at: Literal['u32', 's32'] | bool = ..., bt: Literal['u32', 's32'] | bool = ...) -> Any:
+        """dp4a.<at>.<bt> d:sum/integer, a:at/#, b:bt/#, c:sum/integer/#
+            Adds the products of four pairs of bytes to a register.
+            PTX ISA, 'Integer Arithmetic Instructions: dp4a'
+        """
+    def elect_sync(self, mask: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ...) -> tuple[Register[Any], Register[pred]]:
+        """elect.sync d:.b32/_/integer|p:.pred, mask:.b32/#/integer
+            Chooses one lane of the warp.
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: elect.sync'
+        """
+    def ex2(self, a: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., ftz: Literal['ftz'] | bool = ..., t: Literal['f16', 'f16x2', 'bf16', 'bf16x2'] | bool = ...) -> Any:
+        """ex2.<mode>{.ftz}.f32 d:.f32, a:.f32/#
+            The power of 2, approximately.
+            PTX ISA, 'Floating Point Instructions: ex2'
+        ex2.<mode>.<t> d:t, a:t
+            The power of 2 of half precision values, approximately.
+            PTX ISA, 'Half Precision Floating Point Instructions: ex2'
+        ex2.<mode>.ftz.<t> d:t, a:t
+            The power of 2 of half precision values, approximately.
+            PTX ISA, 'Half Precision Floating Point Instructions: ex2'
+        """
+    def exit(self, *, into: Into = ..., guard: Guard = ..., unless: Guard = ...) -> None:
+        """exit
+            Ends the thread.
+            PTX ISA, 'Control Flow Instructions: exit'
+        """
+    def fabric_submit(self, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., restrict: Literal['op_restrict::fetching'] | bool = ...) -> None:
+        """fabric.submit{.<restrict>}
+            Hands the thread's earlier fabric operations over; only then they complete.
+            PTX ISA, 'Fabric Instructions: fabric.submit'
+        """
+    def fabric_submit_commit_group(self, *, into: Into = ..., guard: Guard = ..., unless: Guard = ...) -> None:
+        """fabric.submit.commit_group
+            Hands the thread's earlier fabric operations over; only then they complete.
+            PTX ISA, 'Fabric Instructions: fabric.submit'
+        """
+    @overload
+    def fabric_try_atom_async(self, le: tuple[object, ...], d: Shared[Any], s: Shared[Any], bar: Shared[Any], policy: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., lch: Literal['L2::cache_hint'] | bool = ..., op: Literal['and', 'or', 'xor', 'exch', 'cas', 'min', 'max', 'add'] | bool = ..., t: Literal['b32', 'b64', 'b128', 'u32', 's32', 'u64', 's64', 'f16x2', 'bf16x2', 'f32', 'f64'] | bool = ...) -> None:
+        """fabric.try_atom.async.<src>.<cm>.<rm>{.<lch>}.<sem>.<sc>.<op>.<t> [le in .fabric, off:.b64/integer/scalar], [d in src wide bare align 16], [s in src wide bare align 16], [bar in src as mbarrier wide], policy:.b64/#/integer/nameless ?lch
+            Combines 16 bytes of shared memory with those behind a fabric handle, and brings back what was there.
+            PTX ISA, 'Fabric Instructions: fabric.try_atom'
+        """
+    @overload
+    def fabric_try_atom_async(self, le: tuple[object, ...], d: Shared[Any], s: Shared[Any], bar: Shared[Any], /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., lch: Literal['L2::cache_hint'] | bool = ..., op: Literal['and', 'or', 'xor', 'exch', 'cas', 'min', 'max', 'add'] | bool = ..., t: Literal['b32', 'b64', 'b128', 'u32', 's32', 'u64', 's64', 'f16x2', 'bf16x2', 'f32', 'f64'] | bool = ...) -> None:
+        ...
+    @overload
+    def fabric_try_get_async(self, d: Shared[Any], le: tuple[object, ...], n: Value, bar: Shared[Any], policy: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., lch: Literal['L2::cache_hint'] | bool = ..., sc: Literal['sys'] | bool = ..., sem: Literal['relaxed'] | bool = ...) -> None:
+        """fabric.try_get.async.<dst>.<cm>.<rm>{.<lch>}{.<sem>}{.<sc>}.b128 [d in dst wide bare align 16], [le in .fabric, off:.b64/integer/scalar], n:.b32/#/integer, [bar in dst as mbarrier wide bare], policy:.b64/#/integer/nameless ?lch
+            Copies bytes behind a fabric handle to shared memory.
+            PTX ISA, 'Fabric Instructions: fabric.try_get'
+        """
+    @overload
+    def fabric_try_get_async(self, d: Shared[Any], le: tuple[object, ...], n: Value, bar: Shared[Any], /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., lch: Literal['L2::cache_hint'] | bool = ..., sc: Literal['sys'] | bool = ..., sem: Literal['relaxed'] | bool = ...) -> None:
+        ...
+    @overload
+    def fabric_try_get_async_tensor(self, d: Shared[Any], map: tuple[object, ...], bar: Shared[Any], policy: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., dim: Literal['1d', '2d', '3d', '4d', '5d'] | bool = ..., lch: Literal['L2::cache_hint'] | bool = ..., mode: Literal['tile'] | bool = ..., oa: Literal['override::global_dim', 'override::global_dim_stride'] | bool = ..., sc: Literal['sys'] | bool = ..., sem: Literal['relaxed'] | bool = ...) -> None:
+        """fabric.try_get.async.tensor.<dim>.<dst>{.<mode>}.<cm>.<rm>{.<lch>}.<oga>{.<oa>}{.<sem>}{.<sc>}.b128 [d in dst wide bare align 128], [map in .generic of .shared as tensormap long, le:.b32/integer/scalar, off:.b64/integer/scalar, {sizes:.b16/#/narrower/integer * number(dim)} ?oa, {lower:.b32 * (number(dim) - 1)} ?(oa == .override::global_dim_stride), upper:.b16/integer/scalar ?(oa == .override::global_dim_stride), {c:.s32/# * number(dim)} ?(not oa), {zeros:.s32/#0 * number(dim)} ?oa], [bar in dst as mbarrier wide bare], policy:.b64/#/integer/nameless ?lch
+            Copies a box of a tensor behind a fabric handle to shared memory.
+            PTX ISA, 'Fabric Instructions: fabric.try_get.async.tensor'
+        """
+    @overload
+    def fabric_try_get_async_tensor(self, d: Shared[Any], map: tuple[object, ...], bar: Shared[Any], /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., dim: Literal['1d', '2d', '3d', '4d', '5d'] | bool = ..., lch: Literal['L2::cache_hint'] | bool = ..., mode: Literal['tile'] | bool = ..., oa: Literal['override::global_dim', 'override::global_dim_stride'] | bool = ..., sc: Literal['sys'] | bool = ..., sem: Literal['relaxed'] | bool = ...) -> None:
+        ...
+    def fabric_try_pullred_async(self, d: Shared[Any], le: tuple[object, ...], n: Value, bar: Shared[Any], lanes: int, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., acc: Literal['acc::f16', 'acc::f32'] | bool = ..., op: Literal['and', 'or', 'xor', 'min', 'max', 'add'] | bool = ..., sc: Literal['sys'] | bool = ..., sem: Literal['relaxed'] | bool = ..., t: Literal['b32', 'b64', 'u32', 's32', 'u64', 's64', 'f16', 'bf16', 'f32', 'e4m3', 'e5m2'] | bool = ...) -> None:
+        """fabric.try_pullred.async.<mm>.<dst>.<cm>.<rm>{.<sem>}{.<sc>}.<op>{.<acc>}.<t>.<sync> [d in dst wide bare align 16], [le in .fabric, off:.b64/integer/scalar], n:.b32/#/integer, [bar in dst as mbarrier wide bare], lanes:#{0xffffffff -1}
+            Combines what all members of a multicast handle hold, into shared memory; by all lanes of a warp.
+            PTX ISA, 'Fabric Instructions: fabric.try_pullred'
+            gates: acc or t in .e4m3 .e5m2
+        """
+    @overload
+    def fabric_try_put_async(self, le: tuple[object, ...], s: Shared[Any], n: Value, bar: Shared[Any], policy: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., counted: Literal['counted::bytes'] | bool = ..., lch: Literal['L2::cache_hint'] | bool = ..., multimem: Literal['multimem'] | bool = ..., sc: Literal['sys'] | bool = ..., sem: Literal['relaxed'] | bool = ...) -> None:
+        """fabric.try_put.async{.multimem}.<src>.<cm>.<rm>{.<counted>}{.<lch>}{.<sem>}{.<sc>}.b128 [le in .fabric, off:.b64/integer/scalar, counter:.b64/integer/scalar ?counted], [s in src wide bare align 16], n:.b32/#/integer, [bar in src as mbarrier wide bare], policy:.b64/#/integer/nameless ?lch
+            Copies bytes of shared memory to where a fabric handle points.
+            PTX ISA, 'Fabric Instructions: fabric.try_put'
+        fabric.try_put.async{.multimem}.<src>.<cm>.<rm>{.<lch>}.<bm>{.<sem>}{.<sc>}.b128 [le in .fabric, off:.b64/integer/scalar], [s in src wide bare align 16], n:.b32/#/integer, [bar in src as mbarrier wide bare], bytes_mask:.b16/#/integer * 1, policy:.b64/#/integer/nameless ?lch
+            Copies bytes of shared memory to where a fabric handle points.
+            PTX ISA, 'Fabric Instructions: fabric.try_put'
+        """
+    @overload
+    def fabric_try_put_async(self, le: tuple[object, ...], s: Shared[Any], n: Value, bar: Shared[Any], /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., counted: Literal['counted::bytes'] | bool = ..., lch: Literal['L2::cache_hint'] | bool = ..., multimem: Literal['multimem'] | bool = ..., sc: Literal['sys'] | bool = ..., sem: Literal['relaxed'] | bool = ...) -> None:
+        ...
+    @overload
+    def fabric_try_put_async(self, le: tuple[object, ...], s: Shared[Any], n: Value, bar: Shared[Any], bytes_mask: Value, policy: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., counted: Literal['counted::bytes'] | bool = ..., lch: Literal['L2::cache_hint'] | bool = ..., multimem: Literal['multimem'] | bool = ..., sc: Literal['sys'] | bool = ..., sem: Literal['relaxed'] | bool = ...) -> None:
+        ...
+    @overload
+    def fabric_try_put_async(self, le: tuple[object, ...], s: Shared[Any], n: Value, bar: Shared[Any], bytes_mask: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., counted: Literal['counted::bytes'] | bool = ..., lch: Literal['L2::cache_hint'] | bool = ..., multimem: Literal['multimem'] | bool = ..., sc: Literal['sys'] | bool = ..., sem: Literal['relaxed'] | bool = ...) -> None:
+        ...
+    @overload
+    def fabric_try_put_async_tensor(self, map: tuple[object, ...], s: Shared[Any], n: Value, bar: Shared[Any], policy: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., counted: Literal['counted::bytes'] | bool = ..., dim: Literal['1d', '2d', '3d', '4d', '5d'] | bool = ..., lch: Literal['L2::cache_hint'] | bool = ..., mode: Literal['tile'] | bool = ..., multimem: Literal['multimem'] | bool = ..., oa: Literal['override::global_dim', 'override::global_dim_stride'] | bool = ..., sc: Literal['sys'] | bool = ..., sem: Literal['relaxed'] | bool = ...) -> None:
+        """fabric.try_put.async.tensor{.multimem}.<dim>.<src>{.<mode>}.<cm>.<rm>{.<counted>}{.<lch>}.<oga>{.<oa>}{.<sem>}{.<sc>}.b128 [map in .generic of .shared as tensormap long, le:.b32/integer/scalar, off:.b64/integer/scalar, counter:.b64/integer/scalar ?counted, {sizes:.b16/#/narrower/integer * number(dim)} ?oa, {lower:.b32 * (number(dim) - 1)} ?(oa == .override::global_dim_stride), upper:.b16/integer/scalar ?(oa == .override::global_dim_stride), {c:.s32/# * number(dim)} ?(not oa), {zeros:.s32/#0 * number(dim)} ?oa], [s in src wide bare align 128], n:.b32/#/integer, [bar in src as mbarrier wide bare], policy:.b64/#/integer/nameless ?lch
+            Copies a box of shared memory to a tensor behind a fabric handle, or combines it with one.
+            PTX ISA, 'Fabric Instructions: fabric.try_put.async.tensor'
+        """
+    @overload
+    def fabric_try_put_async_tensor(self, map: tuple[object, ...], s: Shared[Any], n: Value, bar: Shared[Any], /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., counted: Literal['counted::bytes'] | bool = ..., dim: Literal['1d', '2d', '3d', '4d', '5d'] | bool = ..., lch: Literal['L2::cache_hint'] | bool = ..., mode: Literal['tile'] | bool = ..., multimem: Literal['multimem'] | bool = ..., oa: Literal['override::global_dim', 'override::global_dim_stride'] | bool = ..., sc: Literal['sys'] | bool = ..., sem: Literal['relaxed'] | bool = ...) -> None:
+        ...
+    @overload
+    def fabric_try_red_async(self, le: tuple[object, ...], s: Shared[Any], n: Value, bar: Shared[Any], /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., counted: Literal['counted::bytes'] | bool = ..., lch: Literal['L2::cache_hint'] | bool = ..., multimem: Literal['multimem'] | bool = ..., op: Literal['and', 'or', 'xor', 'min', 'max', 'add'] | bool = ..., sc: Literal['sys'] | bool = ..., sem: Literal['relaxed'] | bool = ..., t: Literal['b32', 'b64', 'u32', 's32', 'u64', 's64', 'f16', 'bf16', 'f32', 'f64'] | bool = ...) -> None:
+        """fabric.try_red.async{.multimem}.<src>.<cm>.<rm>{.<counted>}{.<lch>}{.<sem>}{.<sc>}.<op>.<t> [le in .fabric, off:.b64/integer/scalar, counter:.b64/integer/scalar ?counted], [s in src wide bare align 16], n:.b32/#/integer, [bar in src as mbarrier wide bare], policy:.b64/#/integer/nameless ?lch
+            Combines bytes of shared memory with those behind a fabric handle, element by element.
+            PTX ISA, 'Fabric Instructions: fabric.try_red'
+        """
+    @overload
+    def fabric_try_red_async(self, le: tuple[object, ...], s: Shared[Any], n: Value, bar: Shared[Any], policy: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., counted: Literal['counted::bytes'] | bool = ..., lch: Literal['L2::cache_hint'] | bool = ..., multimem: Literal['multimem'] | bool = ..., op: Literal['and', 'or', 'xor', 'min', 'max', 'add'] | bool = ..., sc: Literal['sys'] | bool = ..., sem: Literal['relaxed'] | bool = ..., t: Literal['b32', 'b64', 'u32', 's32', 'u64', 's64', 'f16', 'bf16', 'f32', 'f64'] | bool = ...) -> None:
+        ...
+    @overload
+    def fabric_try_red_async_tensor(self, map: tuple[object, ...], s: Shared[Any], n: Value, bar: Shared[Any], /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., counted: Literal['counted::bytes'] | bool = ..., dim: Literal['1d', '2d', '3d', '4d', '5d'] | bool = ..., lch: Literal['L2::cache_hint'] | bool = ..., mode: Literal['tile'] | bool = ..., multimem: Literal['multimem'] | bool = ..., oa: Literal['override::global_dim', 'override::global_dim_stride'] | bool = ..., op: Literal['and', 'or', 'xor', 'min', 'max', 'add'] | bool = ..., sc: Literal['sys'] | bool = ..., sem: Literal['relaxed'] | bool = ...) -> None:
+        """fabric.try_red.async.tensor{.multimem}.<dim>.<src>{.<mode>}.<cm>.<rm>{.<counted>}{.<lch>}.<oga>{.<oa>}{.<sem>}{.<sc>}.<op> [map in .generic of .shared as tensormap long, le:.b32/integer/scalar, off:.b64/integer/scalar, counter:.b64/integer/scalar ?counted, {sizes:.b16/#/narrower/integer * number(dim)} ?oa, {lower:.b32 * (number(dim) - 1)} ?(oa == .override::global_dim_stride), upper:.b16/integer/scalar ?(oa == .override::global_dim_stride), {c:.s32/# * number(dim)} ?(not oa), {zeros:.s32/#0 * number(dim)} ?oa], [s in src wide bare align 128], n:.b32/#/integer, [bar in src as mbarrier wide bare], policy:.b64/#/integer/nameless ?lch
+            Copies a box of shared memory to a tensor behind a fabric handle, or combines it with one.
+            PTX ISA, 'Fabric Instructions: fabric.try_put.async.tensor'
+        """
+    @overload
+    def fabric_try_red_async_tensor(self, map: tuple[object, ...], s: Shared[Any], n: Value, bar: Shared[Any], policy: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., counted: Literal['counted::bytes'] | bool = ..., dim: Literal['1d', '2d', '3d', '4d', '5d'] | bool = ..., lch: Literal['L2::cache_hint'] | bool = ..., mode: Literal['tile'] | bool = ..., multimem: Literal['multimem'] | bool = ..., oa: Literal['override::global_dim', 'override::global_dim_stride'] | bool = ..., op: Literal['and', 'or', 'xor', 'min', 'max', 'add'] | bool = ..., sc: Literal['sys'] | bool = ..., sem: Literal['relaxed'] | bool = ...) -> None:
+        ...
+    @overload
+    def fabric_wait(self, *, into: Into = ..., guard: Guard = ..., unless: Guard = ...) -> None:
+        """fabric.wait.<restrict>
+            Waits until submitted fabric operations have read their shared memory.
+            PTX ISA, 'Fabric Instructions: fabric.wait'
+        fabric.wait.<restrict> n:#
+            Waits until submitted fabric operations have read their shared memory.
+            PTX ISA, 'Fabric Instructions: fabric.wait'
+        fabric.wait.<restrict> n:#
+            Waits until submitted fabric operations have read their shared memory.
+            PTX ISA, 'Fabric Instructions: fabric.wait'
+        """
+    @overload
+    def fabric_wait(self, n: int, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ...) -> None:
+        ...
+    def fence(self, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., restrict: Literal['sync_restrict::shared::cluster', 'sync_restrict::shared::cta'] | bool = ..., sc: Literal['cta', 'cluster', 'gpu', 'sys'] | bool = ..., sem: Literal['sc', 'acq_rel', 'acquire', 'release'] | bool = ...) -> None:
+        """fence{.<sem>}.<sc>
+            Orders the thread's earlier memory accesses before its later ones.
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: membar, fence'
+            gates: sem in .acquire .release
+        fence.<sem>.<restrict>.<sc>
+            Orders the thread's earlier memory accesses before its later ones.
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: membar, fence'
+        fence.<op>.<sem>.<sc>
+            Orders the thread's earlier memory accesses before its later ones.
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: membar, fence'
+        fence.<kind>.<restrict>.<sem>.<sc>
+            Orders the thread's earlier memory accesses before its later ones.
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: membar, fence'
+        """
+    @overload
+    def fence_proxy(self, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., kind: Literal['generic::fabric', 'fabric::generic', 'fabric::fabric'] | bool = ..., restrict: Literal['sync_restrict::shared::cluster', 'sync_restrict::shared::cta'] | bool = ..., sc: Literal['cta', 'cluster', 'gpu', 'sys'] | bool = ..., sem: Literal['acquire', 'release'] | bool = ..., ss: Literal['global', 'shared::cta', 'shared::cluster'] | bool = ...) -> None:
+        """fence.proxy.<kind>
+            Orders accesses through different proxies to the same memory.
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: membar, fence'
+        fence.proxy.<kind>.<sem>.<sc>
+            Orders accesses through different proxies to the same memory.
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: membar, fence'
+        fence.proxy.<kind>
+            Orders accesses through different proxies to the same memory.
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: membar, fence'
+        fence.proxy.<kind>.<ss>
+            Orders accesses through different proxies to the same memory.
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: membar, fence'
+        fence.proxy.<kind>.<sem>.<restrict>.<sc>
+            Orders accesses through different proxies to the same memory.
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: membar, fence'
+        fence.proxy.<kind>.<sem>.<restrict>.<sc>
+            Orders accesses through different proxies to the same memory.
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: membar, fence'
+        fence.proxy.<kind>.<sem>.<sc>
+            Orders accesses through different proxies to the same memory.
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: membar, fence'
+        fence.proxy.<kind>.<sem>.<sc> [a in .generic of .any as tensormap], n:#128
+            Orders accesses through different proxies to the same memory.
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: membar, fence'
+        fence.proxy.<kind>.<alias>.<sem>.<sc>
+            Orders accesses through different proxies to the same memory.
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: membar, fence'
+        """
+    @overload
+    def fence_proxy(self, a: Generic[Any], n: int, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., kind: Literal['generic::fabric', 'fabric::generic', 'fabric::fabric'] | bool = ..., restrict: Literal['sync_restrict::shared::cluster', 'sync_restrict::shared::cta'] | bool = ..., sc: Literal['cta', 'cluster', 'gpu', 'sys'] | bool = ..., sem: Literal['acquire', 'release'] | bool = ..., ss: Literal['global', 'shared::cta', 'shared::cluster'] | bool = ...) -> None:
+        ...
+    def fma(self, a: Value, b: Value, c: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., at: Literal['e4m3x4', 'e5m2x4', 'e2m3x4', 'e3m2x4', 'e2m1x4', 'e2m1p4x4', 'ue8m0x4', 'f16', 'bf16', 'f16x2', 'bf16x2'] | bool = ..., bt: Literal['e4m3x4', 'e5m2x4', 'e2m3x4', 'e3m2x4', 'e2m1x4', 'e2m1p4x4', 'ue8m0x4'] | bool = ..., dt: Literal['e4m3x4', 'e5m2x4'] | bool = ..., ftz: Literal['ftz'] | bool = ..., relu: Literal['relu'] | bool = ..., rnd: Literal['rn', 'rz', 'rm', 'rp'] | bool = ..., sat: Literal['sat'] | bool = ..., satfinite: Literal['satfinite'] | bool = ..., t: Literal['f16', 'f16x2', 'bf16', 'bf16x2'] | bool = ...) -> Any:
+        """fma{.<rnd>}{.satfinite}.<dt>.<at>.<bt> d:dt, a:at/own, b:bt/own, c:dt/own
+            Multiplies narrow floats and adds floats of 8 bits, with one rounding.
+            PTX ISA, 'Alternate Floating Point Instructions: fma'
+        fma.<rnd>{.ftz}{.sat}.f32 d:.f32, a:.f32/#, b:.f32/#, c:.f32/#
+            Multiplies and adds with one rounding.
+            PTX ISA, 'Floating Point Instructions: fma'
+        fma.<rnd>{.ftz}.f32x2 d:.f32x2, a:.f32x2, b:.f32x2, c:.f32x2
+            Multiplies and adds with one rounding.
+            PTX ISA, 'Floating Point Instructions: fma'
+        fma.<rnd>.f64 d:.f64, a:.f64/#, b:.f64/#, c:.f64/#
+            Multiplies and adds with one rounding.
+            PTX ISA, 'Floating Point Instructions: fma'
+        fma.<rnd>{.ftz}{.sat}.<t> d:t, a:t, b:t, c:t
+            Multiplies and adds half precision values with one rounding.
+            PTX ISA, 'Half Precision Floating Point Instructions: fma'
+        fma.<rnd>{.ftz}.relu.<t> d:t, a:t, b:t, c:t
+            Multiplies and adds half precision values with one rounding.
+            PTX ISA, 'Half Precision Floating Point Instructions: fma'
+        fma.<rnd>{.relu}.<t> d:t, a:t, b:t, c:t
+            Multiplies and adds half precision values with one rounding.
+            PTX ISA, 'Half Precision Floating Point Instructions: fma'
+        fma.<rnd>{.sat}.oob{.relu}.<t> d:t, a:t, b:t, c:t
+            Multiplies and adds half precision values with one rounding.
+            PTX ISA, 'Half Precision Floating Point Instructions: fma'
+        fma.<rnd>{.sat}.f32.<at> d:.f32, a:at, b:at, c:.f32/#
+            Multiplies half precision values and adds a single precision one, with one rounding.
+            PTX ISA, 'Mixed Precision Floating Point Instructions: fma'
+        fma.<rnd>.f32x2.<at>.f32x2.f32x2 d:.f32x2, a:at, b:.f32x2, c:.f32x2
+            Multiplies half precision values and adds a single precision one, with one rounding.
+            PTX ISA, 'Mixed Precision Floating Point Instructions: fma'
+        """
+    def fns_b32(self, mask: Value, base: Value, offset: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ...) -> Register[Any]:
+        """fns.b32 d:.b32, mask:.b32/#, base:.b32/#, offset:.b32/#
+            Finds the n-th one of a mask, from a given bit on.
+            PTX ISA, 'Integer Arithmetic Instructions: fns'
+        """
+    def getctarank(self, a: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., ss: Literal['shared::cluster'] | bool = ..., t: Literal['u32', 'u64'] | bool = ...) -> Register[Any]:
+        """getctarank{.<ss>}.<t> d:.b32/integer, a:t/&/#/space(.shared)/lax
+            Gives the rank of the CTA that a shared memory address belongs to.
+            PTX ISA, 'Data Movement and Conversion Instructions: getctarank'
+        """
+    def griddepcontrol(self, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., action: Literal['launch_dependents', 'wait'] | bool = ...) -> None:
+        """griddepcontrol.<action>
+            Starts the dependent grids early, or waits for the grids that this one depends on.
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: griddepcontrol'
+        """
+    def isspacep(self, a: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., ss: Literal['const', 'global', 'local', 'shared', 'shared::cta', 'shared::cluster', 'param', 'param::entry'] | bool = ...) -> Register[pred]:
+        """isspacep.<ss> d:.pred, a:.b64/#/integer
+            Tells whether a generic address lies in a state space.
+            PTX ISA, 'Data Movement and Conversion Instructions: isspacep'
+            gates: space(ss) == .param, ss == .const
+        isspacep.<ss> d:.pred, a:.b32/#/integer
+            Tells whether a generic address lies in a state space.
+            PTX ISA, 'Data Movement and Conversion Instructions: isspacep'
+            gates: space(ss) == .param, ss == .const
+        """
+    def istypep(self, a: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., object: Literal['texref', 'samplerref', 'surfref'] | bool = ...) -> Register[pred]:
+        """istypep.<object> p:.pred, a:.u64/integer
+            Tells whether a register points to a texture, a sampler or a surface.
+            PTX ISA, 'Texture Instructions: istypep'
+        """
+    @overload
+    def ld(self, a: Generic[Any] | Global[Any] | Local[Any] | Param[Any] | SharedCluster[Any] | Shared[Any], /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., cop: Literal['ca', 'cg', 'cs', 'lu', 'cv'] | bool = ..., l1: Literal['L1::evict_normal', 'L1::evict_unchanged', 'L1::evict_first', 'L1::evict_last', 'L1::no_allocate'] | bool = ..., l2: Literal['L2::evict_normal', 'L2::evict_first', 'L2::evict_last'] | bool = ..., lch: Literal['L2::cache_hint'] | bool = ..., pf: Literal['L2::64B', 'L2::128B', 'L2::256B'] | bool = ..., sc: Literal['cta', 'cluster', 'gpu', 'sys'] | bool = ..., sem: Literal['weak', 'relaxed', 'acquire'] | bool = ..., ss: Literal['const', 'global', 'local', 'param', 'param::entry', 'param::func', 'shared', 'shared::cta', 'shared::cluster'] | bool = ..., t: Literal['b8', 'b16', 'b32', 'b64', 'u8', 'u16', 'u32', 'u64', 's8', 's16', 's32', 's64', 'f32', 'f64', 'b128'] | bool = ..., vec: Literal['v2', 'v4', 'v8'] | bool = ...) -> Any:
+        """ld{.<sem>}{.<ss>}{.<cop>}{.<l2>}{.<lch>}{.<pf>}{.<vec>}.<t> d:t/wider/_ * n, [a in ss align n * bytes(t) element], policy:.b64/#/integer/nameless ?lch
+            Loads one register or a vector of them from memory.
+            PTX ISA, 'Data Movement and Conversion Instructions: ld'
+            gates: t == .b128, t == .b128 and sc == .sys, n * bits(t) == 256, l2, l1
+        ld{.<sem>}{.<ss>}{.<l1>}{.<l2>}{.<lch>}{.<pf>}{.<vec>}.<t> d:t/wider/_ * n, [a in ss align n * bytes(t) element], policy:.b64/#/integer/nameless ?lch
+            Loads one register or a vector of them from memory.
+            PTX ISA, 'Data Movement and Conversion Instructions: ld'
+            gates: t == .b128, t == .b128 and sc == .sys, n * bits(t) == 256, l2, l1
+        ld.<sem>{.<ss>}{.<l2>}{.<pf>}{.<vec>}.<t> d:t/wider/_ * n, [a in ss align n * bytes(t) element]
+            Loads one register or a vector of them from memory.
+            PTX ISA, 'Data Movement and Conversion Instructions: ld'
+            gates: t == .b128, t == .b128 and sc == .sys, n * bits(t) == 256, l2, l1, ss == .local
+        ld.<sem>.<sc>{.<ss>}{.<l1>}{.<l2>}{.<lch>}{.<pf>}{.<vec>}.<t> d:t/wider/_ * n, [a in ss align n * bytes(t) element], policy:.b64/#/integer/nameless ?lch
+            Loads one register or a vector of them from memory.
+            PTX ISA, 'Data Movement and Conversion Instructions: ld'
+            gates: t == .b128, t == .b128 and sc == .sys, n * bits(t) == 256, l2, l1
+        ld.<mm>.<sem>.<sc>{.<ss>}.<t> d:t/wider * one, [a in ss align bytes(t) element]
+            Loads one register or a vector of them from memory.
+            PTX ISA, 'Data Movement and Conversion Instructions: ld'
+            gates: t == .b128, t == .b128 and sc == .sys, n * bits(t) == 256, l2, l1, sem == .acquire
+        ld{.<ss>}.<t>.proxy::readonly d:t/wider * one, [a in ss align bytes(t) element]
+            Loads one register through the read-only proxy: the data must not change while the kernel runs.
+            PTX ISA, 'Data Movement and Conversion Instructions: ld'
+        ld.<gl>{.<cop>}{.<l2>}.nc{.<lch>}{.<pf>}{.<vec>}.<t> d:t/wider/_ * n, [a in .global align n * bytes(t) element], policy:.b64/#/integer/nameless ?lch
+            Loads through the non-coherent cache: the data must not change while the kernel runs.
+            PTX ISA, 'Data Movement and Conversion Instructions: ld.global.nc'
+            gates: t == .b128, l2 or n * bits(t) == 256, l1
+        ld.<gl>.nc{.<l1>}{.<l2>}{.<lch>}{.<pf>}{.<vec>}.<t> d:t/wider/_ * n, [a in .global align n * bytes(t) element], policy:.b64/#/integer/nameless ?lch
+            Loads through the non-coherent cache: the data must not change while the kernel runs.
+            PTX ISA, 'Data Movement and Conversion Instructions: ld.global.nc'
+            gates: t == .b128, l2 or n * bits(t) == 256, l1
+        """
+    @overload
+    def ld(self, a: Generic[Any] | Global[Any], policy: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., cop: Literal['ca', 'cg', 'cs', 'lu', 'cv'] | bool = ..., l1: Literal['L1::evict_normal', 'L1::evict_unchanged', 'L1::evict_first', 'L1::evict_last', 'L1::no_allocate'] | bool = ..., l2: Literal['L2::evict_normal', 'L2::evict_first', 'L2::evict_last'] | bool = ..., lch: Literal['L2::cache_hint'] | bool = ..., pf: Literal['L2::64B', 'L2::128B', 'L2::256B'] | bool = ..., sc: Literal['cta', 'cluster', 'gpu', 'sys'] | bool = ..., sem: Literal['weak', 'relaxed', 'acquire'] | bool = ..., ss: Literal['const', 'global', 'local', 'param', 'param::entry', 'param::func', 'shared', 'shared::cta', 'shared::cluster'] | bool = ..., t: Literal['b8', 'b16', 'b32', 'b64', 'u8', 'u16', 'u32', 'u64', 's8', 's16', 's32', 's64', 'f32', 'f64', 'b128'] | bool = ..., vec: Literal['v2', 'v4', 'v8'] | bool = ...) -> Any:
+        ...
+    def ldmatrix_sync_aligned(self, a: Generic[Any] | Shared[Any], /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., num: Literal['x1', 'x2', 'x4'] | bool = ..., src: Literal['b6x16_p32', 'b4x16_p64'] | bool = ..., ss: Literal['shared', 'shared::cta'] | bool = ..., trans: Literal['trans'] | bool = ...) -> tuple[Register[Any], ...]:
+        """ldmatrix.sync.aligned.<shape>.<num>{.trans}{.<ss>}.b16 {d:.b32/_/loose/vector * n}, [a in ss align 16 wide(not ss)]
+            Loads 8x8 matrices of shared memory into the warp's registers, one row of 16 bytes for each address.
+            PTX ISA, 'Warp-level matrix load instruction: ldmatrix'
+        ldmatrix.sync.aligned.<shape>.<num>{.<ss>}.b8x16.<src> {d:.b32/_/loose/vector * n}, [a in ss align 16 wide(not ss)]
+            Loads 8x8 matrices of shared memory into the warp's registers, one row of 16 bytes for each address.
+            PTX ISA, 'Warp-level matrix load instruction: ldmatrix'
+        ldmatrix.sync.aligned.<shape>.<num>{.<ss>}.s8.s4 {d:.b32/_/loose/vector * n}, [a in ss align 16 wide(not ss)]
+            Loads 8x8 matrices of shared memory into the warp's registers, one row of 16 bytes for each address.
+            PTX ISA, 'Warp-level matrix load instruction: ldmatrix'
+        ldmatrix.sync.aligned.<shape>.<num>.trans{.<ss>}.b8 {d:.b32/_/loose/vector * (2 * n)}, [a in ss align 16 wide(not ss)]
+            Loads 8x8 matrices of shared memory into the warp's registers, one row of 16 bytes for each address.
+            PTX ISA, 'Warp-level matrix load instruction: ldmatrix'
+        ldmatrix.sync.aligned.<shape>.<num>.trans{.<ss>}.b8x16.<src> {d:.b32/_/loose/vector * (2 * n)}, [a in ss align 16 wide(not ss)]
+            Loads 8x8 matrices of shared memory into the warp's registers, one row of 16 bytes for each address.
+            PTX ISA, 'Warp-level matrix load instruction: ldmatrix'
+        """
+    def ldu(self, a: Generic[Any] | Global[Any], /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., ss: Literal['global'] | bool = ..., t: Literal['b8', 'b16', 'b32', 'b64', 'u8', 'u16', 'u32', 'u64', 's8', 's16', 's32', 's64', 'f32', 'f64', 'b128'] | bool = ..., vec: Literal['v2', 'v4'] | bool = ...) -> Any:
+        """ldu{.<ss>}{.<vec>}.<t> d:t/wider/_ * n, [a in ss align n * bytes(t) element]
+            Loads from an address that all threads of the warp share.
+            PTX ISA, 'Data Movement and Conversion Instructions: ldu'
+            gates: t == .b128
+        """
+    def lg2(self, a: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., ftz: Literal['ftz'] | bool = ...) -> Register[f32]:
+        """lg2.<mode>{.ftz}.f32 d:.f32, a:.f32/#
+            The logarithm to the base 2, approximately.
+            PTX ISA, 'Floating Point Instructions: lg2'
+        """
+    def lop3(self, a: Value, b: Value, c: Value, table: int, q: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., op: Literal['or', 'and'] | bool = ...) -> tuple[Register[Any], Register[pred]]:
+        """lop3.<op>.b32 d:.b32/_|p:.pred, a:.b32/#, b:.b32/#, c:.b32/#, table:#0..255/lax, q:.pred/#/!
+            Any bitwise function of three registers, given by its table of eight results.
+            PTX ISA, 'Logic and Shift Instructions: lop3'
+        """
+    def lop3_b32(self, a: Value, b: Value, c: Value, table: int, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ...) -> Register[Any]:
+        """lop3.b32 d:.b32/_, a:.b32/#, b:.b32/#, c:.b32/#, table:#0..255/lax
+            Any bitwise function of three registers, given by its table of eight results.
+            PTX ISA, 'Logic and Shift Instructions: lop3'
+        """
+    def mad(self, a: Value, b: Value, c: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., ftz: Literal['ftz'] | bool = ..., rnd: Literal['rn', 'rz', 'rm', 'rp'] | bool = ..., sat: Literal['sat'] | bool = ...) -> Any:
+        """mad.<rnd>{.ftz}{.sat}.f32 d:.f32, a:.f32/#, b:.f32/#, c:.f32/#
+            Multiplies and adds; since sm_20 the same as fma.
+            PTX ISA, 'Floating Point Instructions: mad'
+        mad.<rnd>.f64 d:.f64, a:.f64/#, b:.f64/#, c:.f64/#
+            Multiplies and adds; since sm_20 the same as fma.
+            PTX ISA, 'Floating Point Instructions: mad'
+        """
+    def mad24_hi(self, a: Value, b: Value, c: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., sat: Literal['sat'] | bool = ..., t: Literal['u32', 's32'] | bool = ...) -> Any:
+        """mad24.hi{.sat}.<t> d:t, a:t/#, b:t/#, c:t/#
+            Multiplies the low 24 bits of two registers and adds a third to the low 32 bits of the 48, or the high 32.
+            PTX ISA, 'Integer Arithmetic Instructions: mad24'
+        """
+    def mad24_lo(self, a: Value, b: Value, c: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., t: Literal['u32', 's32'] | bool = ...) -> Any:
+        """mad24.lo.<t> d:t, a:t/#, b:t/#, c:t/#
+            Multiplies the low 24 bits of two registers and adds a third to the low 32 bits of the 48, or the high 32.
+            PTX ISA, 'Integer Arithmetic Instructions: mad24'
+        """
+    def mad_hi(self, a: Value, b: Value, c: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., sat: Literal['sat'] | bool = ..., t: Literal['u16', 'u32', 'u64', 's16', 's32', 's64'] | bool = ...) -> Any:
+        """mad.hi{.sat}.<t> d:t, a:t/#, b:t/#, c:t/#
+            Multiplies two integers and adds a third to a half of the product, or to all of it.
+            PTX ISA, 'Integer Arithmetic Instructions: mad'
+        mad.hi.<flag>.<t> d:t, a:t/#, b:t/#, c:t/#
+            Multiplies two integers, adds a third to a half of the product, and keeps the carry.
+            PTX ISA, 'Extended-Precision Arithmetic Instructions: mad.cc'
+            gates: bits(t) == 64
+        """
+    def mad_lo(self, a: Value, b: Value, c: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., t: Literal['u16', 'u32', 'u64', 's16', 's32', 's64'] | bool = ...) -> Any:
+        """mad.lo.<t> d:t, a:t/#, b:t/#, c:t/#
+            Multiplies two integers and adds a third to a half of the product, or to all of it.
+            PTX ISA, 'Integer Arithmetic Instructions: mad'
+        mad.lo.<flag>.<t> d:t, a:t/#, b:t/#, c:t/#
+            Multiplies two integers, adds a third to a half of the product, and keeps the carry.
+            PTX ISA, 'Extended-Precision Arithmetic Instructions: mad.cc'
+            gates: bits(t) == 64
+        """
+    def mad_wide(self, a: Value, b: Value, c: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., t: Literal['u16', 'u32', 'u64', 's16', 's32', 's64'] | bool = ...) -> Any:
+        """mad.wide.<t> d:(wide(t)), a:t/#, b:t/#, c:(wide(t))/#
+            Multiplies two integers and adds a third to a half of the product, or to all of it.
+            PTX ISA, 'Integer Arithmetic Instructions: mad'
+        """
+    def madc_hi(self, a: Value, b: Value, c: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., cc: Literal['cc'] | bool = ..., sat: Literal['sat'] | bool = ..., t: Literal['u16', 'u32', 'u64', 's16', 's32', 's64'] | bool = ...) -> Any:
+        """madc.hi{.cc}{.sat}.<t> d:t, a:t/#, b:t/#, c:t/#
+            Multiplies two integers and adds a third and the carry that was kept to a half of the product.
+            PTX ISA, 'Extended-Precision Arithmetic Instructions: madc'
+            gates: bits(t) == 64
+        """
+    def madc_lo(self, a: Value, b: Value, c: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., cc: Literal['cc'] | bool = ..., t: Literal['u16', 'u32', 'u64', 's16', 's32', 's64'] | bool = ...) -> Any:
+        """madc.lo{.cc}.<t> d:t, a:t/#, b:t/#, c:t/#
+            Multiplies two integers and adds a third and the carry that was kept to a half of the product.
+            PTX ISA, 'Extended-Precision Arithmetic Instructions: madc'
+            gates: bits(t) == 64
+        """
+    def mapa(self, a: Value, rank: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., ss: Literal['shared::cluster'] | bool = ..., t: Literal['u32', 'u64'] | bool = ...) -> Any:
+        """mapa{.<ss>}.<t> d:t, a:t/&/#/space(.shared)/lax, rank:.b32/#/integer
+            Maps a shared memory address to the same place in another CTA of the cluster.
+            PTX ISA, 'Data Movement and Conversion Instructions: mapa'
+        """
+    def match(self, a: Value, mask: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., t: Literal['b32', 'b64'] | bool = ...) -> Any:
+        """match.<mode>.sync.<t> d:.b32/integer, a:t/#, mask:.b32/#/integer
+            Finds the lanes that hold the same value.
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: match.sync'
+        match.<mode>.sync.<t> d:.b32/_/integer{|p:.pred/_}, a:t/#, mask:.b32/#/integer
+            Finds the lanes that hold the same value.
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: match.sync'
+        """
+    @overload
+    def max(self, a: Value, b: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., NaN: Literal['NaN'] | bool = ..., abs: Literal['abs'] | bool = ..., ftz: Literal['ftz'] | bool = ..., relu: Literal['relu'] | bool = ..., t: Literal['f16', 'f16x2', 'bf16', 'bf16x2', 'u16', 'u32', 'u64', 's16', 's32', 's64', 'u16x2', 's16x2', 'u8x4', 's8x4'] | bool = ...) -> Any:
+        """max{.ftz}{.NaN}.f32 d:.f32, a:.f32/#, b:.f32/#
+            The greatest of two or three values; a NaN is passed over unless `.NaN` is there.
+            PTX ISA, 'Floating Point Instructions: max'
+            gates: NaN, xorsign
+        max{.ftz}{.NaN}.xorsign.abs.f32 d:.f32, a:.f32/#, b:.f32/#
+            The greatest of two or three values; a NaN is passed over unless `.NaN` is there.
+            PTX ISA, 'Floating Point Instructions: max'
+            gates: NaN, xorsign
+        max{.ftz}{.NaN}{.abs}.f32 d:.f32, a:.f32/#, b:.f32/#, c:.f32/#
+            The greatest of two or three values; a NaN is passed over unless `.NaN` is there.
+            PTX ISA, 'Floating Point Instructions: max'
+            gates: NaN, xorsign
+        max{.ftz}{.NaN}.<t> d:t, a:t, b:t
+            The greater of half precision values.
+            PTX ISA, 'Half Precision Floating Point Instructions: max'
+            gates: xorsign
+        max{.ftz}{.NaN}.xorsign.abs.<t> d:t, a:t, b:t
+            The greater of half precision values.
+            PTX ISA, 'Half Precision Floating Point Instructions: max'
+            gates: xorsign
+        max{.NaN}.<t> d:t, a:t, b:t
+            The greater of half precision values.
+            PTX ISA, 'Half Precision Floating Point Instructions: max'
+            gates: xorsign
+        max{.NaN}.xorsign.abs.<t> d:t, a:t, b:t
+            The greater of half precision values.
+            PTX ISA, 'Half Precision Floating Point Instructions: max'
+            gates: xorsign
+        max{.relu}.<t> d:t, a:t/#, b:t/#
+            The greater of two integers, or of each pair of parts.
+            PTX ISA, 'Integer Arithmetic Instructions: max'
+            gates: relu
+        max{.relu}.<t> d:t, a:t, b:t
+            The greater of two integers, or of each pair of parts.
+            PTX ISA, 'Integer Arithmetic Instructions: max'
+            gates: t in .u16x2 .s16x2, t in .u8x4 .s8x4
+        """
+    @overload
+    def max(self, a: Value, b: Value, c: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., NaN: Literal['NaN'] | bool = ..., abs: Literal['abs'] | bool = ..., ftz: Literal['ftz'] | bool = ..., relu: Literal['relu'] | bool = ..., t: Literal['f16', 'f16x2', 'bf16', 'bf16x2', 'u16', 'u32', 'u64', 's16', 's32', 's64', 'u16x2', 's16x2', 'u8x4', 's8x4'] | bool = ...) -> Register[f32]:
+        ...
+    def max_f64(self, a: Value, b: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ...) -> Register[f64]:
+        """max.f64 d:.f64, a:.f64/#, b:.f64/#
+            The greatest of two or three values; a NaN is passed over unless `.NaN` is there.
+            PTX ISA, 'Floating Point Instructions: max'
+            gates: NaN, xorsign
+        """
+    @overload
+    def mbarrier_arrive(self, bar: Generic[Any] | SharedCluster[Any] | Shared[Any], /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., mc: Literal['multicast::cluster::32b'] | bool = ..., sc: Literal['cta', 'cluster'] | bool = ..., sem: Literal['release', 'relaxed'] | bool = ..., ss: Literal['shared', 'shared::cta'] | bool = ...) -> Any:
+        """mbarrier.arrive{.<sem>}{.<sc>}{.<ss>}.b64 state:.b64/integer, [bar in ss of .shared as mbarrier]
+            Arrives at an mbarrier, maybe after adding the bytes to wait for.
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: mbarrier.arrive'
+            gates: sem, sem == .relaxed, ss == .shared::cluster
+        mbarrier.arrive{.<sem>}{.<sc>}{.<ss>}.b64 state:sink, [bar in ss of .shared as mbarrier]
+            Arrives at an mbarrier, maybe after adding the bytes to wait for.
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: mbarrier.arrive'
+            gates: sem, sem == .relaxed, ss == .shared::cluster
+        mbarrier.arrive{.<sem>}{.<sc>}{.<ss>}.b64 state:.b64/_/integer, [bar in ss of .shared as mbarrier], count:.b32/#1..1048575/integer/lax
+            Arrives at an mbarrier, maybe after adding the bytes to wait for.
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: mbarrier.arrive'
+            gates: sem, sem == .relaxed, ss == .shared::cluster
+        mbarrier.arrive{.<sem>}{.<sc>}.<ss>{.<mc>}.b64 state:sink, [bar in ss of .shared as mbarrier]{, count:.b32/#1..1048575/integer/lax}, mask:.b32/#0..4294967295/integer ?mc
+            Arrives at an mbarrier, maybe after adding the bytes to wait for.
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: mbarrier.arrive'
+            gates: sem, sem == .relaxed, ss == .shared::cluster
+        mbarrier.arrive{.<sem>}{.<sc>}.<mc>.b64 state:.b64/_/integer, [bar in .generic of .shared as mbarrier]{, count:.b32/#1..1048575/integer/lax}, mask:.b32/#0..4294967295/integer
+            Arrives at an mbarrier, maybe after adding the bytes to wait for.
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: mbarrier.arrive'
+            gates: sem, sem == .relaxed, ss == .shared::cluster
+        mbarrier.arrive.<nc>{.<sem>}{.<sc>}{.<ss>}.b64 state:.b64/integer, [bar in ss of .shared as mbarrier], count:.b32/#1..1048575/integer/lax
+            Arrives at an mbarrier, maybe after adding the bytes to wait for.
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: mbarrier.arrive'
+            gates: sem, sem == .relaxed, ss == .shared::cluster
+        mbarrier.arrive.<nc>{.<sem>}{.<sc>}{.<ss>}.b64 state:sink, [bar in ss of .shared as mbarrier], count:.b32/#1..1048575/integer/lax
+            Arrives at an mbarrier, maybe after adding the bytes to wait for.
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: mbarrier.arrive'
+            gates: sem, sem == .relaxed, ss == .shared::cluster
+        """
+    @overload
+    def mbarrier_arrive(self, bar: Generic[Any] | SharedCluster[Any] | Shared[Any], count: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., mc: Literal['multicast::cluster::32b'] | bool = ..., sc: Literal['cta', 'cluster'] | bool = ..., sem: Literal['release', 'relaxed'] | bool = ..., ss: Literal['shared', 'shared::cta'] | bool = ...) -> Any:
+        ...
+    @overload
+    def mbarrier_arrive(self, bar: Generic[Any] | SharedCluster[Any] | Shared[Any], mask: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., mc: Literal['multicast::cluster::32b'] | bool = ..., sc: Literal['cta', 'cluster'] | bool = ..., sem: Literal['release', 'relaxed'] | bool = ..., ss: Literal['shared', 'shared::cta'] | bool = ...) -> Any:
+        ...
+    @overload
+    def mbarrier_arrive(self, bar: Generic[Any] | SharedCluster[Any] | Shared[Any], count: Value, mask: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., mc: Literal['multicast::cluster::32b'] | bool = ..., sc: Literal['cta', 'cluster'] | bool = ..., sem: Literal['release', 'relaxed'] | bool = ..., ss: Literal['shared', 'shared::cta'] | bool = ...) -> Any:
+        ...
+    @overload
+    def mbarrier_arrive_drop(self, bar: Generic[Any] | SharedCluster[Any] | Shared[Any], /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., mc: Literal['multicast::cluster::32b'] | bool = ..., sc: Literal['cta', 'cluster'] | bool = ..., sem: Literal['release', 'relaxed'] | bool = ..., ss: Literal['shared', 'shared::cta'] | bool = ...) -> Any:
+        """mbarrier.arrive_drop{.<sem>}{.<sc>}{.<ss>}.b64 state:.b64/integer, [bar in ss of .shared as mbarrier]
+            Arrives at an mbarrier, and lowers the arrivals that its later phases need.
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: mbarrier.arrive_drop'
+            gates: sem, sem == .relaxed, ss == .shared::cluster
+        mbarrier.arrive_drop{.<sem>}{.<sc>}{.<ss>}.b64 state:sink, [bar in ss of .shared as mbarrier]
+            Arrives at an mbarrier, and lowers the arrivals that its later phases need.
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: mbarrier.arrive_drop'
+            gates: sem, sem == .relaxed, ss == .shared::cluster
+        mbarrier.arrive_drop{.<sem>}{.<sc>}{.<ss>}.b64 state:.b64/_/integer, [bar in ss of .shared as mbarrier], count:.b32/#1..1048575/integer/lax
+            Arrives at an mbarrier, and lowers the arrivals that its later phases need.
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: mbarrier.arrive_drop'
+            gates: sem, sem == .relaxed, ss == .shared::cluster
+        mbarrier.arrive_drop{.<sem>}{.<sc>}.<ss>{.<mc>}.b64 state:sink, [bar in ss of .shared as mbarrier]{, count:.b32/#1..1048575/integer/lax}, mask:.b32/#0..4294967295/integer ?mc
+            Arrives at an mbarrier, and lowers the arrivals that its later phases need.
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: mbarrier.arrive_drop'
+            gates: sem, sem == .relaxed, ss == .shared::cluster
+        mbarrier.arrive_drop{.<sem>}{.<sc>}.<mc>.b64 state:.b64/_/integer, [bar in .generic of .shared as mbarrier]{, count:.b32/#1..1048575/integer/lax}, mask:.b32/#0..4294967295/integer
+            Arrives at an mbarrier, and lowers the arrivals that its later phases need.
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: mbarrier.arrive_drop'
+            gates: sem, sem == .relaxed, ss == .shared::cluster
+        mbarrier.arrive_drop.<nc>{.<sem>}{.<sc>}{.<ss>}.b64 state:.b64/integer, [bar in ss of .shared as mbarrier], count:.b32/#1..1048575/integer/lax
+            Arrives at an mbarrier, and lowers the arrivals that its later phases need.
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: mbarrier.arrive_drop'
+            gates: sem, sem == .relaxed, ss == .shared::cluster
+        mbarrier.arrive_drop.<nc>{.<sem>}{.<sc>}{.<ss>}.b64 state:sink, [bar in ss of .shared as mbarrier], count:.b32/#1..1048575/integer/lax
+            Arrives at an mbarrier, and lowers the arrivals that its later phases need.
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: mbarrier.arrive_drop'
+            gates: sem, sem == .relaxed, ss == .shared::cluster
+        """
+    @overload
+    def mbarrier_arrive_drop(self, bar: Generic[Any] | SharedCluster[Any] | Shared[Any], count: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., mc: Literal['multicast::cluster::32b'] | bool = ..., sc: Literal['cta', 'cluster'] | bool = ..., sem: Literal['release', 'relaxed'] | bool = ..., ss: Literal['shared', 'shared::cta'] | bool = ...) -> Any:
+        ...
+    @overload
+    def mbarrier_arrive_drop(self, bar: Generic[Any] | SharedCluster[Any] | Shared[Any], mask: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., mc: Literal['multicast::cluster::32b'] | bool = ..., sc: Literal['cta', 'cluster'] | bool = ..., sem: Literal['release', 'relaxed'] | bool = ..., ss: Literal['shared', 'shared::cta'] | bool = ...) -> Any:
+        ...
+    @overload
+    def mbarrier_arrive_drop(self, bar: Generic[Any] | SharedCluster[Any] | Shared[Any], count: Value, mask: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., mc: Literal['multicast::cluster::32b'] | bool = ..., sc: Literal['cta', 'cluster'] | bool = ..., sem: Literal['release', 'relaxed'] | bool = ..., ss: Literal['shared', 'shared::cta'] | bool = ...) -> Any:
+        ...
+    @overload
+    def mbarrier_arrive_drop_expect_tx(self, bar: Generic[Any] | SharedCluster[Any] | Shared[Any], tx: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., mc: Literal['multicast::cluster::32b'] | bool = ..., sc: Literal['cta', 'cluster'] | bool = ..., sem: Literal['release', 'relaxed'] | bool = ..., ss: Literal['shared', 'shared::cta'] | bool = ...) -> Any:
+        """mbarrier.arrive_drop.expect_tx{.<sem>}{.<sc>}{.<ss>}.b64 state:.b64/_/integer, [bar in ss of .shared as mbarrier], tx:.b32/#/integer
+            Arrives at an mbarrier, and lowers the arrivals that its later phases need.
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: mbarrier.arrive_drop'
+            gates: sem, sem == .relaxed, ss == .shared::cluster
+        mbarrier.arrive_drop.expect_tx{.<sem>}{.<sc>}.<ss>{.<mc>}.b64 state:sink, [bar in ss of .shared as mbarrier], tx:.b32/#/integer, mask:.b32/#0..4294967295/integer ?mc
+            Arrives at an mbarrier, and lowers the arrivals that its later phases need.
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: mbarrier.arrive_drop'
+            gates: sem, sem == .relaxed, ss == .shared::cluster
+        mbarrier.arrive_drop.expect_tx{.<sem>}{.<sc>}.<mc>.b64 state:.b64/_/integer, [bar in .generic of .shared as mbarrier], tx:.b32/#/integer, mask:.b32/#0..4294967295/integer
+            Arrives at an mbarrier, and lowers the arrivals that its later phases need.
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: mbarrier.arrive_drop'
+            gates: sem, sem == .relaxed, ss == .shared::cluster
+        """
+    @overload
+    def mbarrier_arrive_drop_expect_tx(self, bar: Generic[Any] | SharedCluster[Any] | Shared[Any], tx: Value, mask: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., mc: Literal['multicast::cluster::32b'] | bool = ..., sc: Literal['cta', 'cluster'] | bool = ..., sem: Literal['release', 'relaxed'] | bool = ..., ss: Literal['shared', 'shared::cta'] | bool = ...) -> Any:
+        ...
+    @overload
+    def mbarrier_arrive_expect_tx(self, bar: Generic[Any] | SharedCluster[Any] | Shared[Any], tx: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., mc: Literal['multicast::cluster::32b'] | bool = ..., sc: Literal['cta', 'cluster'] | bool = ..., sem: Literal['release', 'relaxed'] | bool = ..., ss: Literal['shared', 'shared::cta'] | bool = ...) -> Any:
+        """mbarrier.arrive.expect_tx{.<sem>}{.<sc>}{.<ss>}.b64 state:.b64/_/integer, [bar in ss of .shared as mbarrier], tx:.b32/#/integer
+            Arrives at an mbarrier, maybe after adding the bytes to wait for.
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: mbarrier.arrive'
+            gates: sem, sem == .relaxed, ss == .shared::cluster
+        mbarrier.arrive.expect_tx{.<sem>}{.<sc>}.<ss>{.<mc>}.b64 state:sink, [bar in ss of .shared as mbarrier], tx:.b32/#/integer, mask:.b32/#0..4294967295/integer ?mc
+            Arrives at an mbarrier, maybe after adding the bytes to wait for.
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: mbarrier.arrive'
+            gates: sem, sem == .relaxed, ss == .shared::cluster
+        mbarrier.arrive.expect_tx{.<sem>}{.<sc>}.<mc>.b64 state:.b64/_/integer, [bar in .generic of .shared as mbarrier], tx:.b32/#/integer, mask:.b32/#0..4294967295/integer
+            Arrives at an mbarrier, maybe after adding the bytes to wait for.
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: mbarrier.arrive'
+            gates: sem, sem == .relaxed, ss == .shared::cluster
+        """
+    @overload
+    def mbarrier_arrive_expect_tx(self, bar: Generic[Any] | SharedCluster[Any] | Shared[Any], tx: Value, mask: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., mc: Literal['multicast::cluster::32b'] | bool = ..., sc: Literal['cta', 'cluster'] | bool = ..., sem: Literal['release', 'relaxed'] | bool = ..., ss: Literal['shared', 'shared::cta'] | bool = ...) -> Any:
+        ...
+    def mbarrier_check_layout(self, bar: Generic[Any] | Shared[Any], /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., layout: Literal['layout::v0', 'layout::v1'] | bool = ..., ss: Literal['shared', 'shared::cta'] | bool = ...) -> Register[pred]:
+        """mbarrier.check_layout.<layout>{.<ss>}.b64 d:.pred, [bar in ss of (if ss then .shared else .generic) as mbarrier]
+            Tells whether an mbarrier object has a layout.
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: mbarrier.check_layout'
+        """
+    @overload
+    def mbarrier_complete_tx(self, bar: Generic[Any] | SharedCluster[Any] | Shared[Any], tx: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., mc: Literal['multicast::cluster::32b'] | bool = ..., sc: Literal['cta', 'cluster'] | bool = ..., sem: Literal['relaxed'] | bool = ..., ss: Literal['shared', 'shared::cta', 'shared::cluster'] | bool = ...) -> None:
+        """mbarrier.complete_tx{.<sem>}{.<sc>}{.<ss>}{.<mc>}.b64 [bar in ss of .shared as mbarrier], tx:.b32/#/integer, mask:.b32/#0..4294967295/integer ?mc
+            Tells the current phase that bytes have arrived, without a copy.
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: mbarrier.complete_tx'
+        """
+    @overload
+    def mbarrier_complete_tx(self, bar: Generic[Any] | SharedCluster[Any] | Shared[Any], tx: Value, mask: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., mc: Literal['multicast::cluster::32b'] | bool = ..., sc: Literal['cta', 'cluster'] | bool = ..., sem: Literal['relaxed'] | bool = ..., ss: Literal['shared', 'shared::cta', 'shared::cluster'] | bool = ...) -> None:
+        ...
+    @overload
+    def mbarrier_expect_tx(self, bar: Generic[Any] | SharedCluster[Any] | Shared[Any], tx: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., mc: Literal['multicast::cluster::32b'] | bool = ..., sc: Literal['cta', 'cluster'] | bool = ..., sem: Literal['relaxed'] | bool = ..., ss: Literal['shared', 'shared::cta', 'shared::cluster'] | bool = ...) -> None:
+        """mbarrier.expect_tx{.<sem>}{.<sc>}{.<ss>}{.<mc>}.b64 [bar in ss of .shared as mbarrier], tx:.b32/#/integer, mask:.b32/#0..4294967295/integer ?mc
+            Makes the current phase wait for more bytes; it is no arrival.
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: mbarrier.expect_tx'
+        """
+    @overload
+    def mbarrier_expect_tx(self, bar: Generic[Any] | SharedCluster[Any] | Shared[Any], tx: Value, mask: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., mc: Literal['multicast::cluster::32b'] | bool = ..., sc: Literal['cta', 'cluster'] | bool = ..., sem: Literal['relaxed'] | bool = ..., ss: Literal['shared', 'shared::cta', 'shared::cluster'] | bool = ...) -> None:
+        ...
+    def mbarrier_init(self, bar: Generic[Any] | Shared[Any], count: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., layout: Literal['layout::v0', 'layout::v1'] | bool = ..., ss: Literal['shared', 'shared::cta'] | bool = ...) -> None:
+        """mbarrier.init{.<layout>}{.<ss>}.b64 [bar in ss of .shared as mbarrier], count:.b32/#1..1048575/integer
+            Makes an mbarrier object whose phases need a number of arrivals.
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: mbarrier.init'
+            gates: layout
+        """
+    def mbarrier_inval(self, bar: Generic[Any] | Shared[Any], /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., ss: Literal['shared', 'shared::cta'] | bool = ...) -> None:
+        """mbarrier.inval{.<ss>}.b64 [bar in ss of .shared as mbarrier]
+            Ends the life of an mbarrier object, so that its memory can be used otherwise.
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: mbarrier.inval'
+        """
+    def mbarrier_pending_count(self, state: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., layout: Literal['layout::v0'] | bool = ...) -> Register[Any]:
+        """mbarrier.pending_count{.<layout>}.b64 d:.b32/integer, state:.b64/#/integer/nameless
+            Reads the pending arrivals out of a state token.
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: mbarrier.pending_count'
+            gates: layout
+        """
+    def mbarrier_test_wait(self, bar: Generic[Any] | Shared[Any], state: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., ph: Literal['phase_type::primary'] | bool = ..., sc: Literal['cta', 'cluster'] | bool = ..., sem: Literal['acquire', 'relaxed'] | bool = ..., ss: Literal['shared', 'shared::cta'] | bool = ...) -> Any:
+        """mbarrier.test_wait{.<ph>}{.<sem>}{.<sc>}{.<ss>}.b64 d:.pred, [bar in ss of .shared as mbarrier], state:.b64/#/integer/nameless
+            Asks whether a phase of an mbarrier is complete; try_wait may sleep for a while first.
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: mbarrier.test_wait, mbarrier.try_wait'
+            gates: sem, sc == .cluster, sem == .relaxed, ph
+        mbarrier.test_wait.<ph>{.<sem>}{.<sc>}{.<ss>}.b64 d:.pred{|report:.pred/_}{, value:.b8/#/integer/nameless}, [bar in ss of .shared as mbarrier], state:.b64/#/integer/nameless
+            Asks whether a phase of an mbarrier is complete; try_wait may sleep for a while first.
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: mbarrier.test_wait, mbarrier.try_wait'
+            gates: sem, sc == .cluster, sem == .relaxed, ph
+        """
+    def mbarrier_test_wait_parity(self, bar: Generic[Any] | Shared[Any], phase: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., ph: Literal['phase_type::primary', 'phase_type::conditional'] | bool = ..., sc: Literal['cta', 'cluster'] | bool = ..., sem: Literal['acquire', 'relaxed'] | bool = ..., ss: Literal['shared', 'shared::cta'] | bool = ...) -> Any:
+        """mbarrier.test_wait.parity{.<ph>}{.<sem>}{.<sc>}{.<ss>}.b64 d:.pred, [bar in ss of .shared as mbarrier], phase:.b32/#0..1/integer
+            Asks whether a phase of an mbarrier is complete; try_wait may sleep for a while first.
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: mbarrier.test_wait, mbarrier.try_wait'
+            gates: sem, sc == .cluster, sem == .relaxed, ph
+        mbarrier.test_wait.parity.<ph>{.<sem>}{.<sc>}{.<ss>}.b64 d:.pred{|report:.pred/_}{, value:.b8/#/integer/nameless}, [bar in ss of .shared as mbarrier], phase:.b32/#0..1/integer/lax
+            Asks whether a phase of an mbarrier is complete; try_wait may sleep for a while first.
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: mbarrier.test_wait, mbarrier.try_wait'
+            gates: sem, sc == .cluster, sem == .relaxed, ph
+        """
+    @overload
+    def mbarrier_try_wait(self, bar: Generic[Any] | Shared[Any], state: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., ph: Literal['phase_type::primary'] | bool = ..., sc: Literal['cta', 'cluster'] | bool = ..., sem: Literal['acquire', 'relaxed'] | bool = ..., ss: Literal['shared', 'shared::cta'] | bool = ...) -> Any:
+        """mbarrier.try_wait{.<ph>}{.<sem>}{.<sc>}{.<ss>}.b64 d:.pred, [bar in ss of .shared as mbarrier], state:.b64/#/integer/nameless{, hint:.b32/#/integer}
+            Asks whether a phase of an mbarrier is complete; try_wait may sleep for a while first.
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: mbarrier.test_wait, mbarrier.try_wait'
+            gates: sem, sc == .cluster, sem == .relaxed, ph
+        mbarrier.try_wait.<ph>{.<sem>}{.<sc>}{.<ss>}.b64 d:.pred{|report:.pred/_}{, value:.b8/#/integer/nameless}, [bar in ss of .shared as mbarrier], state:.b64/#/integer/nameless{, hint:.b32/#/integer}
+            Asks whether a phase of an mbarrier is complete; try_wait may sleep for a while first.
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: mbarrier.test_wait, mbarrier.try_wait'
+            gates: sem, sc == .cluster, sem == .relaxed, ph
+        """
+    @overload
+    def mbarrier_try_wait(self, bar: Generic[Any] | Shared[Any], state: Value, hint: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., ph: Literal['phase_type::primary'] | bool = ..., sc: Literal['cta', 'cluster'] | bool = ..., sem: Literal['acquire', 'relaxed'] | bool = ..., ss: Literal['shared', 'shared::cta'] | bool = ...) -> Any:
+        ...
+    @overload
+    def mbarrier_try_wait_parity(self, bar: Generic[Any] | Shared[Any], phase: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., ph: Literal['phase_type::primary', 'phase_type::conditional'] | bool = ..., sc: Literal['cta', 'cluster'] | bool = ..., sem: Literal['acquire', 'relaxed'] | bool = ..., ss: Literal['shared', 'shared::cta'] | bool = ...) -> Any:
+        """mbarrier.try_wait.parity{.<ph>}{.<sem>}{.<sc>}{.<ss>}.b64 d:.pred, [bar in ss of .shared as mbarrier], phase:.b32/#0..1/integer{, hint:.b32/#/integer}
+            Asks whether a phase of an mbarrier is complete; try_wait may sleep for a while first.
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: mbarrier.test_wait, mbarrier.try_wait'
+            gates: sem, sc == .cluster, sem == .relaxed, ph
+        mbarrier.try_wait.parity.<ph>{.<sem>}{.<sc>}{.<ss>}.b64 d:.pred{|report:.pred/_}{, value:.b8/#/integer/nameless}, [bar in ss of .shared as mbarrier], phase:.b32/#0..1/integer/lax{, hint:.b32/#/integer}
+            Asks whether a phase of an mbarrier is complete; try_wait may sleep for a while first.
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: mbarrier.test_wait, mbarrier.try_wait'
+            gates: sem, sc == .cluster, sem == .relaxed, ph
+        """
+    @overload
+    def mbarrier_try_wait_parity(self, bar: Generic[Any] | Shared[Any], phase: Value, hint: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., ph: Literal['phase_type::primary', 'phase_type::conditional'] | bool = ..., sc: Literal['cta', 'cluster'] | bool = ..., sem: Literal['acquire', 'relaxed'] | bool = ..., ss: Literal['shared', 'shared::cta'] | bool = ...) -> Any:
+        ...
+    def membar(self, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., level: Literal['cta', 'gl', 'sys'] | bool = ...) -> None:
+        """membar.<level>
+            Orders the thread's earlier memory accesses before its later ones.
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: membar, fence'
+        """
+    def membar_proxy(self, *, into: Into = ..., guard: Guard = ..., unless: Guard = ...) -> None:
+        """membar.proxy.<kind>
+            Orders accesses through different proxies to the same memory.
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: membar, fence'
+        membar.proxy.<kind>
+            Orders accesses through different proxies to the same memory.
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: membar, fence'
+        """
+    @overload
+    def min(self, a: Value, b: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., NaN: Literal['NaN'] | bool = ..., abs: Literal['abs'] | bool = ..., ftz: Literal['ftz'] | bool = ..., relu: Literal['relu'] | bool = ..., t: Literal['f16', 'f16x2', 'bf16', 'bf16x2', 'u16', 'u32', 'u64', 's16', 's32', 's64', 'u16x2', 's16x2', 'u8x4', 's8x4'] | bool = ...) -> Any:
+        """min{.ftz}{.NaN}.f32 d:.f32, a:.f32/#, b:.f32/#
+            The smallest of two or three values; a NaN is passed over unless `.NaN` is there.
+            PTX ISA, 'Floating Point Instructions: min'
+            gates: NaN, xorsign
+        min{.ftz}{.NaN}.xorsign.abs.f32 d:.f32, a:.f32/#, b:.f32/#
+            The smallest of two or three values; a NaN is passed over unless `.NaN` is there.
+            PTX ISA, 'Floating Point Instructions: min'
+            gates: NaN, xorsign
+        min{.ftz}{.NaN}{.abs}.f32 d:.f32, a:.f32/#, b:.f32/#, c:.f32/#
+            The smallest of two or three values; a NaN is passed over unless `.NaN` is there.
+            PTX ISA, 'Floating Point Instructions: min'
+            gates: NaN, xorsign
+        min{.ftz}{.NaN}.<t> d:t, a:t, b:t
+            The smaller of half precision values.
+            PTX ISA, 'Half Precision Floating Point Instructions: min'
+            gates: xorsign
+        min{.ftz}{.NaN}.xorsign.abs.<t> d:t, a:t, b:t
+            The smaller of half precision values.
+            PTX ISA, 'Half Precision Floating Point Instructions: min'
+            gates: xorsign
+        min{.NaN}.<t> d:t, a:t, b:t
+            The smaller of half precision values.
+            PTX ISA, 'Half Precision Floating Point Instructions: min'
+            gates: xorsign
+        min{.NaN}.xorsign.abs.<t> d:t, a:t, b:t
+            The smaller of half precision values.
+            PTX ISA, 'Half Precision Floating Point Instructions: min'
+            gates: xorsign
+        min{.relu}.<t> d:t, a:t/#, b:t/#
+            The smaller of two integers, or of each pair of parts.
+            PTX ISA, 'Integer Arithmetic Instructions: min'
+            gates: relu
+        min{.relu}.<t> d:t, a:t, b:t
+            The smaller of two integers, or of each pair of parts.
+            PTX ISA, 'Integer Arithmetic Instructions: min'
+            gates: t in .u16x2 .s16x2, t in .u8x4 .s8x4
+        """
+    @overload
+    def min(self, a: Value, b: Value, c: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., NaN: Literal['NaN'] | bool = ..., abs: Literal['abs'] | bool = ..., ftz: Literal['ftz'] | bool = ..., relu: Literal['relu'] | bool = ..., t: Literal['f16', 'f16x2', 'bf16', 'bf16x2', 'u16', 'u32', 'u64', 's16', 's32', 's64', 'u16x2', 's16x2', 'u8x4', 's8x4'] | bool = ...) -> Register[f32]:
+        ...
+    def min_f64(self, a: Value, b: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ...) -> Register[f64]:
+        """min.f64 d:.f64, a:.f64/#, b:.f64/#
+            The smallest of two or three values; a NaN is passed over unless `.NaN` is there.
+            PTX ISA, 'Floating Point Instructions: min'
+            gates: NaN, xorsign
+        """
+    @overload
+    def mma(self, a: Sequence[Value], b: Sequence[Value], c: Sequence[Value], e: Value, f: int, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., at: Literal['bf16', 'tf32', 'e4m3', 'e5m2', 'e3m2', 'e2m3', 'e2m1', 'u8', 's8', 'u4', 's4'] | bool = ..., bt: Literal['e4m3', 'e5m2', 'e3m2', 'e2m3', 'e2m1', 'u8', 's8', 'u4', 's4'] | bool = ..., dt: Literal['f16', 'f32'] | bool = ..., kind: Literal['kind::mxf4', 'kind::mxf4nvf4', 'kind::mxf8f6f4'] | bool = ..., satfinite: Literal['satfinite'] | bool = ..., shape: Literal['m16n8k16', 'm16n8k32', 'm16n8k8', 'm16n8k64', 'm16n8k128'] | bool = ..., size: Literal['scale_vec::1X', 'scale_vec::2X', 'scale_vec::4X'] | bool = ..., sp: Literal['sp', 'sp::ordered_metadata'] | bool = ..., st: Literal['ue8m0', 'ue4m3'] | bool = ...) -> Any:
+        """mma.<sp>.sync.aligned.<shape>.row.col.<dt>.f16.f16.<dt> {d:dw/halves(dt == .f16)/_/loose/vector * dn}, {a:.b32/halves/loose/vector * (m * k * 8 / 1024)}, {b:.b32/halves/loose/vector * (n * k * 16 / 1024)}, {c:dw/halves(dt == .f16)/loose/vector * dn}, e:.b32/integer/loose/vector, f:#0..3
+            The same with a sparse first matrix: half its elements are stored, with which ones they are.
+            PTX ISA, 'Multiply-and-Accumulate Instruction: mma.sp'
+            gates: sp == .sp::ordered_metadata
+        mma.<sp>.sync.aligned.<shape>.row.col.f32.<at>.<at>.f32 {d:.f32/_/loose/vector * 4}, {a:.b32/loose/vector * (m * k * bits(at) / 2048)}, {b:.b32/loose/vector * (n * k * bits(at) / 1024)}, {c:.f32/loose/vector * 4}, e:.b32/integer/loose/vector, f:#0..3
+            The same with a sparse first matrix: half its elements are stored, with which ones they are.
+            PTX ISA, 'Multiply-and-Accumulate Instruction: mma.sp'
+            gates: sp == .sp::ordered_metadata
+        mma.<sp>.sync.aligned.<shape>.row.col.<dt>.<at>.<bt>.<dt> {d:dw/halves(dt == .f16)/exact(dt == .f32)/_/loose/vector * dn}, {a:.b32/loose/vector * (m * k * 8 / 2048)}, {b:.b32/loose/vector * (n * k * 8 / 1024)}, {c:dw/halves(dt == .f16)/exact(dt == .f32)/loose/vector * dn}, e:.b32/integer/loose/vector, f:#0
+            The same with a sparse first matrix: half its elements are stored, with which ones they are.
+            PTX ISA, 'Multiply-and-Accumulate Instruction: mma.sp'
+            gates: sp == .sp::ordered_metadata, dt == .f16
+        mma.<sp>.sync.aligned.<shape>.row.col.<kind>.<dt>.<at>.<bt>.<dt> {d:dw/halves(dt == .f16)/exact(dt == .f32)/_/loose/vector * dn}, {a:.b32/loose/vector * 4}, {b:.b32/loose/vector * 4}, {c:dw/halves(dt == .f16)/exact(dt == .f32)/loose/vector * dn}, e:.b32/integer/loose/vector, f:#0
+            The same with a sparse first matrix: half its elements are stored, with which ones they are.
+            PTX ISA, 'Multiply-and-Accumulate Instruction: mma.sp'
+            gates: sp == .sp::ordered_metadata, dt == .f16 or at not in float8 or bt not in float8
+        mma.<sp>.sync.aligned.<shape>.row.col.<kind>.block_scale{.<size>}.f32.<at>.<bt>.f32.<st> {d:.f32/exact/_/loose/vector * 4}, {a:.b32/exact/loose/vector * 4}, {b:.b32/exact/loose/vector * 4}, {c:.f32/exact/loose/vector * 4}, e:.b32/integer/loose/vector, f:#0, scale_a:.b32/integer/loose/vector, {byte_a:.b16/#0..3/integer, thread_a:.b16/#0..1/integer}, scale_b:.b32/integer/loose/vector, {byte_b:.b16/#0..3/integer, thread_b:.b16/#0..3/integer}
+            The same with a sparse first matrix: half its elements are stored, with which ones they are.
+            PTX ISA, 'Multiply-and-Accumulate Instruction: mma.sp'
+            gates: sp == .sp::ordered_metadata, kind == .kind::mxf8f6f4, kind != .kind::mxf8f6f4, size == .scale_vec::4X and st == .ue8m0
+        mma.<sp>.sync.aligned.<shape>.row.col{.satfinite}.s32.<at>.<bt>.s32 {d:.s32/integer/_/loose/vector * (m * n / 32)}, {a:.b32/loose/vector * (m * k * bits(at) / 2048)}, {b:.b32/loose/vector * (n * k * bits(bt) / 1024)}, {c:.s32/integer/loose/vector * (m * n / 32)}, e:.b32/integer/loose/vector, f:#0..3
+            The same with a sparse first matrix: half its elements are stored, with which ones they are.
+            PTX ISA, 'Multiply-and-Accumulate Instruction: mma.sp'
+            gates: sp == .sp::ordered_metadata
+        """
+    @overload
+    def mma(self, a: Sequence[Value], b: Sequence[Value], c: Sequence[Value], e: Value, f: int, scale_a: Value, byte_a: Value, scale_b: Value, byte_b: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., at: Literal['bf16', 'tf32', 'e4m3', 'e5m2', 'e3m2', 'e2m3', 'e2m1', 'u8', 's8', 'u4', 's4'] | bool = ..., bt: Literal['e4m3', 'e5m2', 'e3m2', 'e2m3', 'e2m1', 'u8', 's8', 'u4', 's4'] | bool = ..., dt: Literal['f16', 'f32'] | bool = ..., kind: Literal['kind::mxf4', 'kind::mxf4nvf4', 'kind::mxf8f6f4'] | bool = ..., satfinite: Literal['satfinite'] | bool = ..., shape: Literal['m16n8k16', 'm16n8k32', 'm16n8k8', 'm16n8k64', 'm16n8k128'] | bool = ..., size: Literal['scale_vec::1X', 'scale_vec::2X', 'scale_vec::4X'] | bool = ..., sp: Literal['sp', 'sp::ordered_metadata'] | bool = ..., st: Literal['ue8m0', 'ue4m3'] | bool = ...) -> tuple[Register[f32], ...]:
+        ...
+    @overload
+    def mma_sync_aligned(self, a: Sequence[Value], b: Sequence[Value], c: Sequence[Value], /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., al: Literal['row', 'col'] | bool = ..., at: Literal['bf16', 'tf32', 'e4m3', 'e5m2', 'e3m2', 'e2m3', 'e2m1', 'u8', 's8', 'u4', 's4'] | bool = ..., bl: Literal['row', 'col'] | bool = ..., bt: Literal['e4m3', 'e5m2', 'e3m2', 'e2m3', 'e2m1', 'u8', 's8', 'u4', 's4'] | bool = ..., ct: Literal['f16', 'f32'] | bool = ..., dt: Literal['f16', 'f32'] | bool = ..., kind: Literal['kind::mxf4', 'kind::mxf4nvf4', 'kind::mxf8f6f4'] | bool = ..., op: Literal['xor', 'and'] | bool = ..., rnd: Literal['rn', 'rz', 'rm', 'rp'] | bool = ..., satfinite: Literal['satfinite'] | bool = ..., shape: Literal['m16n8k8', 'm16n8k16', 'm16n8k4', 'm16n8k32', 'm16n8k64', 'm8n8k4', 'm8n8k16', 'm8n8k32', 'm8n8k128', 'm16n8k128', 'm16n8k256'] | bool = ..., size: Literal['scale_vec::1X', 'scale_vec::2X', 'scale_vec::4X'] | bool = ..., st: Literal['ue8m0', 'ue4m3'] | bool = ...) -> Any:
+        """mma.sync.aligned.<shape>.<al>.<bl>.<dt>.f16.f16.<ct> {d:dw/halves(dt == .f16)/exact(dt == .f32)/_/loose/vector * (if dt == .f16 then 4 else 8)}, {a:.b32/halves/loose/vector * 2}, {b:.b32/halves/loose/vector * 2}, {c:(if ct == .f16 then .b32 else .f32)/halves(ct == .f16)/exact(ct == .f32)/loose/vector * (if ct == .f16 then 4 else 8)}
+            Multiplies two matrices that lie in the registers of a warp and adds a third.
+            PTX ISA, 'Multiply-and-Accumulate Instruction: mma'
+        mma.sync.aligned.<shape>.row.col.<dt>.f16.f16.<dt> {d:dw/halves(dt == .f16)/exact(dt == .f32)/_/loose/vector * dn}, {a:.b32/halves/loose/vector * (m * k * 16 / 1024)}, {b:.b32/halves/loose/vector * (n * k * 16 / 1024)}, {c:dw/halves(dt == .f16)/exact(dt == .f32)/loose/vector * dn}
+            Multiplies two matrices that lie in the registers of a warp and adds a third.
+            PTX ISA, 'Multiply-and-Accumulate Instruction: mma'
+            gates: shape == .m16n8k16
+        mma.sync.aligned.<shape>.row.col.f32.<at>.<at>.f32 {d:.f32/exact/_/loose/vector * 4}, {a:.b32/exact/loose/vector * (m * k * bits(at) / 1024)}, {b:.b32/exact/loose/vector * (n * k * bits(at) / 1024)}, {c:.f32/exact/loose/vector * 4}
+            Multiplies two matrices that lie in the registers of a warp and adds a third.
+            PTX ISA, 'Multiply-and-Accumulate Instruction: mma'
+        mma.sync.aligned.<shape>.row.col.<dt>.<at>.<bt>.<dt> {d:dw/halves(dt == .f16)/exact(dt == .f32)/_/loose/vector * dn}, {a:.b32/loose/vector * (m * k * 8 / 1024)}, {b:.b32/loose/vector * (n * k * 8 / 1024)}, {c:dw/halves(dt == .f16)/exact(dt == .f32)/loose/vector * dn}
+            Multiplies two matrices that lie in the registers of a warp and adds a third.
+            PTX ISA, 'Multiply-and-Accumulate Instruction: mma'
+            gates: shape == .m16n8k16 or dt == .f16
+        mma.sync.aligned.<shape>.row.col.<kind>.<dt>.<at>.<bt>.<dt> {d:dw/halves(dt == .f16)/exact(dt == .f32)/_/loose/vector * dn}, {a:.b32/loose/vector * 4}, {b:.b32/loose/vector * 2}, {c:dw/halves(dt == .f16)/exact(dt == .f32)/loose/vector * dn}
+            Multiplies two matrices that lie in the registers of a warp and adds a third.
+            PTX ISA, 'Multiply-and-Accumulate Instruction: mma'
+            gates: dt == .f16, at not in float8 or bt not in float8
+        mma.sync.aligned.<shape>.row.col.<kind>.block_scale{.<size>}.f32.<at>.<bt>.f32.<st> {d:.f32/exact/_/loose/vector * 4}, {a:.b32/exact/loose/vector * 4}, {b:.b32/exact/loose/vector * 2}, {c:.f32/exact/loose/vector * 4}, scale_a:.b32/integer/loose/vector, {byte_a:.b16/#0..3/integer, thread_a:.b16/#0..1/integer}, scale_b:.b32/integer/loose/vector, {byte_b:.b16/#0..3/integer, thread_b:.b16/#0..3/integer}
+            Multiplies two matrices that lie in the registers of a warp and adds a third.
+            PTX ISA, 'Multiply-and-Accumulate Instruction: mma'
+            gates: size == .scale_vec::4X and st == .ue8m0
+        mma.sync.aligned.<shape>.row.col{.<rnd>}.f64.f64.f64.f64 {d:.f64/_/loose/vector * (m * n / 32)}, {a:.f64/loose/vector * (m * k / 32)}, {b:.f64/loose/vector * (n * k / 32)}, {c:.f64/loose/vector * (m * n / 32)}
+            Multiplies two matrices that lie in the registers of a warp and adds a third.
+            PTX ISA, 'Multiply-and-Accumulate Instruction: mma'
+            gates: shape != .m8n8k4
+        mma.sync.aligned.<shape>.row.col{.satfinite}.s32.<at>.<bt>.s32 {d:.s32/integer/_/loose/vector * (m * n / 32)}, {a:.b32/integer(shape == .m8n8k16)/loose/vector * (m * k * bits(at) / 1024)}, {b:.b32/integer(shape == .m8n8k16)/loose/vector * (n * k * bits(bt) / 1024)}, {c:.s32/integer/loose/vector * (m * n / 32)}
+            Multiplies two matrices that lie in the registers of a warp and adds a third.
+            PTX ISA, 'Multiply-and-Accumulate Instruction: mma'
+            gates: m == 16
+        mma.sync.aligned.<shape>.row.col.s32.b1.b1.s32.<op>.popc {d:.s32/integer/_/loose/vector * (m * n / 32)}, {a:.b32/loose/vector * (m * k / 1024)}, {b:.b32/loose/vector * (n * k / 1024)}, {c:.s32/integer/loose/vector * (m * n / 32)}
+            Multiplies two matrices that lie in the registers of a warp and adds a third.
+            PTX ISA, 'Multiply-and-Accumulate Instruction: mma'
+            gates: m == 16, op == .and
+        """
+    @overload
+    def mma_sync_aligned(self, a: Sequence[Value], b: Sequence[Value], c: Sequence[Value], scale_a: Value, byte_a: Value, scale_b: Value, byte_b: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., al: Literal['row', 'col'] | bool = ..., at: Literal['bf16', 'tf32', 'e4m3', 'e5m2', 'e3m2', 'e2m3', 'e2m1', 'u8', 's8', 'u4', 's4'] | bool = ..., bl: Literal['row', 'col'] | bool = ..., bt: Literal['e4m3', 'e5m2', 'e3m2', 'e2m3', 'e2m1', 'u8', 's8', 'u4', 's4'] | bool = ..., ct: Literal['f16', 'f32'] | bool = ..., dt: Literal['f16', 'f32'] | bool = ..., kind: Literal['kind::mxf4', 'kind::mxf4nvf4', 'kind::mxf8f6f4'] | bool = ..., op: Literal['xor', 'and'] | bool = ..., rnd: Literal['rn', 'rz', 'rm', 'rp'] | bool = ..., satfinite: Literal['satfinite'] | bool = ..., shape: Literal['m16n8k8', 'm16n8k16', 'm16n8k4', 'm16n8k32', 'm16n8k64', 'm8n8k4', 'm8n8k16', 'm8n8k32', 'm8n8k128', 'm16n8k128', 'm16n8k256'] | bool = ..., size: Literal['scale_vec::1X', 'scale_vec::2X', 'scale_vec::4X'] | bool = ..., st: Literal['ue8m0', 'ue4m3'] | bool = ...) -> tuple[Register[f32], ...]:
+        ...
+    def mov(self, a: Sequence[Value] | Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., t: Literal['b16', 'b32', 'b64', 'u16', 'u32', 'u64', 's16', 's32', 's64', 'f32', 'f64', 'b128'] | bool = ..., vec: Literal['v2', 'v4'] | bool = ...) -> Any:
+        """mov.<t> d:t, a:t/#/&/special
+            Sets a register from a register, a constant, a special register or the address of a variable.
+            PTX ISA, 'Data Movement and Conversion Instructions: mov'
+        mov.<vec>.<t> d:t/_ * number(vec), a:t/#/special(kind(t) != .f) * number(vec)
+            Sets a register from a register, a constant, a special register or the address of a variable.
+            PTX ISA, 'Data Movement and Conversion Instructions: mov'
+        mov.<t> d:t, a:(word(.b, bits(t) / 2))/# * 2
+            Packs registers into a wider one, or unpacks it.
+            PTX ISA, 'Data Movement and Conversion Instructions: mov'
+            gates: t == .b128
+        mov.<t> d:t, a:(word(.b, bits(t) / 4))/#/special(t == .b128) * 4
+            Packs registers into a wider one, or unpacks it.
+            PTX ISA, 'Data Movement and Conversion Instructions: mov'
+            gates: t == .b128
+        mov.<t> d:(word(.b, bits(t) / 2))/_ * 2, a:t/#/&/special
+            Packs registers into a wider one, or unpacks it.
+            PTX ISA, 'Data Movement and Conversion Instructions: mov'
+            gates: t == .b128
+        mov.<t> d:(word(.b, bits(t) / 4))/_ * 4, a:t/#/&/special
+            Packs registers into a wider one, or unpacks it.
+            PTX ISA, 'Data Movement and Conversion Instructions: mov'
+            gates: t == .b128
+        """
+    def mov_b128(self, a: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ...) -> Register[Any]:
+        """mov.b128 d:.b128, a:.b128/#/&
+            Sets a register from a register, a constant, a special register or the address of a variable.
+            PTX ISA, 'Data Movement and Conversion Instructions: mov'
+        """
+    def mov_pred(self, a: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ...) -> Register[pred]:
+        """mov.pred d:.pred, a:.pred/#/!/special
+            Sets a register from a register, a constant, a special register or the address of a variable.
+            PTX ISA, 'Data Movement and Conversion Instructions: mov'
+        """
+    def movmatrix_sync_aligned(self, a: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ...) -> Register[Any]:
+        """movmatrix.sync.aligned.<shape>.trans.b16 d:.b32/loose, a:.b32/loose
+            Transposes an 8x8 matrix that lies in one register of each thread of a warp.
+            PTX ISA, 'Warp-level matrix transpose instruction: movmatrix'
+        """
+    @overload
+    def mul(self, a: Value, b: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., at: Literal['e4m3x4', 'e5m2x4', 'e2m3x4', 'e3m2x4', 'e2m1x4', 'e2m1p4x4', 'ue8m0x4', 'f16x2', 'bf16x2'] | bool = ..., bt: Literal['e4m3x4', 'e5m2x4', 'e2m3x4', 'e3m2x4', 'e2m1x4', 'e2m1p4x4', 'ue8m0x4'] | bool = ..., ct: Literal['f16x2', 'bf16x2'] | bool = ..., dt: Literal['e4m3x4', 'e5m2x4', 'f16x2', 'bf16x2'] | bool = ..., ftz: Literal['ftz'] | bool = ..., rnd: Literal['rn', 'rz', 'rm', 'rp'] | bool = ..., sat: Literal['sat'] | bool = ..., satfinite: Literal['satfinite'] | bool = ..., t: Literal['f16', 'f16x2', 'bf16', 'bf16x2'] | bool = ...) -> Any:
+        """mul{.<rnd>}{.satfinite}.<dt>.<at>.<bt> d:dt, a:at/own, b:bt/own
+            Multiplies narrow floats.
+            PTX ISA, 'Alternate Floating Point Instructions: mul'
+        mul{.<rnd>}{.ftz}{.sat}.f32 d:.f32, a:.f32/#, b:.f32/#
+            Multiplies two floating-point values, or two pairs.
+            PTX ISA, 'Floating Point Instructions: mul'
+        mul{.<rnd>}{.ftz}.f32x2 d:.f32x2, a:.f32x2, b:.f32x2
+            Multiplies two floating-point values, or two pairs.
+            PTX ISA, 'Floating Point Instructions: mul'
+        mul{.<rnd>}.f64 d:.f64, a:.f64/#, b:.f64/#
+            Multiplies two floating-point values, or two pairs.
+            PTX ISA, 'Floating Point Instructions: mul'
+        mul{.<rnd>}{.ftz}{.sat}.<t> d:t, a:t, b:t
+            Multiplies half precision values.
+            PTX ISA, 'Half Precision Floating Point Instructions: mul'
+        mul{.<rnd>}.<t> d:t, a:t, b:t
+            Multiplies half precision values.
+            PTX ISA, 'Half Precision Floating Point Instructions: mul'
+        mul.<rnd>{.ftz}.<dt>.f32x2.f32x2 d:dt, a:.f32x2, c:.f32x2
+            Multiplies values of which one is converted first, or whose product is converted.
+            PTX ISA, 'Mixed Precision Floating Point Instructions: mul'
+        mul.<at>.<at>.<ct> d:at, a:at, c:ct
+            Multiplies values of which one is converted first, or whose product is converted.
+            PTX ISA, 'Mixed Precision Floating Point Instructions: mul'
+        """
+    @overload
+    def mul(self, a: Value, c: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., at: Literal['e4m3x4', 'e5m2x4', 'e2m3x4', 'e3m2x4', 'e2m1x4', 'e2m1p4x4', 'ue8m0x4', 'f16x2', 'bf16x2'] | bool = ..., bt: Literal['e4m3x4', 'e5m2x4', 'e2m3x4', 'e3m2x4', 'e2m1x4', 'e2m1p4x4', 'ue8m0x4'] | bool = ..., ct: Literal['f16x2', 'bf16x2'] | bool = ..., dt: Literal['e4m3x4', 'e5m2x4', 'f16x2', 'bf16x2'] | bool = ..., ftz: Literal['ftz'] | bool = ..., rnd: Literal['rn', 'rz', 'rm', 'rp'] | bool = ..., sat: Literal['sat'] | bool = ..., satfinite: Literal['satfinite'] | bool = ..., t: Literal['f16', 'f16x2', 'bf16', 'bf16x2'] | bool = ...) -> Any:
+        ...
+    def mul24_hi(self, a: Value, b: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., t: Literal['u32', 's32'] | bool = ...) -> Any:
+        """mul24.hi.<t> d:t, a:t/#, b:t/#
+            Multiplies the low 24 bits of two registers: the low 32 bits of the 48, or the high 32.
+            PTX ISA, 'Integer Arithmetic Instructions: mul24'
+        """
+    def mul24_lo(self, a: Value, b: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., t: Literal['u32', 's32'] | bool = ...) -> Any:
+        """mul24.lo.<t> d:t, a:t/#, b:t/#
+            Multiplies the low 24 bits of two registers: the low 32 bits of the 48, or the high 32.
+            PTX ISA, 'Integer Arithmetic Instructions: mul24'
+        """
+    def mul_hi(self, a: Value, b: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., t: Literal['u16', 'u32', 'u64', 's16', 's32', 's64'] | bool = ...) -> Any:
+        """mul.hi.<t> d:t, a:t/#, b:t/#
+            Multiplies two integers: the low half of the product, the high half, or all of it.
+            PTX ISA, 'Integer Arithmetic Instructions: mul'
+        """
+    def mul_lo(self, a: Value, b: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., t: Literal['u16', 'u32', 'u64', 's16', 's32', 's64'] | bool = ...) -> Any:
+        """mul.lo.<t> d:t, a:t/#, b:t/#
+            Multiplies two integers: the low half of the product, the high half, or all of it.
+            PTX ISA, 'Integer Arithmetic Instructions: mul'
+        """
+    def mul_wide(self, a: Value, b: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., t: Literal['u16', 'u32', 'u64', 's16', 's32', 's64'] | bool = ...) -> Any:
+        """mul.wide.<t> d:(wide(t)), a:t/#, b:t/#
+            Multiplies two integers: the low half of the product, the high half, or all of it.
+            PTX ISA, 'Integer Arithmetic Instructions: mul'
+        """
+    @overload
+    def multimem_cp_async_bulk(self, d: Global[Any], s: Shared[Any], n: Value, bytes_mask: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., bm: Literal['cp_mask'] | bool = ..., sc: Literal['cta', 'cluster', 'gpu', 'sys'] | bool = ..., sem: Literal['weak', 'relaxed'] | bool = ..., t: Literal['b128'] | bool = ...) -> None:
+        """multimem.cp.async.bulk{.<sem>}{.<sc>}.<dst>.<src>.<cm>{.<bm>}{.<t>} [d in .global align 16], [s in .shared::cta align 16], n:.u32/integer/#0..1048560 step 16, bytes_mask:.b16/#/integer/nameless ?bm
+            Copies a range of bytes of shared memory to every location behind a multimem address.
+            PTX ISA, 'Data Movement and Conversion Instructions: multimem.cp.async.bulk'
+            gates: sem, bm
+        """
+    @overload
+    def multimem_cp_async_bulk(self, d: Global[Any], s: Shared[Any], n: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., bm: Literal['cp_mask'] | bool = ..., sc: Literal['cta', 'cluster', 'gpu', 'sys'] | bool = ..., sem: Literal['weak', 'relaxed'] | bool = ..., t: Literal['b128'] | bool = ...) -> None:
+        ...
+    def multimem_cp_reduce_async_bulk(self, d: Global[Any], s: Shared[Any], n: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., ftz: Literal['noftz'] | bool = ..., op: Literal['and', 'or', 'xor', 'add', 'inc', 'dec', 'min', 'max'] | bool = ..., sc: Literal['cta', 'cluster', 'gpu', 'sys'] | bool = ..., sem: Literal['relaxed'] | bool = ..., t: Literal['f16', 'bf16', 'b32', 'u32', 's32', 'b64', 'u64', 's64', 'f32', 'f64'] | bool = ...) -> None:
+        """multimem.cp.reduce.async.bulk{.<sem>}{.<sc>}.<dst>.<src>.<cm>.<op>{.<ftz>}.<t> [d in .global align 16], [s in .shared::cta align 16], n:.u32/integer/#0..1048560 step 16
+            Combines a range of bytes of shared memory with every location behind a multimem address.
+            PTX ISA, 'Data Movement and Conversion Instructions: multimem.cp.reduce.async.bulk'
+            gates: sem, ftz and t == .f32
+        """
+    def multimem_ld_reduce(self, a: Generic[Any] | Global[Any], /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., acc: Literal['acc::f32', 'acc::f16'] | bool = ..., op: Literal['min', 'max', 'add', 'and', 'or', 'xor'] | bool = ..., sc: Literal['cta', 'cluster', 'gpu', 'sys'] | bool = ..., sem: Literal['weak', 'relaxed', 'acquire'] | bool = ..., ss: Literal['global'] | bool = ..., t: Literal['b32', 'b64', 'u32', 'u64', 's32', 's64', 'f16x2', 'bf16x2', 'f32', 'f64', 'e5m2x4', 'e4m3x4', 'f16', 'bf16', 'e5m2', 'e5m2x2', 'e4m3', 'e4m3x2'] | bool = ..., vec: Literal['v2', 'v4', 'v8'] | bool = ...) -> Any:
+        """multimem.ld_reduce{.<sem>}{.<sc>}{.<ss>}.<op>.<t> d:t, [a in ss align bytes(t) element]
+            Loads, stores or reduces all the locations behind a multimem address.
+            PTX ISA, 'Data Movement and Conversion Instructions: multimem.ld_reduce, multimem.st, multimem.red'
+        multimem.ld_reduce{.<sem>}{.<sc>}{.<ss>}.<op>{.<acc>}.<t> d:held/loose(starts(t, "e")) * one, [a in ss align bytes(t) element]
+            Loads, stores or reduces floating-point values behind a multimem address; narrow ones fill 32 bits at least.
+            PTX ISA, 'Data Movement and Conversion Instructions: multimem.ld_reduce, multimem.st, multimem.red'
+            gates: acc == .acc::f32, starts(t, "e")
+        multimem.ld_reduce{.<sem>}{.<sc>}{.<ss>}.<op>{.<acc>}.<vec>.<t> {d:held/_/exact(t in .bf16 .f16x2 .bf16x2) * n}, [a in ss align n * bytes(t) element]
+            Loads, stores or reduces floating-point values behind a multimem address; narrow ones fill 32 bits at least.
+            PTX ISA, 'Data Movement and Conversion Instructions: multimem.ld_reduce, multimem.st, multimem.red'
+            gates: acc == .acc::f32, starts(t, "e")
+        """
+    def multimem_red(self, a: Generic[Any] | Global[Any], b: Sequence[Value] | Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., op: Literal['min', 'max', 'add', 'and', 'or', 'xor'] | bool = ..., sc: Literal['cta', 'cluster', 'gpu', 'sys'] | bool = ..., sem: Literal['relaxed', 'release'] | bool = ..., ss: Literal['global'] | bool = ..., t: Literal['b32', 'b64', 'u32', 'u64', 's32', 's64', 'f16x2', 'bf16x2', 'f32', 'f64', 'f16', 'bf16'] | bool = ..., vec: Literal['v2', 'v4', 'v8'] | bool = ...) -> None:
+        """multimem.red{.<sem>}{.<sc>}{.<ss>}.<op>.<t> [a in ss align bytes(t) element long], b:t/#
+            Loads, stores or reduces all the locations behind a multimem address.
+            PTX ISA, 'Data Movement and Conversion Instructions: multimem.ld_reduce, multimem.st, multimem.red'
+        multimem.red{.<sem>}{.<sc>}{.<ss>}.<op>.<t> [a in ss align bytes(t) element long], b:t/#
+            Loads, stores or reduces floating-point values behind a multimem address; narrow ones fill 32 bits at least.
+            PTX ISA, 'Data Movement and Conversion Instructions: multimem.ld_reduce, multimem.st, multimem.red'
+            gates: acc == .acc::f32, starts(t, "e")
+        multimem.red{.<sem>}{.<sc>}{.<ss>}.<op>.<vec>.<t> [a in ss align n * bytes(t) element long], {b:t/#/exact(t in .bf16 .f16x2 .bf16x2) * n}
+            Loads, stores or reduces floating-point values behind a multimem address; narrow ones fill 32 bits at least.
+            PTX ISA, 'Data Movement and Conversion Instructions: multimem.ld_reduce, multimem.st, multimem.red'
+            gates: acc == .acc::f32, starts(t, "e")
+        """
+    def multimem_red_async(self, a: Generic[Any] | Global[Any], b: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., sc: Literal['gpu', 'sys'] | bool = ..., ss: Literal['global'] | bool = ..., t: Literal['u32', 's32', 'u64'] | bool = ...) -> None:
+        """multimem.red.async.<sem>.<sc>{.<ss>}.<op>.<t> [a in ss align bytes(t) wide], b:t/#/typed
+            Stores or adds to all the locations behind a multimem address, without waiting.
+            PTX ISA, 'Data Movement and Conversion Instructions: multimem.st.async, multimem.red.async'
+        """
+    def multimem_st(self, a: Generic[Any] | Global[Any], b: Sequence[Value] | Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., sc: Literal['cta', 'cluster', 'gpu', 'sys'] | bool = ..., sem: Literal['weak', 'relaxed', 'release'] | bool = ..., ss: Literal['global'] | bool = ..., t: Literal['b32', 'b64', 'u32', 'u64', 's32', 's64', 'f16x2', 'bf16x2', 'f32', 'f64', 'e5m2x4', 'e4m3x4', 'f16', 'bf16', 'e5m2', 'e5m2x2', 'e4m3', 'e4m3x2'] | bool = ..., vec: Literal['v2', 'v4', 'v8'] | bool = ...) -> None:
+        """multimem.st{.<sem>}{.<sc>}{.<ss>}.<t> [a in ss align bytes(t) element], b:t/#
+            Loads, stores or reduces all the locations behind a multimem address.
+            PTX ISA, 'Data Movement and Conversion Instructions: multimem.ld_reduce, multimem.st, multimem.red'
+        multimem.st{.<sem>}{.<sc>}{.<ss>}.<t> [a in ss align bytes(t) element], b:held/# * one
+            Loads, stores or reduces floating-point values behind a multimem address; narrow ones fill 32 bits at least.
+            PTX ISA, 'Data Movement and Conversion Instructions: multimem.ld_reduce, multimem.st, multimem.red'
+            gates: acc == .acc::f32, starts(t, "e")
+        multimem.st{.<sem>}{.<sc>}{.<ss>}.<vec>.<t> [a in ss align n * bytes(t) element], {b:held/#/own(t != .f16)/exact(t in .bf16 .f16x2 .bf16x2) * n}
+            Loads, stores or reduces floating-point values behind a multimem address; narrow ones fill 32 bits at least.
+            PTX ISA, 'Data Movement and Conversion Instructions: multimem.ld_reduce, multimem.st, multimem.red'
+            gates: acc == .acc::f32, starts(t, "e")
+        """
+    def multimem_st_async(self, a: Generic[Any] | Global[Any], b: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., sc: Literal['gpu', 'sys'] | bool = ..., ss: Literal['global'] | bool = ..., t: Literal['b8', 'b16', 'b32', 'b64', 'u8', 'u16', 'u32', 'u64', 's8', 's16', 's32', 's64', 'f32', 'f64'] | bool = ...) -> None:
+        """multimem.st.async.<sem>.<sc>{.<ss>}.<t> [a in ss align bytes(t) wide], b:t/#/typed/single(t == .f32)/wider(kind(t) != .f)/upto64
+            Stores or adds to all the locations behind a multimem address, without waiting.
+            PTX ISA, 'Data Movement and Conversion Instructions: multimem.st.async, multimem.red.async'
+        """
+    def nanosleep(self, a: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ...) -> None:
+        """nanosleep.<t> a:.u32/integer/#
+            Suspends the thread for about a time.
+            PTX ISA, 'Miscellaneous Instructions: nanosleep'
+        """
+    def neg(self, a: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., ftz: Literal['ftz'] | bool = ..., t: Literal['f16', 'f16x2', 'bf16', 'bf16x2', 's16', 's32', 's64'] | bool = ...) -> Any:
+        """neg{.ftz}.f32 d:.f32, a:.f32/#
+            The negative.
+            PTX ISA, 'Floating Point Instructions: neg'
+        neg{.ftz}.<t> d:t, a:t
+            The negative of half precision values.
+            PTX ISA, 'Half Precision Floating Point Instructions: neg'
+        neg.<t> d:t, a:t
+            The negative of half precision values.
+            PTX ISA, 'Half Precision Floating Point Instructions: neg'
+        neg.<t> d:t, a:t/#
+            The negative of an integer, or of each part of a register.
+            PTX ISA, 'Integer Arithmetic Instructions: neg'
+        """
+    def neg_f64(self, a: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ...) -> Register[f64]:
+        """neg.f64 d:.f64, a:.f64/#
+            The negative.
+            PTX ISA, 'Floating Point Instructions: neg'
+        """
+    def neg_s8x4(self, a: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ...) -> Register[Any]:
+        """neg.s8x4 d:.s8x4, a:.s8x4
+            The negative of an integer, or of each part of a register.
+            PTX ISA, 'Integer Arithmetic Instructions: neg'
+        """
+    def not_(self, a: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., t: Literal['b16', 'b32', 'b64'] | bool = ...) -> Register[Any]:
+        """not.<t> d:t, a:t/#
+            Inverts every bit; of a predicate, its negation.
+            PTX ISA, 'Logic and Shift Instructions: not'
+        """
+    def not_pred(self, a: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ...) -> Register[pred]:
+        """not.pred d:.pred, a:.pred/#/!
+            Inverts every bit; of a predicate, its negation.
+            PTX ISA, 'Logic and Shift Instructions: not'
+        """
+    def or_(self, a: Value, b: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., t: Literal['b16', 'b32', 'b64'] | bool = ...) -> Register[Any]:
+        """or.<t> d:t, a:t/#, b:t/#
+            Bitwise or; of predicates, logical or.
+            PTX ISA, 'Logic and Shift Instructions: or'
+        """
+    def or_pred(self, a: Value, b: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ...) -> Register[pred]:
+        """or.pred d:.pred, a:.pred/#/!, b:.pred/#/!
+            Bitwise or; of predicates, logical or.
+            PTX ISA, 'Logic and Shift Instructions: or'
+        """
+    def pmevent(self, a: int, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ...) -> None:
+        """pmevent a:#0..15
+            Triggers performance monitor events.
+            PTX ISA, 'Miscellaneous Instructions: pmevent'
+        """
+    def pmevent_mask(self, a: int, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ...) -> None:
+        """pmevent.mask a:#0..0xffff
+            Triggers performance monitor events.
+            PTX ISA, 'Miscellaneous Instructions: pmevent'
+        """
+    def popc(self, a: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., t: Literal['b32', 'b64'] | bool = ...) -> Register[u32]:
+        """popc.<t> d:.u32/integer, a:t/#
+            Counts the ones.
+            PTX ISA, 'Integer Arithmetic Instructions: popc'
+        """
+    def prefetch(self, a: Const[Any] | Generic[Any] | Global[Any] | Local[Any] | Param[Any], /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., level: Literal['L1', 'L2', 'L2::evict_last', 'L2::evict_normal', 'tensormap'] | bool = ..., ss: Literal['global', 'local', 'const', 'param'] | bool = ...) -> None:
+        """prefetch{.<ss>}.<level> [a in ss]
+            Brings a cache line, or a tensor map, nearer.
+            PTX ISA, 'Data Movement and Conversion Instructions: prefetch, prefetchu'
+        prefetch{.<ss>}.<level> [a in ss]
+            Brings a cache line, or a tensor map, nearer.
+            PTX ISA, 'Data Movement and Conversion Instructions: prefetch, prefetchu'
+        prefetch{.<ss>}.<size>.valid_addr{.<level>} [a in ss]
+            Brings a cache line, or a tensor map, nearer.
+            PTX ISA, 'Data Movement and Conversion Instructions: prefetch, prefetchu'
+        prefetch{.<ss>}.tensormap [a in ss as tensormap wide]
+            Brings a cache line, or a tensor map, nearer.
+            PTX ISA, 'Data Movement and Conversion Instructions: prefetch, prefetchu'
+        """
+    def prefetchu_L1(self, a: Global[Any], /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ...) -> None:
+        """prefetchu.L1 [a in .global]
+            Brings a cache line, or a tensor map, nearer.
+            PTX ISA, 'Data Movement and Conversion Instructions: prefetch, prefetchu'
+        """
+    def prmt(self, a: Value, b: Value, c: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., mode: Literal['f4e', 'b4e', 'rc8', 'ecl', 'ecr', 'rc16'] | bool = ...) -> Register[Any]:
+        """prmt.<t>{.<mode>} d:t, a:t/#, b:t/#, c:t/#
+            Picks four of the eight bytes of two registers.
+            PTX ISA, 'Data Movement and Conversion Instructions: prmt'
+        """
+    def rcp(self, a: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., ftz: Literal['ftz'] | bool = ..., rnd: Literal['rn', 'rz', 'rm', 'rp'] | bool = ...) -> Any:
+        """rcp.<mode>{.ftz}.f32 d:.f32, a:.f32/#
+            The reciprocal.
+            PTX ISA, 'Floating Point Instructions: rcp'
+        rcp.<rnd>{.ftz}.f32 d:.f32, a:.f32/#
+            The reciprocal.
+            PTX ISA, 'Floating Point Instructions: rcp'
+        rcp.<rnd>{.ftz}.f64 d:.f64, a:.f64/#/typed(rnd != .rn)
+            The reciprocal.
+            PTX ISA, 'Floating Point Instructions: rcp'
+        rcp.<mode>.ftz.f64 d:.f64, a:.f64/#
+            The reciprocal.
+            PTX ISA, 'Floating Point Instructions: rcp'
+        """
+    @overload
+    def red(self, a: Generic[Any] | Global[Any] | SharedCluster[Any] | Shared[Any], b: Sequence[Value] | Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., gl: Literal['global'] | bool = ..., lch: Literal['L2::cache_hint'] | bool = ..., noftz: Literal['noftz'] | bool = ..., op: Literal['and', 'or', 'xor', 'add', 'inc', 'dec', 'min', 'max'] | bool = ..., sc: Literal['cta', 'cluster', 'gpu', 'sys'] | bool = ..., sem: Literal['relaxed', 'release'] | bool = ..., ss: Literal['global', 'shared', 'shared::cta', 'shared::cluster'] | bool = ..., t: Literal['b32', 'b64', 'u32', 'u64', 's32', 's64', 'f32', 'f64', 'f16', 'f16x2', 'bf16', 'bf16x2'] | bool = ..., vec: Literal['v2', 'v4', 'v8'] | bool = ...) -> None:
+        """red{.<sem>}{.<sc>}{.<ss>}.<op>{.<lch>}.<t> [a in ss align bytes(t) sink], b:t/#, policy:.b64/#/integer/nameless ?lch
+            Changes a location in one step.
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: red'
+            gates: sc, sem, t == .f64
+        red{.<sem>}{.<sc>}{.<ss>}.<op>.noftz{.<lch>}.<t> [a in ss align bytes(t) sink], b:t, policy:.b64/#/integer/nameless ?lch
+            Changes a location in one step.
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: red'
+            gates: sc, sem, t == .f16x2, t == .f16, t in .bf16 .bf16x2
+        red{.<sem>}{.<sc>}{.<ss>}.<op>.noftz{.<lch>}.<t> [a in ss align bytes(t) sink], b:t/#, policy:.b64/#/integer/nameless ?lch
+            Changes a location in one step.
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: red'
+            gates: sc, sem
+        red{.<sem>}{.<sc>}{.<gl>}.<op>{.noftz}{.<lch>}.<vec>.<t> [a in gl align n * bytes(t) sink], b:t/# * n, policy:.b64/#/integer/nameless ?lch
+            Changes a location in one step.
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: red'
+            gates: sc, sem, noftz
+        red{.<sem>}{.<sc>}{.<gl>}.<op>.noftz{.<lch>}.<vec>.<t> [a in gl align n * bytes(t) sink], b:t/#/exact(t in .bf16 .f16x2 .bf16x2) * n, policy:.b64/#/integer/nameless ?lch
+            Changes a location in one step.
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: red'
+            gates: sc, sem
+        """
+    @overload
+    def red(self, a: Generic[Any] | Global[Any], b: Sequence[Value] | Value, policy: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., gl: Literal['global'] | bool = ..., lch: Literal['L2::cache_hint'] | bool = ..., noftz: Literal['noftz'] | bool = ..., op: Literal['and', 'or', 'xor', 'add', 'inc', 'dec', 'min', 'max'] | bool = ..., sc: Literal['cta', 'cluster', 'gpu', 'sys'] | bool = ..., sem: Literal['relaxed', 'release'] | bool = ..., ss: Literal['global', 'shared', 'shared::cta', 'shared::cluster'] | bool = ..., t: Literal['b32', 'b64', 'u32', 'u64', 's32', 's64', 'f32', 'f64', 'f16', 'f16x2', 'bf16', 'bf16x2'] | bool = ..., vec: Literal['v2', 'v4', 'v8'] | bool = ...) -> None:
+        ...
+    @overload
+    def red_async(self, a: Generic[Any] | SharedCluster[Any] | Shared[Any], b: Value, bar: Generic[Any] | SharedCluster[Any] | Shared[Any], /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., mmio: Literal['mmio'] | bool = ..., op: Literal['and', 'or', 'xor', 'add', 'inc', 'dec', 'min', 'max'] | bool = ..., sc: Literal['gpu', 'sys'] | bool = ..., ss: Literal['shared::cluster', 'global'] | bool = ..., t: Literal['u32', 's32', 'u64', 'b32', 's64'] | bool = ...) -> None:
+        """red.async.<sem>.<sc>{.<ss>}.mbarrier::complete_tx::bytes.<op>.<t> [a in ss wide align bytes(t)], b:t/#, [bar in ss as mbarrier wide(not ss)]
+            Combines a value with the shared memory of another CTA; the mbarrier there tells when it is done.
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: red.async'
+        red.async{.mmio}.<sem>.<sc>{.<ss>}.<op>.<t> [a in ss wide align bytes(t)], b:t/#/typed
+            Combines a value with the shared memory of another CTA; the mbarrier there tells when it is done.
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: red.async'
+        """
+    @overload
+    def red_async(self, a: Generic[Any] | Global[Any], b: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., mmio: Literal['mmio'] | bool = ..., op: Literal['and', 'or', 'xor', 'add', 'inc', 'dec', 'min', 'max'] | bool = ..., sc: Literal['gpu', 'sys'] | bool = ..., ss: Literal['shared::cluster', 'global'] | bool = ..., t: Literal['u32', 's32', 'u64', 'b32', 's64'] | bool = ...) -> None:
+        ...
+    def redux_sync(self, a: Value, mask: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., NaN: Literal['NaN'] | bool = ..., abs: Literal['abs'] | bool = ..., op: Literal['add', 'min', 'max', 'and', 'or', 'xor'] | bool = ..., t: Literal['u32', 's32'] | bool = ...) -> Any:
+        """redux.sync.<op>.<t> d:t/integer, a:t/#/integer, mask:.b32/#/integer
+            Reduces a value over the lanes of a warp.
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: redux.sync'
+        redux.sync.<op>.<t> d:t/integer, a:t/#/integer, mask:.b32/#/integer
+            Reduces a value over the lanes of a warp.
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: redux.sync'
+        redux.sync.<op>{.abs}{.NaN}.<t> d:t, a:t/#, mask:.b32/#/integer
+            Reduces a value over the lanes of a warp.
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: redux.sync'
+        """
+    def rem(self, a: Value, b: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., t: Literal['u16', 'u32', 'u64', 's16', 's32', 's64'] | bool = ...) -> Any:
+        """rem.<t> d:t, a:t/#/typed(bits(t) == 64), b:t/#/typed(bits(t) == 64)
+            The remainder of a division, with the sign of the dividend.
+            PTX ISA, 'Integer Arithmetic Instructions: rem'
+        """
+    def ret(self, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., uni: Literal['uni'] | bool = ...) -> None:
+        """ret{.uni}
+            Returns from a function, or ends the thread of a kernel.
+            PTX ISA, 'Control Flow Instructions: ret'
+        """
+    def rsqrt(self, a: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., ftz: Literal['ftz'] | bool = ..., t: Literal['f32', 'f64'] | bool = ...) -> Any:
+        """rsqrt.<mode>{.ftz}.<t> d:t, a:t/#
+            The reciprocal of the square root.
+            PTX ISA, 'Floating Point Instructions: rsqrt'
+            gates: ftz and t == .f64
+        """
+    def sad(self, a: Value, b: Value, c: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., t: Literal['u16', 'u32', 'u64', 's16', 's32', 's64'] | bool = ...) -> Any:
+        """sad.<t> d:t, a:t/#, b:t/#, c:t/#
+            Adds the absolute difference of two integers to a third.
+            PTX ISA, 'Integer Arithmetic Instructions: sad'
+        """
+    def selp(self, a: Value, b: Value, c: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., t: Literal['b16', 'b32', 'b64', 'u16', 'u32', 'u64', 's16', 's32', 's64', 'f32', 'f64'] | bool = ...) -> Any:
+        """selp.<t> d:t, a:t/#, b:t/#, c:.pred/#/!
+            Chooses between two values by a predicate.
+            PTX ISA, 'Comparison and Selection Instructions: selp'
+        """
+    @overload
+    def set(self, a: Value, b: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., cmp: Literal['eq', 'ne', 'lt', 'le', 'gt', 'ge', 'lo', 'ls', 'hi', 'hs', 'equ', 'neu', 'ltu', 'leu', 'gtu', 'geu', 'num', 'nan'] | bool = ..., dt: Literal['u32', 's32', 'f32', 'f16', 'f16x2', 'u16', 's16', 'bf16', 'bf16x2'] | bool = ..., ftz: Literal['ftz'] | bool = ..., op: Literal['and', 'or', 'xor'] | bool = ..., st: Literal['b16', 'b32', 'b64', 'u16', 'u32', 'u64', 's16', 's32', 's64', 'f32', 'f64', 'f16', 'f16x2', 'bf16', 'bf16x2'] | bool = ..., t: Literal['u8x4', 's8x4', 'u16x2', 's16x2'] | bool = ...) -> Any:
+        """set.<cmp>{.<op>}{.ftz}.<dt>.<st> d:dt, a:st/#, b:st/#, c:.pred/#/! ?op
+            Compares two values; the result is all ones or 1.0 where that holds, else zero.
+            PTX ISA, 'Comparison and Selection Instructions: set'
+        set.<cmp>.<t> d:t, a:t, b:t
+            Compares two values; the result is all ones or 1.0 where that holds, else zero.
+            PTX ISA, 'Comparison and Selection Instructions: set'
+        set.<cmp>{.<op>}{.ftz}.<dt>.<st> d:dt, a:st/#, b:st/#, c:.pred/#/! ?op
+            Compares half precision values, or gives the result as one; all ones or 1.0 where that holds.
+            PTX ISA, 'Half Precision Comparison Instructions: set'
+            gates: kind(dt) != .f, dt in .bf16 .bf16x2 or st in .bf16 .bf16x2
+        set.<cmp>{.<op>}.<dt>.<st> d:dt, a:st/#, b:st/#, c:.pred/! ?op
+            Compares half precision values, or gives the result as one; all ones or 1.0 where that holds.
+            PTX ISA, 'Half Precision Comparison Instructions: set'
+            gates: kind(dt) != .f, dt in .bf16 .bf16x2 or st in .bf16 .bf16x2
+        set.<cmp>{.<op>}{.ftz}.<dt>.<st> d:dt, a:st, b:st, c:.pred/#/! ?op
+            Compares half precision values, or gives the result as one; all ones or 1.0 where that holds.
+            PTX ISA, 'Half Precision Comparison Instructions: set'
+            gates: kind(dt) != .f, dt in .bf16 .bf16x2 or st in .bf16 .bf16x2
+        set.<cmp>{.<op>}.<dt>.<st> d:dt, a:st, b:st, c:.pred/! ?op
+            Compares half precision values, or gives the result as one; all ones or 1.0 where that holds.
+            PTX ISA, 'Half Precision Comparison Instructions: set'
+            gates: kind(dt) != .f, dt in .bf16 .bf16x2 or st in .bf16 .bf16x2
+        """
+    @overload
+    def set(self, a: Value, b: Value, c: Register[pred] | Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., cmp: Literal['eq', 'ne', 'lt', 'le', 'gt', 'ge', 'lo', 'ls', 'hi', 'hs', 'equ', 'neu', 'ltu', 'leu', 'gtu', 'geu', 'num', 'nan'] | bool = ..., dt: Literal['u32', 's32', 'f32', 'f16', 'f16x2', 'u16', 's16', 'bf16', 'bf16x2'] | bool = ..., ftz: Literal['ftz'] | bool = ..., op: Literal['and', 'or', 'xor'] | bool = ..., st: Literal['b16', 'b32', 'b64', 'u16', 'u32', 'u64', 's16', 's32', 's64', 'f32', 'f64', 'f16', 'f16x2', 'bf16', 'bf16x2'] | bool = ..., t: Literal['u8x4', 's8x4', 'u16x2', 's16x2'] | bool = ...) -> Any:
+        ...
+    def setmaxnreg_dec_sync_aligned(self, n: int, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., t: Literal['u32', 's32'] | bool = ...) -> None:
+        """setmaxnreg.dec.sync.aligned.<t> n:#24..256 step 8
+            Gives registers back to the warp's pool, or asks for more.
+            PTX ISA, 'Miscellaneous Instructions: setmaxnreg'
+        """
+    def setmaxnreg_inc_sync_aligned(self, n: int, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., t: Literal['u32', 's32'] | bool = ...) -> None:
+        """setmaxnreg.inc.sync.aligned.<t> n:#24..256 step 8
+            Gives registers back to the warp's pool, or asks for more.
+            PTX ISA, 'Miscellaneous Instructions: setmaxnreg'
+        """
+    @overload
+    def setp(self, a: Value, b: Value, c: Register[pred] | Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., cmp: Literal['eq', 'ne', 'lt', 'le', 'gt', 'ge', 'lo', 'ls', 'hi', 'hs', 'equ', 'neu', 'ltu', 'leu', 'gtu', 'geu', 'num', 'nan'] | bool = ..., ftz: Literal['ftz'] | bool = ..., op: Literal['and', 'or', 'xor'] | bool = ..., t: Literal['b16', 'b32', 'b64', 'u16', 'u32', 'u64', 's16', 's32', 's64', 'f32', 'f64'] | bool = ...) -> Any:
+        """setp.<cmp>{.<op>}{.ftz}.<t> p:.pred/_{|q:.pred/_}, a:t/#, b:t/#, c:.pred/#/! ?op
+            Compares two values; a second predicate receives the opposite. Both may be combined with a third.
+            PTX ISA, 'Comparison and Selection Instructions: setp'
+        setp.<cmp>{.<op>}{.ftz}.<t> p:.pred/_, a:t, b:t, c:.pred/#/! ?op
+            Compares half precision values, one pair or two.
+            PTX ISA, 'Half Precision Comparison Instructions: setp'
+            gates: t in .bf16 .bf16x2
+        setp.<cmp>{.<op>}.<t> p:.pred/_, a:t, b:t, c:.pred/! ?op
+            Compares half precision values, one pair or two.
+            PTX ISA, 'Half Precision Comparison Instructions: setp'
+            gates: t in .bf16 .bf16x2
+        setp.<cmp>{.<op>}{.ftz}.<t> p:.pred/_|q:.pred/_, a:t, b:t, c:.pred/#/! ?op
+            Compares half precision values, one pair or two.
+            PTX ISA, 'Half Precision Comparison Instructions: setp'
+            gates: t in .bf16 .bf16x2
+        setp.<cmp>{.<op>}.<t> p:.pred/_|q:.pred/_, a:t, b:t, c:.pred/! ?op
+            Compares half precision values, one pair or two.
+            PTX ISA, 'Half Precision Comparison Instructions: setp'
+            gates: t in .bf16 .bf16x2
+        """
+    @overload
+    def setp(self, a: Value, b: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., cmp: Literal['eq', 'ne', 'lt', 'le', 'gt', 'ge', 'lo', 'ls', 'hi', 'hs', 'equ', 'neu', 'ltu', 'leu', 'gtu', 'geu', 'num', 'nan'] | bool = ..., ftz: Literal['ftz'] | bool = ..., op: Literal['and', 'or', 'xor'] | bool = ..., t: Literal['b16', 'b32', 'b64', 'u16', 'u32', 'u64', 's16', 's32', 's64', 'f32', 'f64'] | bool = ...) -> Any:
+        ...
+    def shf_l(self, a: Value, b: Value, c: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., mode: Literal['clamp', 'wrap'] | bool = ...) -> Register[Any]:
+        """shf.l.<mode>.b32 d:.b32, a:.b32/#, b:.b32/#, c:.u32/integer/#
+            Shifts two registers as one of 64 bits, and gives the high half (left) or the low half (right).
+            PTX ISA, 'Logic and Shift Instructions: shf'
+        """
+    def shf_r(self, a: Value, b: Value, c: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., mode: Literal['clamp', 'wrap'] | bool = ...) -> Register[Any]:
+        """shf.r.<mode>.b32 d:.b32, a:.b32/#, b:.b32/#, c:.u32/integer/#
+            Shifts two registers as one of 64 bits, and gives the high half (left) or the low half (right).
+            PTX ISA, 'Logic and Shift Instructions: shf'
+        """
+    def shfl(self, a: Value, b: Value, c: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., mode: Literal['up', 'down', 'bfly', 'idx'] | bool = ...) -> Any:
+        """shfl.<mode>.b32 d:.b32{|p:.pred/_}, a:.b32/#, b:.b32/#, c:.b32/#
+            Gives each lane a value of another lane.
+            PTX ISA, 'Data Movement and Conversion Instructions: shfl.sync'
+        """
+    def shfl_sync(self, a: Value, b: Value, c: Value, mask: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., mode: Literal['up', 'down', 'bfly', 'idx'] | bool = ...) -> Any:
+        """shfl.sync.<mode>.b32 d:.b32{|p:.pred/_}, a:.b32/#, b:.b32/#, c:.b32/#, mask:.b32/#/integer
+            Gives each lane a value of another lane.
+            PTX ISA, 'Data Movement and Conversion Instructions: shfl.sync'
+        """
+    def shl(self, a: Value, b: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., t: Literal['b16', 'b32', 'b64'] | bool = ...) -> Register[Any]:
+        """shl.<t> d:t, a:t/#, b:.u32/integer/#
+            Shifts bits left; more than all bits gives zero.
+            PTX ISA, 'Logic and Shift Instructions: shl'
+        """
+    def shr(self, a: Value, b: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., t: Literal['b16', 'b32', 'b64', 'u16', 'u32', 'u64', 's16', 's32', 's64'] | bool = ...) -> Any:
+        """shr.<t> d:t, a:t/#, b:.u32/integer/#
+            Shifts bits right, filling with zeros or the sign.
+            PTX ISA, 'Logic and Shift Instructions: shr'
+        """
+    def sin(self, a: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., ftz: Literal['ftz'] | bool = ...) -> Register[f32]:
+        """sin.<mode>{.ftz}.f32 d:.f32, a:.f32/#
+            The sine, approximately.
+            PTX ISA, 'Floating Point Instructions: sin'
+        """
+    def slct(self, a: Value, b: Value, c: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., ftz: Literal['ftz'] | bool = ..., t: Literal['b16', 'b32', 'b64', 'u16', 'u32', 'u64', 's16', 's32', 's64', 'f32', 'f64'] | bool = ...) -> Any:
+        """slct.<t>.s32 d:t, a:t/#, b:t/#, c:.s32/#
+            Chooses between two values by the sign of a third: the first where it is not negative.
+            PTX ISA, 'Comparison and Selection Instructions: slct'
+        slct{.ftz}.<t>.f32 d:t, a:t/#, b:t/#, c:.f32/#
+            Chooses between two values by the sign of a third: the first where it is not negative.
+            PTX ISA, 'Comparison and Selection Instructions: slct'
+        """
+    def spcompress(self, a: Sequence[Value], descriptor: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., elem: Literal['b8', 'b16'] | bool = ..., idx: Literal['b2', 'b4'] | bool = ..., num: Literal['x1', 'x2', 'x4', 'x8', 'x16', 'x32', 'x64'] | bool = ...) -> tuple[tuple[Register[Any], ...], tuple[Register[Any], ...]]:
+        """spcompress.<elem>.<idx>.<factor>.<num> {m:.b32 * metadata}, {c:.b32 * n}, {a:.b32 * (2 * n)}, descriptor:.b32
+            Picks two of each four elements of a dense vector, and writes which ones they were.
+            PTX ISA, 'Data Movement and Conversion Instructions: spcompress'
+        """
+    def spdecompress(self, m: Sequence[Value], c: Sequence[Value], /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., elem: Literal['b8', 'b16'] | bool = ..., factor: Literal['sp::1:2', 'sp::1:4', 'sp::1:8', 'sp::1:16', 'sp::2:4', 'sp::2:8', 'sp::2:16', 'sp::4:8', 'sp::4:16'] | bool = ..., idx: Literal['b2', 'b4'] | bool = ..., num: Literal['x1', 'x2', 'x4', 'x8', 'x16', 'x32', 'x64'] | bool = ...) -> tuple[Register[Any], ...]:
+        """spdecompress.<elem>.<idx>.<factor>.<num> {d:.b32 * dense}, {m:.b32 * metadata}, {c:.b32 * compressed}
+            Puts the elements of a compressed vector where its metadata says, and zeros elsewhere.
+            PTX ISA, 'Data Movement and Conversion Instructions: spdecompress'
+        """
+    def sqrt(self, a: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., ftz: Literal['ftz'] | bool = ..., rnd: Literal['rn', 'rz', 'rm', 'rp'] | bool = ...) -> Any:
+        """sqrt.<mode>{.ftz}.f32 d:.f32, a:.f32/#
+            The square root.
+            PTX ISA, 'Floating Point Instructions: sqrt'
+        sqrt.<rnd>{.ftz}.f32 d:.f32, a:.f32/#
+            The square root.
+            PTX ISA, 'Floating Point Instructions: sqrt'
+        sqrt.<rnd>.f64 d:.f64, a:.f64/#/typed(rnd != .rn)
+            The square root.
+            PTX ISA, 'Floating Point Instructions: sqrt'
+        """
+    @overload
+    def st(self, a: Generic[Any] | Global[Any] | Local[Any] | Param[Any] | SharedCluster[Any] | Shared[Any], b: Sequence[Value] | Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., cop: Literal['wb', 'cg', 'cs', 'wt'] | bool = ..., l1: Literal['L1::evict_normal', 'L1::evict_unchanged', 'L1::evict_first', 'L1::evict_last', 'L1::no_allocate'] | bool = ..., l2: Literal['L2::evict_normal', 'L2::evict_first', 'L2::evict_last'] | bool = ..., lch: Literal['L2::cache_hint'] | bool = ..., sc: Literal['cta', 'cluster', 'gpu', 'sys'] | bool = ..., sem: Literal['weak', 'relaxed', 'release'] | bool = ..., ss: Literal['global', 'local', 'param', 'param::func', 'shared', 'shared::cta', 'shared::cluster'] | bool = ..., t: Literal['b8', 'b16', 'b32', 'b64', 'u8', 'u16', 'u32', 'u64', 's8', 's16', 's32', 's64', 'f32', 'f64', 'b128'] | bool = ..., vec: Literal['v2', 'v4', 'v8'] | bool = ...) -> None:
+        """st{.<sem>}{.<ss>}{.<cop>}{.<l2>}{.<lch>}{.<vec>}.<t> [a in ss align n * bytes(t) element], b:t/#/wider/sink(n * bits(t) == 256) * n, policy:.b64/#/integer/nameless ?lch
+            Stores one register or a vector of them to memory.
+            PTX ISA, 'Data Movement and Conversion Instructions: st'
+            gates: t == .b128, t == .b128 and sc == .sys, n * bits(t) == 256, l2, l1
+        st{.<sem>}{.<ss>}{.<l1>}{.<l2>}{.<lch>}{.<vec>}.<t> [a in ss align n * bytes(t) element], b:t/#/wider/sink(n * bits(t) == 256) * n, policy:.b64/#/integer/nameless ?lch
+            Stores one register or a vector of them to memory.
+            PTX ISA, 'Data Movement and Conversion Instructions: st'
+            gates: t == .b128, t == .b128 and sc == .sys, n * bits(t) == 256, l2, l1
+        st.<sem>{.<ss>}{.<l2>}{.<vec>}.<t> [a in ss align n * bytes(t) element], b:t/#/wider/sink(n * bits(t) == 256) * n
+            Stores one register or a vector of them to memory.
+            PTX ISA, 'Data Movement and Conversion Instructions: st'
+            gates: t == .b128, t == .b128 and sc == .sys, n * bits(t) == 256, l2, l1, ss == .local
+        st.<sem>.<sc>{.<ss>}{.<l1>}{.<l2>}{.<lch>}{.<vec>}.<t> [a in ss align n * bytes(t) element], b:t/#/wider/sink(n * bits(t) == 256) * n, policy:.b64/#/integer/nameless ?lch
+            Stores one register or a vector of them to memory.
+            PTX ISA, 'Data Movement and Conversion Instructions: st'
+            gates: t == .b128, t == .b128 and sc == .sys, n * bits(t) == 256, l2, l1
+        st.<mm>.<sem>.<sc>{.<ss>}.<t> [a in ss align bytes(t) element], b:t/#/wider * one
+            Stores one register or a vector of them to memory.
+            PTX ISA, 'Data Movement and Conversion Instructions: st'
+            gates: t == .b128, t == .b128 and sc == .sys, n * bits(t) == 256, l2, l1, sem == .release
+        """
+    @overload
+    def st(self, a: Generic[Any] | Global[Any], b: Sequence[Value] | Value, policy: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., cop: Literal['wb', 'cg', 'cs', 'wt'] | bool = ..., l1: Literal['L1::evict_normal', 'L1::evict_unchanged', 'L1::evict_first', 'L1::evict_last', 'L1::no_allocate'] | bool = ..., l2: Literal['L2::evict_normal', 'L2::evict_first', 'L2::evict_last'] | bool = ..., lch: Literal['L2::cache_hint'] | bool = ..., sc: Literal['cta', 'cluster', 'gpu', 'sys'] | bool = ..., sem: Literal['weak', 'relaxed', 'release'] | bool = ..., ss: Literal['global', 'local', 'param', 'param::func', 'shared', 'shared::cta', 'shared::cluster'] | bool = ..., t: Literal['b8', 'b16', 'b32', 'b64', 'u8', 'u16', 'u32', 'u64', 's8', 's16', 's32', 's64', 'f32', 'f64', 'b128'] | bool = ..., vec: Literal['v2', 'v4', 'v8'] | bool = ...) -> None:
+        ...
+    @overload
+    def st_async(self, a: Generic[Any] | SharedCluster[Any] | Shared[Any], b: Sequence[Value] | Value, bar: Generic[Any] | SharedCluster[Any] | Shared[Any], /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., mmio: Literal['mmio'] | bool = ..., sc: Literal['gpu', 'sys'] | bool = ..., sem: Literal['release'] | bool = ..., ss: Literal['shared::cluster', 'global'] | bool = ..., t: Literal['b32', 'b64', 'b128', 'u32', 'u64', 's32', 's64', 'f32', 'f64', 'b8', 'b16', 'u8', 'u16', 's8', 's16'] | bool = ..., vec: Literal['v2', 'v4'] | bool = ..., weak: Literal['weak'] | bool = ...) -> None:
+        """st.async{.weak}{.<ss>}.mbarrier::complete_tx::bytes{.<vec>}.<t> [a in ss wide align n * bytes(t)], b:t/# * n, [bar in ss as mbarrier wide(not ss)]
+            Stores to the shared memory of another CTA; the mbarrier there tells when it is done.
+            PTX ISA, 'Data Movement and Conversion Instructions: st.async'
+            gates: t == .b128
+        st.async{.weak}{.mmio}{.<sem>}{.<sc>}{.<ss>}.<t> [a in ss wide align bytes(t)], b:t/#/typed
+            Stores to the shared memory of another CTA; the mbarrier there tells when it is done.
+            PTX ISA, 'Data Movement and Conversion Instructions: st.async'
+            gates: sem or ss
+        """
+    @overload
+    def st_async(self, a: Generic[Any] | Global[Any], b: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., mmio: Literal['mmio'] | bool = ..., sc: Literal['gpu', 'sys'] | bool = ..., sem: Literal['release'] | bool = ..., ss: Literal['shared::cluster', 'global'] | bool = ..., t: Literal['b32', 'b64', 'b128', 'u32', 'u64', 's32', 's64', 'f32', 'f64', 'b8', 'b16', 'u8', 'u16', 's8', 's16'] | bool = ..., vec: Literal['v2', 'v4'] | bool = ..., weak: Literal['weak'] | bool = ...) -> None:
+        ...
+    def st_bulk(self, a: Generic[Any] | Shared[Any], n: Value, value: int, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., ss: Literal['shared::cta'] | bool = ..., weak: Literal['weak'] | bool = ...) -> None:
+        """st.bulk{.weak}{.<ss>} [a in ss align 8 wide register(ss)], n:.b64/#0..16777216 step 8/integer/nameless, value:#0
+            Fills a range of the CTA's shared memory with zero.
+            PTX ISA, 'Data Movement and Conversion Instructions: st.bulk'
+        st.bulk{.weak}{.<ss>} [a in ss align 8 wide register(ss)], n:.b32/integer/scalar/#0..16777216 step 8, value:#0
+            Fills a range of the CTA's shared memory with zero.
+            PTX ISA, 'Data Movement and Conversion Instructions: st.bulk'
+        """
+    def stackrestore(self, a: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., t: Literal['u32', 'u64'] | bool = ...) -> None:
+        """stackrestore.<t> a:t/own
+            Restores the stack pointer.
+            PTX ISA, 'Stack Manipulation Instructions: stackrestore'
+        """
+    def stacksave(self, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., t: Literal['u32', 'u64'] | bool = ...) -> Any:
+        """stacksave.<t> d:t
+            Saves the stack pointer.
+            PTX ISA, 'Stack Manipulation Instructions: stacksave'
+        """
+    def stmatrix_sync_aligned(self, a: Generic[Any] | Shared[Any], b: Sequence[Value], /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., num: Literal['x1', 'x2', 'x4'] | bool = ..., ss: Literal['shared', 'shared::cta'] | bool = ..., trans: Literal['trans'] | bool = ...) -> None:
+        """stmatrix.sync.aligned.<shape>.<num>{.trans}{.<ss>}.b16 [a in ss align 16 wide(not ss)], {b:.b32/loose/vector * n}
+            Stores 8x8 matrices of the warp's registers to shared memory, one row of 16 bytes for each address.
+            PTX ISA, 'Warp-level matrix store instruction: stmatrix'
+        stmatrix.sync.aligned.<shape>.<num>.trans{.<ss>}.b8 [a in ss align 16 wide(not ss)], {b:.b32/loose/vector * n}
+            Stores 8x8 matrices of the warp's registers to shared memory, one row of 16 bytes for each address.
+            PTX ISA, 'Warp-level matrix store instruction: stmatrix'
+        """
+    @overload
+    def sub(self, a: Value, c: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., at: Literal['e4m3x4', 'e5m2x4', 'e2m3x4', 'e3m2x4', 'e2m1x4', 'e2m1p4x4', 'ue8m0x4', 'f16', 'bf16', 'f16x2', 'bf16x2'] | bool = ..., dt: Literal['e4m3x4', 'e5m2x4', 'f16x2', 'bf16x2'] | bool = ..., ftz: Literal['ftz'] | bool = ..., rnd: Literal['rn', 'rz', 'rm', 'rp'] | bool = ..., sat: Literal['sat'] | bool = ..., satfinite: Literal['satfinite'] | bool = ..., t: Literal['f16', 'f16x2', 'bf16', 'bf16x2', 'u16', 'u32', 'u64', 's16', 's32', 's64', 'u8x4', 's8x4'] | bool = ...) -> Any:
+        """sub{.<rnd>}{.satfinite}.<dt>.<at> d:dt, a:at/own, c:dt/own
+            Subtracts floats of 8 bits from narrow ones.
+            PTX ISA, 'Alternate Floating Point Instructions: sub'
+        sub{.<rnd>}{.ftz}{.sat}.f32 d:.f32, a:.f32/#, b:.f32/#
+            Subtracts two floating-point values, or two pairs.
+            PTX ISA, 'Floating Point Instructions: sub'
+        sub{.<rnd>}{.ftz}.f32x2 d:.f32x2, a:.f32x2, b:.f32x2
+            Subtracts two floating-point values, or two pairs.
+            PTX ISA, 'Floating Point Instructions: sub'
+        sub{.<rnd>}.f64 d:.f64, a:.f64/#, b:.f64/#
+            Subtracts two floating-point values, or two pairs.
+            PTX ISA, 'Floating Point Instructions: sub'
+        sub{.<rnd>}{.ftz}{.sat}.<t> d:t, a:t, b:t
+            Subtracts half precision values.
+            PTX ISA, 'Half Precision Floating Point Instructions: sub'
+        sub{.<rnd>}.<t> d:t, a:t, b:t
+            Subtracts half precision values.
+            PTX ISA, 'Half Precision Floating Point Instructions: sub'
+        sub{.sat}.<t> d:t, a:t/#, b:t/#
+            Subtracts two integers, or the parts of two registers.
+            PTX ISA, 'Integer Arithmetic Instructions: sub'
+        sub{.sat}.<t> d:t, a:t, b:t
+            Subtracts two integers, or the parts of two registers.
+            PTX ISA, 'Integer Arithmetic Instructions: sub'
+        sub.<flag>.<t> d:t, a:t/#, b:t/#
+            Subtracts two integers and keeps the borrow.
+            PTX ISA, 'Extended-Precision Arithmetic Instructions: sub.cc'
+            gates: bits(t) == 64
+        sub{.<rnd>}{.sat}.f32.<at> d:.f32, a:at, c:.f32/#
+            Subtracts values of which the first is converted first, or whose difference is converted.
+            PTX ISA, 'Mixed Precision Floating Point Instructions: sub'
+        sub{.<rnd>}.f32x2.<at>.f32x2 d:.f32x2, a:at, c:.f32x2
+            Subtracts values of which the first is converted first, or whose difference is converted.
+            PTX ISA, 'Mixed Precision Floating Point Instructions: sub'
+        sub{.<rnd>}{.ftz}.<dt>.f32x2.f32x2 d:dt, a:.f32x2, c:.f32x2
+            Subtracts values of which the first is converted first, or whose difference is converted.
+            PTX ISA, 'Mixed Precision Floating Point Instructions: sub'
+        """
+    @overload
+    def sub(self, a: Value, b: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., at: Literal['e4m3x4', 'e5m2x4', 'e2m3x4', 'e3m2x4', 'e2m1x4', 'e2m1p4x4', 'ue8m0x4', 'f16', 'bf16', 'f16x2', 'bf16x2'] | bool = ..., dt: Literal['e4m3x4', 'e5m2x4', 'f16x2', 'bf16x2'] | bool = ..., ftz: Literal['ftz'] | bool = ..., rnd: Literal['rn', 'rz', 'rm', 'rp'] | bool = ..., sat: Literal['sat'] | bool = ..., satfinite: Literal['satfinite'] | bool = ..., t: Literal['f16', 'f16x2', 'bf16', 'bf16x2', 'u16', 'u32', 'u64', 's16', 's32', 's64', 'u8x4', 's8x4'] | bool = ...) -> Any:
+        ...
+    def subc(self, a: Value, b: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., cc: Literal['cc'] | bool = ..., sat: Literal['sat'] | bool = ..., t: Literal['u16', 'u32', 'u64', 's16', 's32', 's64'] | bool = ...) -> Any:
+        """subc{.cc}{.sat}.<t> d:t, a:t/#, b:t/#
+            Subtracts two integers and the borrow that was kept.
+            PTX ISA, 'Extended-Precision Arithmetic Instructions: subc'
+            gates: bits(t) == 64
+        """
+    def suld_b(self, a: tuple[object, ...], /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., clamp: Literal['trap', 'clamp', 'zero'] | bool = ..., cop: Literal['ca', 'cg', 'cs', 'cv'] | bool = ..., dt: Literal['b8', 'b16', 'b32', 'b64'] | bool = ..., geom: Literal['1d', '2d', '3d', 'a1d', 'a2d'] | bool = ..., vec: Literal['v2', 'v4'] | bool = ...) -> Any:
+        """suld.b.<geom>{.<cop>}{.<vec>}.<dt>.<clamp> d:dt/wider/_ * n, [a as surface, c:.s32/integer * wide..]
+            Loads from a surface as from memory, without conversion; coordinates of an array begin with the index.
+            PTX ISA, 'Surface Instructions: suld'
+            gates: geom in .3d .a1d .a2d
+        """
+    def suq(self, a: Generic[Any], /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., query: Literal['width', 'height', 'depth', 'channel_data_type', 'channel_order', 'array_size', 'memory_layout'] | bool = ...) -> Register[Any]:
+        """suq.<query>.b32 d:.b32, [a as surface]
+            Asks for a property of a surface.
+            PTX ISA, 'Surface Instructions: suq'
+            gates: query in .channel_data_type .channel_order, query == .array_size, query == .memory_layout
+        """
+    def sured_b(self, a: tuple[object, ...], data: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., clamp: Literal['trap', 'clamp', 'zero'] | bool = ..., ct: Literal['u32', 'u64', 's32', 'b32', 's64'] | bool = ..., geom: Literal['1d', '2d', '3d'] | bool = ..., op: Literal['add', 'min', 'max', 'and', 'or'] | bool = ...) -> None:
+        """sured.b.<op>.<geom>.<ct>.<clamp> [a as surface, c:.s32/integer * wide..], data:ct/#/wider
+            Combines a register with an element of a surface, atomically.
+            PTX ISA, 'Surface Instructions: sured'
+            gates: bits(ct) == 64 and op != .add
+        """
+    def sured_p(self, a: tuple[object, ...], data: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., clamp: Literal['trap', 'clamp', 'zero'] | bool = ..., ct: Literal['b32', 'b64'] | bool = ..., geom: Literal['1d', '2d', '3d'] | bool = ..., op: Literal['add', 'min', 'max', 'and', 'or'] | bool = ...) -> None:
+        """sured.p.<op>.<geom>.<ct>.<clamp> [a as surface, c:.s32/integer * wide..], data:ct/#/wider
+            Combines a register with an element of a surface, atomically.
+            PTX ISA, 'Surface Instructions: sured'
+            gates: bits(ct) == 64
+        """
+    def sust_b(self, a: tuple[object, ...], data: Sequence[Value] | Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., clamp: Literal['trap', 'clamp', 'zero'] | bool = ..., cop: Literal['wb', 'cg', 'cs', 'wt'] | bool = ..., ct: Literal['b8', 'b16', 'b32', 'b64'] | bool = ..., geom: Literal['1d', '2d', '3d', 'a1d', 'a2d'] | bool = ..., vec: Literal['v2', 'v4'] | bool = ...) -> None:
+        """sust.b.<geom>{.<cop>}{.<vec>}.<ct>.<clamp> [a as surface, c:.s32/integer * wide..], data:ct/#/wider * n
+            Stores to a surface, as to memory or converted to its format.
+            PTX ISA, 'Surface Instructions: sust'
+            gates: geom in .3d .a1d .a2d
+        """
+    def sust_p(self, a: tuple[object, ...], data: Sequence[Value] | Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., clamp: Literal['trap', 'clamp', 'zero'] | bool = ..., cop: Literal['wb', 'cg', 'cs', 'wt'] | bool = ..., geom: Literal['1d', '2d', '3d', 'a1d', 'a2d'] | bool = ..., vec: Literal['v2', 'v4'] | bool = ...) -> None:
+        """sust.p.<geom>{.<cop>}{.<vec>}.b32.<clamp> [a as surface, c:.s32/integer * wide..], data:.b32/#/wider * n
+            Stores to a surface, as to memory or converted to its format.
+            PTX ISA, 'Surface Instructions: sust'
+            gates: geom in .3d .a1d .a2d
+        """
+    def szext(self, a: Value, b: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., mode: Literal['clamp', 'wrap'] | bool = ..., t: Literal['u32', 's32'] | bool = ...) -> Any:
+        """szext.<mode>.<t> d:t, a:t/#, b:.u32/integer/#
+            Extends the low bits of a register by zeros or by their sign.
+            PTX ISA, 'Integer Arithmetic Instructions: szext'
+        """
+    def tanh(self, a: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., t: Literal['f16', 'f16x2', 'bf16', 'bf16x2'] | bool = ...) -> Any:
+        """tanh.<mode>.f32 d:.f32, a:.f32/#
+            The hyperbolic tangent, approximately.
+            PTX ISA, 'Floating Point Instructions: tanh'
+        tanh.<mode>.<t> d:t, a:t
+            The hyperbolic tangent of half precision values, approximately.
+            PTX ISA, 'Half Precision Floating Point Instructions: tanh'
+            gates: t in brain_halves
+        """
+    def tcgen05_alloc(self, a: Generic[Any] | Shared[Any], n: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., cg: Literal['cta_group::1', 'cta_group::2'] | bool = ..., ss: Literal['shared::cta'] | bool = ...) -> None:
+        """tcgen05.alloc.<cg>.sync.aligned{.<ss>}.b32 [a in ss wide align 4], n:.b32/#{32 64 128 256 512}/cut/integer
+            Takes columns of Tensor Memory, and gives them back.
+            PTX ISA, 'Tensorcore 5th Generation Instructions: tcgen05.alloc, tcgen05.dealloc, tcgen05.relinquish_alloc_permit'
+            gates: ex
+        tcgen05.alloc.<ex>.<cg>.sync.aligned{.<ss>}.b32 [a in ss wide align 4], n:.b32/#32..4294967264 step 32/cut/integer
+            Takes columns of Tensor Memory, and gives them back.
+            PTX ISA, 'Tensorcore 5th Generation Instructions: tcgen05.alloc, tcgen05.dealloc, tcgen05.relinquish_alloc_permit'
+            gates: ex
+        """
+    @overload
+    def tcgen05_commit(self, bar: Generic[Any] | SharedCluster[Any] | Shared[Any], mask: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., cg: Literal['cta_group::1', 'cta_group::2'] | bool = ..., mc: Literal['multicast::cluster', 'multicast::cluster::16b', 'multicast::cluster::32b'] | bool = ..., restrict: Literal['sync_restrict::shared::read::mma::a'] | bool = ..., ss: Literal['shared::cluster'] | bool = ...) -> None:
+        """tcgen05.commit.<cg>.<cm>{.<restrict>}{.<ss>}{.<mc>}.b64 [bar in ss as mbarrier wide], mask:mask_type/integer/nameless(mask_type == .b16)/#0..4294967295 ?mc
+            Makes an mbarrier track the thread's earlier asynchronous tcgen05 operations.
+            PTX ISA, 'TensorCore 5th Generation Instructions: tcgen05.commit'
+            gates: restrict
+        """
+    @overload
+    def tcgen05_commit(self, bar: Generic[Any] | SharedCluster[Any] | Shared[Any], /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., cg: Literal['cta_group::1', 'cta_group::2'] | bool = ..., mc: Literal['multicast::cluster', 'multicast::cluster::16b', 'multicast::cluster::32b'] | bool = ..., restrict: Literal['sync_restrict::shared::read::mma::a'] | bool = ..., ss: Literal['shared::cluster'] | bool = ...) -> None:
+        ...
+    def tcgen05_cp(self, d: Address[Any], sdesc: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., cg: Literal['cta_group::1', 'cta_group::2'] | bool = ..., df: Literal['b8x16'] | bool = ..., mc: Literal['warpx2::02_13', 'warpx2::01_23', 'warpx4'] | bool = ..., sf: Literal['b6x16_p32', 'b4x16_p64'] | bool = ..., shape: Literal['128x256b', '4x256b', '128x128b', '64x128b', '32x128b'] | bool = ...) -> None:
+        """tcgen05.cp.<cg>.<shape>{.<mc>}{.<df>}{.<sf>} [d in .tensor loose], sdesc:.b64/#/integer/nameless
+            Copies shared memory to Tensor Memory; a commit tells when it is done.
+            PTX ISA, 'Tensorcore 5th Generation Instructions: tcgen05.cp'
+        """
+    def tcgen05_dealloc(self, a: Value, n: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., cg: Literal['cta_group::1', 'cta_group::2'] | bool = ...) -> None:
+        """tcgen05.dealloc.<cg>.sync.aligned.b32 a:.b32/#/integer, n:.b32/#{32 64 128 256 512}/cut/integer
+            Takes columns of Tensor Memory, and gives them back.
+            PTX ISA, 'Tensorcore 5th Generation Instructions: tcgen05.alloc, tcgen05.dealloc, tcgen05.relinquish_alloc_permit'
+            gates: ex
+        tcgen05.dealloc.<ex>.<cg>.sync.aligned.b32 a:.b32/#/integer, n:.b32/#32..4294967264 step 32/cut/integer
+            Takes columns of Tensor Memory, and gives them back.
+            PTX ISA, 'Tensorcore 5th Generation Instructions: tcgen05.alloc, tcgen05.dealloc, tcgen05.relinquish_alloc_permit'
+            gates: ex
+        """
+    def tcgen05_fence_after_thread_sync(self, *, into: Into = ..., guard: Guard = ..., unless: Guard = ...) -> None:
+        """tcgen05.fence::after_thread_sync
+            Orders asynchronous tcgen05 operations around a synchronisation of threads.
+            PTX ISA, 'TensorCore 5th Generation Instructions: tcgen05.fence'
+        """
+    def tcgen05_fence_before_thread_sync(self, *, into: Into = ..., guard: Guard = ..., unless: Guard = ...) -> None:
+        """tcgen05.fence::before_thread_sync
+            Orders asynchronous tcgen05 operations around a synchronisation of threads.
+            PTX ISA, 'TensorCore 5th Generation Instructions: tcgen05.fence'
+        """
+    def tcgen05_ld_red_spcompress_sync_aligned(self, meta: Sequence[Value], d: Sequence[Value], reduced: Value, a: Address[Any], /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., NaN: Literal['NaN'] | bool = ..., abs: Literal['abs'] | bool = ..., num: Literal['x4', 'x8', 'x16', 'x32', 'x64', 'x128'] | bool = ..., op: Literal['min', 'max'] | bool = ...) -> None:
+        """tcgen05.ld.red.spcompress.sync.aligned.<shape>.<num>.<op>.<factor>{.abs}{.NaN}.<t>.<index> {meta:.b32}, {d:.b32 * (number(num) / 2)}, reduced:.b32 * 1, [a in .tensor]
+            Loads Tensor Memory into the warp's registers; done when tcgen05.wait::ld says so.
+            PTX ISA, 'Tensorcore 5th Generation Instructions: tcgen05.ld'
+        tcgen05.ld.red.spcompress.sync.aligned.<shape>.<num>.<op>.<factor>{.abs}{.NaN}.<t>.<index> {meta:.b32 * (number(num) / 32)}, {d:.b32 * (number(num) / 2)}, reduced:.b32 * 1, [a in .tensor]
+            Loads Tensor Memory into the warp's registers; done when tcgen05.wait::ld says so.
+            PTX ISA, 'Tensorcore 5th Generation Instructions: tcgen05.ld'
+        """
+    @overload
+    def tcgen05_ld_red_sync_aligned(self, d: Sequence[Value], reduced: Value, a: Address[Any], /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., NaN: Literal['NaN'] | bool = ..., abs: Literal['abs'] | bool = ..., num: Literal['x2', 'x4', 'x8', 'x16', 'x32', 'x64', 'x128'] | bool = ..., op: Literal['min', 'max'] | bool = ..., t: Literal['f32', 'u32', 's32'] | bool = ...) -> None:
+        """tcgen05.ld.red.sync.aligned.<shape>.<num>.<op>{.abs}{.NaN}.<t> {d:.b32 * count}, reduced:.b32 * 1, [a in .tensor]
+            Loads Tensor Memory into the warp's registers; done when tcgen05.wait::ld says so.
+            PTX ISA, 'Tensorcore 5th Generation Instructions: tcgen05.ld'
+        tcgen05.ld.red.sync.aligned.<shape>.<num>.<op>{.abs}{.NaN}.<t> {d:.b32 * count}, reduced:.b32 * 1, [a in .tensor], offset:#
+            Loads Tensor Memory into the warp's registers; done when tcgen05.wait::ld says so.
+            PTX ISA, 'Tensorcore 5th Generation Instructions: tcgen05.ld'
+        """
+    @overload
+    def tcgen05_ld_red_sync_aligned(self, d: Sequence[Value], reduced: Value, a: Address[Any], offset: int, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., NaN: Literal['NaN'] | bool = ..., abs: Literal['abs'] | bool = ..., num: Literal['x2', 'x4', 'x8', 'x16', 'x32', 'x64', 'x128'] | bool = ..., op: Literal['min', 'max'] | bool = ..., t: Literal['f32', 'u32', 's32'] | bool = ...) -> None:
+        ...
+    def tcgen05_ld_spcompress_sync_aligned(self, meta: Sequence[Value], d: Sequence[Value], a: Address[Any], /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., abs: Literal['abs'] | bool = ..., num: Literal['x4', 'x8', 'x16', 'x32', 'x64', 'x128'] | bool = ..., op: Literal['min', 'max'] | bool = ...) -> None:
+        """tcgen05.ld.spcompress.sync.aligned.<shape>.<num>.<op>.<factor>{.abs}.<t>.<index> {meta:.b32}, {d:.b32 * (number(num) / 2)}, [a in .tensor]
+            Loads Tensor Memory into the warp's registers; done when tcgen05.wait::ld says so.
+            PTX ISA, 'Tensorcore 5th Generation Instructions: tcgen05.ld'
+        tcgen05.ld.spcompress.sync.aligned.<shape>.<num>.<op>.<factor>{.abs}.<t>.<index> {meta:.b32 * (number(num) / 32)}, {d:.b32 * (number(num) / 2)}, [a in .tensor]
+            Loads Tensor Memory into the warp's registers; done when tcgen05.wait::ld says so.
+            PTX ISA, 'Tensorcore 5th Generation Instructions: tcgen05.ld'
+        """
+    @overload
+    def tcgen05_ld_sync_aligned(self, d: Sequence[Value], a: Address[Any], /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., num: Literal['x1', 'x2', 'x4', 'x8', 'x16', 'x32', 'x64', 'x128'] | bool = ..., shape: Literal['16x64b', '16x128b', '16x256b', '32x32b'] | bool = ...) -> None:
+        """tcgen05.ld.sync.aligned.<shape>.<num>{.pack::16b}.b32 {d:.b32 * count}, [a in .tensor]
+            Loads Tensor Memory into the warp's registers; done when tcgen05.wait::ld says so.
+            PTX ISA, 'Tensorcore 5th Generation Instructions: tcgen05.ld'
+        tcgen05.ld.sync.aligned.<shape>.<num>{.pack::16b}.b32 {d:.b32 * count}, [a in .tensor], offset:#
+            Loads Tensor Memory into the warp's registers; done when tcgen05.wait::ld says so.
+            PTX ISA, 'Tensorcore 5th Generation Instructions: tcgen05.ld'
+        """
+    @overload
+    def tcgen05_ld_sync_aligned(self, d: Sequence[Value], a: Address[Any], offset: int, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., num: Literal['x1', 'x2', 'x4', 'x8', 'x16', 'x32', 'x64', 'x128'] | bool = ..., shape: Literal['16x64b', '16x128b', '16x256b', '32x32b'] | bool = ...) -> None:
+        ...
+    def tcgen05_mma(self, *operands: object, into: Into = ..., guard: Guard = ..., unless: Guard = ..., ashift: Literal['ashift'] | bool = ..., ca: Literal['collector::a::fill', 'collector::a::use', 'collector::a::lastuse', 'collector::a::discard'] | bool = ..., cb: Literal['collector::b::fill', 'collector::b::use', 'collector::b::lastuse', 'collector::b::discard'] | bool = ..., cg: Literal['cta_group::1', 'cta_group::2'] | bool = ..., kind: Literal['kind::f16', 'kind::tf32', 'kind::f8f6f4', 'kind::i8', 'kind::ti16', 'kind::mxf8f6f4', 'kind::mxf4', 'kind::mxf4nvf4'] | bool = ..., sv: Literal['scale_vec::1X', 'block32', 'scale_vec::2X', 'scale_vec::4X', 'block16'] | bool = ...) -> None:
+        """tcgen05.mma.<cg>.<kind>{.<ca>}{.<cb>} [d in .tensor untyped], adesc:.b64/#/integer/nameless, bdesc:.b64/#/integer/nameless, idesc:.b32/#/integer/scalar{, {lanes:.b32/# * lane_words}}, enable:.pred/#/!{, scale:#0..15/cut}
+            Multiplies matrices of shared or Tensor Memory and adds to D in Tensor Memory; a commit tells when it is done.
+            PTX ISA, 'TensorCore 5th Generation Instructions: tcgen05.mma'
+            gates: cb or lut or kind == .kind::ti16, sv in .block16 .block32, present(scale), kind == .kind::mxf4nvf4, starts(sv, .scale_vec), present(meta) and kind in .kind::mxf4 .kind::mxf4nvf4, kind == .kind::i8
+        tcgen05.mma.<cg>.<kind>{.ashift}{.<ca>}{.<cb>} [d in .tensor untyped], [a in .tensor untyped], bdesc:.b64/#/integer/nameless, idesc:.b32/#/integer/scalar{, {lanes:.b32/# * lane_words}}, enable:.pred/#/!{, scale:#0..15/cut}
+            Multiplies matrices of shared or Tensor Memory and adds to D in Tensor Memory; a commit tells when it is done.
+            PTX ISA, 'TensorCore 5th Generation Instructions: tcgen05.mma'
+            gates: cb or lut or kind == .kind::ti16, sv in .block16 .block32, present(scale), kind == .kind::mxf4nvf4, starts(sv, .scale_vec), present(meta) and kind in .kind::mxf4 .kind::mxf4nvf4, kind == .kind::i8
+        tcgen05.mma.<cg>.<kind>{.<ca>}{.<cb>} [d in .tensor untyped], adesc:.b64/#/integer/nameless, bdesc:.b64/#/integer/nameless, idesc:.b32/#/integer/scalar{, {lanes:.b32/# * lane_words}}, enable:.pred/#/!
+            Multiplies matrices of shared or Tensor Memory and adds to D in Tensor Memory; a commit tells when it is done.
+            PTX ISA, 'TensorCore 5th Generation Instructions: tcgen05.mma'
+            gates: cb or lut or kind == .kind::ti16, sv in .block16 .block32, present(scale), kind == .kind::mxf4nvf4, starts(sv, .scale_vec), present(meta) and kind in .kind::mxf4 .kind::mxf4nvf4, kind == .kind::i8
+        tcgen05.mma.<cg>.<kind>{.ashift}{.<ca>}{.<cb>} [d in .tensor untyped], [a in .tensor untyped], bdesc:.b64/#/integer/nameless, idesc:.b32/#/integer/scalar{, {lanes:.b32/# * lane_words}}, enable:.pred/#/!
+            Multiplies matrices of shared or Tensor Memory and adds to D in Tensor Memory; a commit tells when it is done.
+            PTX ISA, 'TensorCore 5th Generation Instructions: tcgen05.mma'
+            gates: cb or lut or kind == .kind::ti16, sv in .block16 .block32, present(scale), kind == .kind::mxf4nvf4, starts(sv, .scale_vec), present(meta) and kind in .kind::mxf4 .kind::mxf4nvf4, kind == .kind::i8
+        tcgen05.mma.<cg>.<kind>.<lut>{.<ca>}{.<cb>} [d in .tensor untyped], adesc:.b64/#/integer/nameless, bdesc:.b64/#/integer/nameless, [table in .tensor untyped], idesc:.b32/#/integer/scalar{, {lanes:.b32/# * lane_words}}, enable:.pred/#/!
+            Multiplies matrices of shared or Tensor Memory and adds to D in Tensor Memory; a commit tells when it is done.
+            PTX ISA, 'TensorCore 5th Generation Instructions: tcgen05.mma'
+            gates: cb or lut or kind == .kind::ti16, sv in .block16 .block32, present(scale), kind == .kind::mxf4nvf4, starts(sv, .scale_vec), present(meta) and kind in .kind::mxf4 .kind::mxf4nvf4, kind == .kind::i8
+        tcgen05.mma.<cg>.<kind>.<lut>{.<ca>}{.<cb>} [d in .tensor untyped], [a in .tensor untyped], bdesc:.b64/#/integer/nameless, [table in .tensor untyped], idesc:.b32/#/integer/scalar{, {lanes:.b32/# * lane_words}}, enable:.pred/#/!
+            Multiplies matrices of shared or Tensor Memory and adds to D in Tensor Memory; a commit tells when it is done.
+            PTX ISA, 'TensorCore 5th Generation Instructions: tcgen05.mma'
+            gates: cb or lut or kind == .kind::ti16, sv in .block16 .block32, present(scale), kind == .kind::mxf4nvf4, starts(sv, .scale_vec), present(meta) and kind in .kind::mxf4 .kind::mxf4nvf4, kind == .kind::i8
+        tcgen05.mma.<cg>.<kind>.block_scale.<lut>{.<sv>}{.<ca>}{.<cb>} [d in .tensor untyped], adesc:.b64/#/integer/nameless, bdesc:.b64/#/integer/nameless, [table in .tensor untyped], idesc:.b32/#/integer/scalar, [scale_a in .tensor untyped], [scale_b in .tensor untyped], enable:.pred/#/!
+            Multiplies matrices of shared or Tensor Memory and adds to D in Tensor Memory; a commit tells when it is done.
+            PTX ISA, 'TensorCore 5th Generation Instructions: tcgen05.mma'
+            gates: cb or lut or kind == .kind::ti16, sv in .block16 .block32, present(scale), kind == .kind::mxf4nvf4, starts(sv, .scale_vec), present(meta) and kind in .kind::mxf4 .kind::mxf4nvf4, kind == .kind::i8
+        tcgen05.mma.<cg>.<kind>.block_scale.<lut>{.<sv>}{.<ca>}{.<cb>} [d in .tensor untyped], [a in .tensor untyped], bdesc:.b64/#/integer/nameless, [table in .tensor untyped], idesc:.b32/#/integer/scalar, [scale_a in .tensor untyped], [scale_b in .tensor untyped], enable:.pred/#/!
+            Multiplies matrices of shared or Tensor Memory and adds to D in Tensor Memory; a commit tells when it is done.
+            PTX ISA, 'TensorCore 5th Generation Instructions: tcgen05.mma'
+            gates: cb or lut or kind == .kind::ti16, sv in .block16 .block32, present(scale), kind == .kind::mxf4nvf4, starts(sv, .scale_vec), present(meta) and kind in .kind::mxf4 .kind::mxf4nvf4, kind == .kind::i8
+        tcgen05.mma.<cg>.<kind>.block_scale{.<sv>}{.<ca>}{.<cb>} [d in .tensor untyped], adesc:.b64/#/integer/nameless, bdesc:.b64/#/integer/nameless, idesc:.b32/#/integer/scalar, [scale_a in .tensor untyped], [scale_b in .tensor untyped], enable:.pred/#/!
+            Multiplies matrices of shared or Tensor Memory and adds to D in Tensor Memory; a commit tells when it is done.
+            PTX ISA, 'TensorCore 5th Generation Instructions: tcgen05.mma'
+            gates: cb or lut or kind == .kind::ti16, sv in .block16 .block32, present(scale), kind == .kind::mxf4nvf4, starts(sv, .scale_vec), present(meta) and kind in .kind::mxf4 .kind::mxf4nvf4, kind == .kind::i8
+        tcgen05.mma.<cg>.<kind>.block_scale{.<sv>}{.<ca>}{.<cb>} [d in .tensor untyped], [a in .tensor untyped], bdesc:.b64/#/integer/nameless, idesc:.b32/#/integer/scalar, [scale_a in .tensor untyped], [scale_b in .tensor untyped], enable:.pred/#/!
+            Multiplies matrices of shared or Tensor Memory and adds to D in Tensor Memory; a commit tells when it is done.
+            PTX ISA, 'TensorCore 5th Generation Instructions: tcgen05.mma'
+            gates: cb or lut or kind == .kind::ti16, sv in .block16 .block32, present(scale), kind == .kind::mxf4nvf4, starts(sv, .scale_vec), present(meta) and kind in .kind::mxf4 .kind::mxf4nvf4, kind == .kind::i8
+        """
+    @overload
+    def tcgen05_mma_sp(self, d: Address[Any], adesc: Value, bdesc: Value, meta: Address[Any], idesc: Value, enable: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., ashift: Literal['ashift'] | bool = ..., ca: Literal['collector::a::fill', 'collector::a::use', 'collector::a::lastuse', 'collector::a::discard'] | bool = ..., cb: Literal['collector::b::fill', 'collector::b::use', 'collector::b::lastuse', 'collector::b::discard'] | bool = ..., cg: Literal['cta_group::1', 'cta_group::2'] | bool = ..., kind: Literal['kind::f16', 'kind::tf32', 'kind::f8f6f4', 'kind::i8', 'kind::ti16', 'kind::mxf8f6f4', 'kind::mxf4', 'kind::mxf4nvf4'] | bool = ..., sv: Literal['scale_vec::1X', 'scale_vec::2X', 'scale_vec::4X', 'block16', 'block32'] | bool = ...) -> None:
+        """tcgen05.mma.sp.<cg>.<kind>{.<ca>}{.<cb>} [d in .tensor untyped], adesc:.b64/#/integer/nameless, bdesc:.b64/#/integer/nameless, [meta in .tensor untyped], idesc:.b32/#/integer{, {lanes:.b32/# * lane_words}}, enable:.pred/#/!{, scale:#0..15/cut}
+            Multiplies matrices of shared or Tensor Memory and adds to D in Tensor Memory; a commit tells when it is done.
+            PTX ISA, 'TensorCore 5th Generation Instructions: tcgen05.mma'
+            gates: cb or lut or kind == .kind::ti16, sv in .block16 .block32, present(scale), kind == .kind::mxf4nvf4, starts(sv, .scale_vec), present(meta) and kind in .kind::mxf4 .kind::mxf4nvf4, kind == .kind::i8
+        tcgen05.mma.sp.<cg>.<kind>{.ashift}{.<ca>}{.<cb>} [d in .tensor untyped], [a in .tensor untyped], bdesc:.b64/#/integer/nameless, [meta in .tensor untyped], idesc:.b32/#/integer{, {lanes:.b32/# * lane_words}}, enable:.pred/#/!{, scale:#0..15/cut}
+            Multiplies matrices of shared or Tensor Memory and adds to D in Tensor Memory; a commit tells when it is done.
+            PTX ISA, 'TensorCore 5th Generation Instructions: tcgen05.mma'
+            gates: cb or lut or kind == .kind::ti16, sv in .block16 .block32, present(scale), kind == .kind::mxf4nvf4, starts(sv, .scale_vec), present(meta) and kind in .kind::mxf4 .kind::mxf4nvf4, kind == .kind::i8
+        tcgen05.mma.sp.<cg>.<kind>{.<ca>}{.<cb>} [d in .tensor untyped], adesc:.b64/#/integer/nameless, bdesc:.b64/#/integer/nameless, [meta in .tensor untyped], idesc:.b32/#/integer{, {lanes:.b32/# * lane_words}}, enable:.pred/#/!
+            Multiplies matrices of shared or Tensor Memory and adds to D in Tensor Memory; a commit tells when it is done.
+            PTX ISA, 'TensorCore 5th Generation Instructions: tcgen05.mma'
+            gates: cb or lut or kind == .kind::ti16, sv in .block16 .block32, present(scale), kind == .kind::mxf4nvf4, starts(sv, .scale_vec), present(meta) and kind in .kind::mxf4 .kind::mxf4nvf4, kind == .kind::i8
+        tcgen05.mma.sp.<cg>.<kind>{.ashift}{.<ca>}{.<cb>} [d in .tensor untyped], [a in .tensor untyped], bdesc:.b64/#/integer/nameless, [meta in .tensor untyped], idesc:.b32/#/integer{, {lanes:.b32/# * lane_words}}, enable:.pred/#/!
+            Multiplies matrices of shared or Tensor Memory and adds to D in Tensor Memory; a commit tells when it is done.
+            PTX ISA, 'TensorCore 5th Generation Instructions: tcgen05.mma'
+            gates: cb or lut or kind == .kind::ti16, sv in .block16 .block32, present(scale), kind == .kind::mxf4nvf4, starts(sv, .scale_vec), present(meta) and kind in .kind::mxf4 .kind::mxf4nvf4, kind == .kind::i8
+        tcgen05.mma.sp.<cg>.<kind>.block_scale{.<sv>}{.<ca>}{.<cb>} [d in .tensor untyped], adesc:.b64/#/integer/nameless, bdesc:.b64/#/integer/nameless, [meta in .tensor untyped], idesc:.b32/#/integer, [scale_a in .tensor untyped], [scale_b in .tensor untyped], enable:.pred/#/!
+            Multiplies matrices of shared or Tensor Memory and adds to D in Tensor Memory; a commit tells when it is done.
+            PTX ISA, 'TensorCore 5th Generation Instructions: tcgen05.mma'
+            gates: cb or lut or kind == .kind::ti16, sv in .block16 .block32, present(scale), kind == .kind::mxf4nvf4, starts(sv, .scale_vec), present(meta) and kind in .kind::mxf4 .kind::mxf4nvf4, kind == .kind::i8
+        tcgen05.mma.sp.<cg>.<kind>.block_scale{.<sv>}{.<ca>}{.<cb>} [d in .tensor untyped], [a in .tensor untyped], bdesc:.b64/#/integer/nameless, [meta in .tensor untyped], idesc:.b32/#/integer, [scale_a in .tensor untyped], [scale_b in .tensor untyped], enable:.pred/#/!
+            Multiplies matrices of shared or Tensor Memory and adds to D in Tensor Memory; a commit tells when it is done.
+            PTX ISA, 'TensorCore 5th Generation Instructions: tcgen05.mma'
+            gates: cb or lut or kind == .kind::ti16, sv in .block16 .block32, present(scale), kind == .kind::mxf4nvf4, starts(sv, .scale_vec), present(meta) and kind in .kind::mxf4 .kind::mxf4nvf4, kind == .kind::i8
+        """
+    @overload
+    def tcgen05_mma_sp(self, d: Address[Any], adesc: Value, bdesc: Value, meta: Address[Any], idesc: Value, enable: Value, scale: int, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., ashift: Literal['ashift'] | bool = ..., ca: Literal['collector::a::fill', 'collector::a::use', 'collector::a::lastuse', 'collector::a::discard'] | bool = ..., cb: Literal['collector::b::fill', 'collector::b::use', 'collector::b::lastuse', 'collector::b::discard'] | bool = ..., cg: Literal['cta_group::1', 'cta_group::2'] | bool = ..., kind: Literal['kind::f16', 'kind::tf32', 'kind::f8f6f4', 'kind::i8', 'kind::ti16', 'kind::mxf8f6f4', 'kind::mxf4', 'kind::mxf4nvf4'] | bool = ..., sv: Literal['scale_vec::1X', 'scale_vec::2X', 'scale_vec::4X', 'block16', 'block32'] | bool = ...) -> None:
+        ...
+    @overload
+    def tcgen05_mma_sp(self, d: Address[Any], adesc: Value, bdesc: Value, meta: Address[Any], idesc: Value, lanes: Sequence[Value], enable: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., ashift: Literal['ashift'] | bool = ..., ca: Literal['collector::a::fill', 'collector::a::use', 'collector::a::lastuse', 'collector::a::discard'] | bool = ..., cb: Literal['collector::b::fill', 'collector::b::use', 'collector::b::lastuse', 'collector::b::discard'] | bool = ..., cg: Literal['cta_group::1', 'cta_group::2'] | bool = ..., kind: Literal['kind::f16', 'kind::tf32', 'kind::f8f6f4', 'kind::i8', 'kind::ti16', 'kind::mxf8f6f4', 'kind::mxf4', 'kind::mxf4nvf4'] | bool = ..., sv: Literal['scale_vec::1X', 'scale_vec::2X', 'scale_vec::4X', 'block16', 'block32'] | bool = ...) -> None:
+        ...
+    @overload
+    def tcgen05_mma_sp(self, d: Address[Any], adesc: Value, bdesc: Value, meta: Address[Any], idesc: Value, lanes: Sequence[Value], enable: Value, scale: int, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., ashift: Literal['ashift'] | bool = ..., ca: Literal['collector::a::fill', 'collector::a::use', 'collector::a::lastuse', 'collector::a::discard'] | bool = ..., cb: Literal['collector::b::fill', 'collector::b::use', 'collector::b::lastuse', 'collector::b::discard'] | bool = ..., cg: Literal['cta_group::1', 'cta_group::2'] | bool = ..., kind: Literal['kind::f16', 'kind::tf32', 'kind::f8f6f4', 'kind::i8', 'kind::ti16', 'kind::mxf8f6f4', 'kind::mxf4', 'kind::mxf4nvf4'] | bool = ..., sv: Literal['scale_vec::1X', 'scale_vec::2X', 'scale_vec::4X', 'block16', 'block32'] | bool = ...) -> None:
+        ...
+    @overload
+    def tcgen05_mma_sp(self, d: Address[Any], a: Address[Any], bdesc: Value, meta: Address[Any], idesc: Value, enable: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., ashift: Literal['ashift'] | bool = ..., ca: Literal['collector::a::fill', 'collector::a::use', 'collector::a::lastuse', 'collector::a::discard'] | bool = ..., cb: Literal['collector::b::fill', 'collector::b::use', 'collector::b::lastuse', 'collector::b::discard'] | bool = ..., cg: Literal['cta_group::1', 'cta_group::2'] | bool = ..., kind: Literal['kind::f16', 'kind::tf32', 'kind::f8f6f4', 'kind::i8', 'kind::ti16', 'kind::mxf8f6f4', 'kind::mxf4', 'kind::mxf4nvf4'] | bool = ..., sv: Literal['scale_vec::1X', 'scale_vec::2X', 'scale_vec::4X', 'block16', 'block32'] | bool = ...) -> None:
+        ...
+    @overload
+    def tcgen05_mma_sp(self, d: Address[Any], a: Address[Any], bdesc: Value, meta: Address[Any], idesc: Value, enable: Value, scale: int, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., ashift: Literal['ashift'] | bool = ..., ca: Literal['collector::a::fill', 'collector::a::use', 'collector::a::lastuse', 'collector::a::discard'] | bool = ..., cb: Literal['collector::b::fill', 'collector::b::use', 'collector::b::lastuse', 'collector::b::discard'] | bool = ..., cg: Literal['cta_group::1', 'cta_group::2'] | bool = ..., kind: Literal['kind::f16', 'kind::tf32', 'kind::f8f6f4', 'kind::i8', 'kind::ti16', 'kind::mxf8f6f4', 'kind::mxf4', 'kind::mxf4nvf4'] | bool = ..., sv: Literal['scale_vec::1X', 'scale_vec::2X', 'scale_vec::4X', 'block16', 'block32'] | bool = ...) -> None:
+        ...
+    @overload
+    def tcgen05_mma_sp(self, d: Address[Any], a: Address[Any], bdesc: Value, meta: Address[Any], idesc: Value, lanes: Sequence[Value], enable: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., ashift: Literal['ashift'] | bool = ..., ca: Literal['collector::a::fill', 'collector::a::use', 'collector::a::lastuse', 'collector::a::discard'] | bool = ..., cb: Literal['collector::b::fill', 'collector::b::use', 'collector::b::lastuse', 'collector::b::discard'] | bool = ..., cg: Literal['cta_group::1', 'cta_group::2'] | bool = ..., kind: Literal['kind::f16', 'kind::tf32', 'kind::f8f6f4', 'kind::i8', 'kind::ti16', 'kind::mxf8f6f4', 'kind::mxf4', 'kind::mxf4nvf4'] | bool = ..., sv: Literal['scale_vec::1X', 'scale_vec::2X', 'scale_vec::4X', 'block16', 'block32'] | bool = ...) -> None:
+        ...
+    @overload
+    def tcgen05_mma_sp(self, d: Address[Any], a: Address[Any], bdesc: Value, meta: Address[Any], idesc: Value, lanes: Sequence[Value], enable: Value, scale: int, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., ashift: Literal['ashift'] | bool = ..., ca: Literal['collector::a::fill', 'collector::a::use', 'collector::a::lastuse', 'collector::a::discard'] | bool = ..., cb: Literal['collector::b::fill', 'collector::b::use', 'collector::b::lastuse', 'collector::b::discard'] | bool = ..., cg: Literal['cta_group::1', 'cta_group::2'] | bool = ..., kind: Literal['kind::f16', 'kind::tf32', 'kind::f8f6f4', 'kind::i8', 'kind::ti16', 'kind::mxf8f6f4', 'kind::mxf4', 'kind::mxf4nvf4'] | bool = ..., sv: Literal['scale_vec::1X', 'scale_vec::2X', 'scale_vec::4X', 'block16', 'block32'] | bool = ...) -> None:
+        ...
+    @overload
+    def tcgen05_mma_sp(self, d: Address[Any], adesc: Value, bdesc: Value, meta: Address[Any], idesc: Value, scale_a: Address[Any], scale_b: Address[Any], enable: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., ashift: Literal['ashift'] | bool = ..., ca: Literal['collector::a::fill', 'collector::a::use', 'collector::a::lastuse', 'collector::a::discard'] | bool = ..., cb: Literal['collector::b::fill', 'collector::b::use', 'collector::b::lastuse', 'collector::b::discard'] | bool = ..., cg: Literal['cta_group::1', 'cta_group::2'] | bool = ..., kind: Literal['kind::f16', 'kind::tf32', 'kind::f8f6f4', 'kind::i8', 'kind::ti16', 'kind::mxf8f6f4', 'kind::mxf4', 'kind::mxf4nvf4'] | bool = ..., sv: Literal['scale_vec::1X', 'scale_vec::2X', 'scale_vec::4X', 'block16', 'block32'] | bool = ...) -> None:
+        ...
+    @overload
+    def tcgen05_mma_sp(self, d: Address[Any], a: Address[Any], bdesc: Value, meta: Address[Any], idesc: Value, scale_a: Address[Any], scale_b: Address[Any], enable: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., ashift: Literal['ashift'] | bool = ..., ca: Literal['collector::a::fill', 'collector::a::use', 'collector::a::lastuse', 'collector::a::discard'] | bool = ..., cb: Literal['collector::b::fill', 'collector::b::use', 'collector::b::lastuse', 'collector::b::discard'] | bool = ..., cg: Literal['cta_group::1', 'cta_group::2'] | bool = ..., kind: Literal['kind::f16', 'kind::tf32', 'kind::f8f6f4', 'kind::i8', 'kind::ti16', 'kind::mxf8f6f4', 'kind::mxf4', 'kind::mxf4nvf4'] | bool = ..., sv: Literal['scale_vec::1X', 'scale_vec::2X', 'scale_vec::4X', 'block16', 'block32'] | bool = ...) -> None:
+        ...
+    @overload
+    def tcgen05_mma_ws(self, d: Address[Any], adesc: Value, bdesc: Value, idesc: Value, enable: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., collector: Literal['collector::b0::fill', 'collector::b0::use', 'collector::b0::lastuse', 'collector::b0::discard', 'collector::b1::fill', 'collector::b1::use', 'collector::b1::lastuse', 'collector::b1::discard', 'collector::b2::fill', 'collector::b2::use', 'collector::b2::lastuse', 'collector::b2::discard', 'collector::b3::fill', 'collector::b3::use', 'collector::b3::lastuse', 'collector::b3::discard'] | bool = ..., kind: Literal['kind::f16', 'kind::tf32', 'kind::f8f6f4', 'kind::i8', 'kind::ti16'] | bool = ...) -> None:
+        """tcgen05.mma.ws.<cg>.<kind>{.<collector>} [d in .tensor untyped], adesc:.b64/#/integer/nameless, bdesc:.b64/#/integer/nameless, idesc:.b32/#/integer/scalar, enable:.pred/#/!{, zero_mask:.b64/#/integer/nameless}
+            Multiplies with the B matrix kept in the collector; a commit tells when it is done.
+            PTX ISA, 'TensorCore 5th Generation Instructions: tcgen05.mma.ws'
+            gates: kind == .kind::i8, kind == .kind::ti16
+        tcgen05.mma.ws.<cg>.<kind>{.<collector>} [d in .tensor untyped], [a in .tensor untyped], bdesc:.b64/#/integer/nameless, idesc:.b32/#/integer/scalar, enable:.pred/#/!{, zero_mask:.b64/#/integer/nameless}
+            Multiplies with the B matrix kept in the collector; a commit tells when it is done.
+            PTX ISA, 'TensorCore 5th Generation Instructions: tcgen05.mma.ws'
+            gates: kind == .kind::i8, kind == .kind::ti16
+        """
+    @overload
+    def tcgen05_mma_ws(self, d: Address[Any], adesc: Value, bdesc: Value, idesc: Value, enable: Value, zero_mask: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., collector: Literal['collector::b0::fill', 'collector::b0::use', 'collector::b0::lastuse', 'collector::b0::discard', 'collector::b1::fill', 'collector::b1::use', 'collector::b1::lastuse', 'collector::b1::discard', 'collector::b2::fill', 'collector::b2::use', 'collector::b2::lastuse', 'collector::b2::discard', 'collector::b3::fill', 'collector::b3::use', 'collector::b3::lastuse', 'collector::b3::discard'] | bool = ..., kind: Literal['kind::f16', 'kind::tf32', 'kind::f8f6f4', 'kind::i8', 'kind::ti16'] | bool = ...) -> None:
+        ...
+    @overload
+    def tcgen05_mma_ws(self, d: Address[Any], a: Address[Any], bdesc: Value, idesc: Value, enable: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., collector: Literal['collector::b0::fill', 'collector::b0::use', 'collector::b0::lastuse', 'collector::b0::discard', 'collector::b1::fill', 'collector::b1::use', 'collector::b1::lastuse', 'collector::b1::discard', 'collector::b2::fill', 'collector::b2::use', 'collector::b2::lastuse', 'collector::b2::discard', 'collector::b3::fill', 'collector::b3::use', 'collector::b3::lastuse', 'collector::b3::discard'] | bool = ..., kind: Literal['kind::f16', 'kind::tf32', 'kind::f8f6f4', 'kind::i8', 'kind::ti16'] | bool = ...) -> None:
+        ...
+    @overload
+    def tcgen05_mma_ws(self, d: Address[Any], a: Address[Any], bdesc: Value, idesc: Value, enable: Value, zero_mask: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., collector: Literal['collector::b0::fill', 'collector::b0::use', 'collector::b0::lastuse', 'collector::b0::discard', 'collector::b1::fill', 'collector::b1::use', 'collector::b1::lastuse', 'collector::b1::discard', 'collector::b2::fill', 'collector::b2::use', 'collector::b2::lastuse', 'collector::b2::discard', 'collector::b3::fill', 'collector::b3::use', 'collector::b3::lastuse', 'collector::b3::discard'] | bool = ..., kind: Literal['kind::f16', 'kind::tf32', 'kind::f8f6f4', 'kind::i8', 'kind::ti16'] | bool = ...) -> None:
+        ...
+    @overload
+    def tcgen05_mma_ws_sp(self, d: Address[Any], adesc: Value, bdesc: Value, meta: Address[Any], idesc: Value, enable: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., collector: Literal['collector::b0::fill', 'collector::b0::use', 'collector::b0::lastuse', 'collector::b0::discard', 'collector::b1::fill', 'collector::b1::use', 'collector::b1::lastuse', 'collector::b1::discard', 'collector::b2::fill', 'collector::b2::use', 'collector::b2::lastuse', 'collector::b2::discard', 'collector::b3::fill', 'collector::b3::use', 'collector::b3::lastuse', 'collector::b3::discard'] | bool = ..., kind: Literal['kind::f16', 'kind::tf32', 'kind::f8f6f4', 'kind::i8', 'kind::ti16'] | bool = ...) -> None:
+        """tcgen05.mma.ws.sp.<cg>.<kind>{.<collector>} [d in .tensor untyped], adesc:.b64/#/integer/nameless, bdesc:.b64/#/integer/nameless, [meta in .tensor untyped], idesc:.b32/#/integer, enable:.pred/#/!{, zero_mask:.b64/#/integer/nameless}
+            Multiplies with the B matrix kept in the collector; a commit tells when it is done.
+            PTX ISA, 'TensorCore 5th Generation Instructions: tcgen05.mma.ws'
+            gates: kind == .kind::i8, kind == .kind::ti16
+        tcgen05.mma.ws.sp.<cg>.<kind>{.<collector>} [d in .tensor untyped], [a in .tensor untyped], bdesc:.b64/#/integer/nameless, [meta in .tensor untyped], idesc:.b32/#/integer, enable:.pred/#/!{, zero_mask:.b64/#/integer/nameless}
+            Multiplies with the B matrix kept in the collector; a commit tells when it is done.
+            PTX ISA, 'TensorCore 5th Generation Instructions: tcgen05.mma.ws'
+            gates: kind == .kind::i8, kind == .kind::ti16
+        """
+    @overload
+    def tcgen05_mma_ws_sp(self, d: Address[Any], adesc: Value, bdesc: Value, meta: Address[Any], idesc: Value, enable: Value, zero_mask: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., collector: Literal['collector::b0::fill', 'collector::b0::use', 'collector::b0::lastuse', 'collector::b0::discard', 'collector::b1::fill', 'collector::b1::use', 'collector::b1::lastuse', 'collector::b1::discard', 'collector::b2::fill', 'collector::b2::use', 'collector::b2::lastuse', 'collector::b2::discard', 'collector::b3::fill', 'collector::b3::use', 'collector::b3::lastuse', 'collector::b3::discard'] | bool = ..., kind: Literal['kind::f16', 'kind::tf32', 'kind::f8f6f4', 'kind::i8', 'kind::ti16'] | bool = ...) -> None:
+        ...
+    @overload
+    def tcgen05_mma_ws_sp(self, d: Address[Any], a: Address[Any], bdesc: Value, meta: Address[Any], idesc: Value, enable: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., collector: Literal['collector::b0::fill', 'collector::b0::use', 'collector::b0::lastuse', 'collector::b0::discard', 'collector::b1::fill', 'collector::b1::use', 'collector::b1::lastuse', 'collector::b1::discard', 'collector::b2::fill', 'collector::b2::use', 'collector::b2::lastuse', 'collector::b2::discard', 'collector::b3::fill', 'collector::b3::use', 'collector::b3::lastuse', 'collector::b3::discard'] | bool = ..., kind: Literal['kind::f16', 'kind::tf32', 'kind::f8f6f4', 'kind::i8', 'kind::ti16'] | bool = ...) -> None:
+        ...
+    @overload
+    def tcgen05_mma_ws_sp(self, d: Address[Any], a: Address[Any], bdesc: Value, meta: Address[Any], idesc: Value, enable: Value, zero_mask: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., collector: Literal['collector::b0::fill', 'collector::b0::use', 'collector::b0::lastuse', 'collector::b0::discard', 'collector::b1::fill', 'collector::b1::use', 'collector::b1::lastuse', 'collector::b1::discard', 'collector::b2::fill', 'collector::b2::use', 'collector::b2::lastuse', 'collector::b2::discard', 'collector::b3::fill', 'collector::b3::use', 'collector::b3::lastuse', 'collector::b3::discard'] | bool = ..., kind: Literal['kind::f16', 'kind::tf32', 'kind::f8f6f4', 'kind::i8', 'kind::ti16'] | bool = ...) -> None:
+        ...
+    def tcgen05_relinquish_alloc_permit(self, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., cg: Literal['cta_group::1', 'cta_group::2'] | bool = ...) -> None:
+        """tcgen05.relinquish_alloc_permit.<cg>.sync.aligned
+            Takes columns of Tensor Memory, and gives them back.
+            PTX ISA, 'Tensorcore 5th Generation Instructions: tcgen05.alloc, tcgen05.dealloc, tcgen05.relinquish_alloc_permit'
+            gates: ex
+        """
+    def tcgen05_shift(self, d: Address[Any], /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., cg: Literal['cta_group::1', 'cta_group::2'] | bool = ...) -> None:
+        """tcgen05.shift.<cg>.<way> [d in .tensor loose]
+            Shifts rows of Tensor Memory down by one; a commit tells when it is done.
+            PTX ISA, 'Tensorcore 5th Generation Instructions: tcgen05.shift'
+        """
+    @overload
+    def tcgen05_st_sync_aligned(self, a: Address[Any], b: Sequence[Value], /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., num: Literal['x1', 'x2', 'x4', 'x8', 'x16', 'x32', 'x64', 'x128'] | bool = ..., shape: Literal['16x64b', '16x128b', '16x256b', '32x32b'] | bool = ...) -> None:
+        """tcgen05.st.sync.aligned.<shape>.<num>{.unpack::16b}.b32 [a in .tensor], {b:.b32/loose * count}
+            Stores the warp's registers to Tensor Memory; done when tcgen05.wait::st says so.
+            PTX ISA, 'Tensorcore 5th Generation Instructions: tcgen05.st'
+        tcgen05.st.sync.aligned.<shape>.<num>{.unpack::16b}.b32 [a in .tensor], offset:#, {b:.b32/loose * count}
+            Stores the warp's registers to Tensor Memory; done when tcgen05.wait::st says so.
+            PTX ISA, 'Tensorcore 5th Generation Instructions: tcgen05.st'
+        """
+    @overload
+    def tcgen05_st_sync_aligned(self, a: Address[Any], offset: int, b: Sequence[Value], /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., num: Literal['x1', 'x2', 'x4', 'x8', 'x16', 'x32', 'x64', 'x128'] | bool = ..., shape: Literal['16x64b', '16x128b', '16x256b', '32x32b'] | bool = ...) -> None:
+        ...
+    def tcgen05_wait_ld_sync_aligned(self, *, into: Into = ..., guard: Guard = ..., unless: Guard = ...) -> None:
+        """tcgen05.wait::ld.sync.aligned
+            Waits until the thread's earlier tcgen05.ld or tcgen05.st are done.
+            PTX ISA, 'Tensorcore 5th Generation Instructions: tcgen05.wait'
+        """
+    def tcgen05_wait_st_sync_aligned(self, *, into: Into = ..., guard: Guard = ..., unless: Guard = ...) -> None:
+        """tcgen05.wait::st.sync.aligned
+            Waits until the thread's earlier tcgen05.ld or tcgen05.st are done.
+            PTX ISA, 'Tensorcore 5th Generation Instructions: tcgen05.wait'
+        """
+    def tensormap_cp_fenceproxy(self, d: Global[Any], s: Shared[Any], n: int, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., sc: Literal['cta', 'cluster', 'gpu', 'sys'] | bool = ...) -> None:
+        """tensormap.cp_fenceproxy.<dst>.<src>.<kind>.<sem>.<sc>.sync.aligned [d in .global align 128], [s in .shared::cta align 128], n:#128
+            Copies a tensor map from shared to global memory and orders it before later tensormap reads.
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: tensormap.cp_fenceproxy'
+        """
+    @overload
+    def tensormap_replace(self, a: Generic[Any] | Global[Any] | Shared[Any], value: Value | int, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., field: Literal['global_address', 'rank', 'box_dim', 'global_dim', 'element_stride', 'swizzle_mode', 'swizzle_atomicity'] | bool = ..., ss: Literal['global', 'shared::cta'] | bool = ..., t: Literal['b32', 'b64'] | bool = ...) -> None:
+        """tensormap.replace.<mode>.<field>{.<ss>}.<size>.<t> [a in ss as tensormap wide], value:t/#
+            Changes one field of a tensor map in memory, through the generic proxy.
+            PTX ISA, 'Data Movement and Conversion Instructions: tensormap.replace'
+        tensormap.replace.<mode>.<field>{.<ss>}.<size>.<t> [a in ss as tensormap wide], ord:#0..4, value:.u32/halves/#
+            Changes one field of a tensor map in memory, through the generic proxy.
+            PTX ISA, 'Data Movement and Conversion Instructions: tensormap.replace'
+        tensormap.replace.<mode>.<field>{.<ss>}.<size>.<t> [a in ss as tensormap wide], ord:#0..4, value:t/#
+            Changes one field of a tensor map in memory, through the generic proxy.
+            PTX ISA, 'Data Movement and Conversion Instructions: tensormap.replace'
+        tensormap.replace.<mode>.<field>{.<ss>}.<size>.<t> [a in ss as tensormap wide], value:#0..12
+            Changes one field of a tensor map in memory, through the generic proxy.
+            PTX ISA, 'Data Movement and Conversion Instructions: tensormap.replace'
+        tensormap.replace.<mode>.<field>{.<ss>}.<size>.<t> [a in ss as tensormap wide], value:#13..15
+            Changes one field of a tensor map in memory, through the generic proxy.
+            PTX ISA, 'Data Movement and Conversion Instructions: tensormap.replace'
+        tensormap.replace.<mode>.<field>{.<ss>}.<size>.<t> [a in ss as tensormap wide], value:#0..3
+            Changes one field of a tensor map in memory, through the generic proxy.
+            PTX ISA, 'Data Movement and Conversion Instructions: tensormap.replace'
+            gates: field == .swizzle_atomicity
+        tensormap.replace.<mode>.<field>{.<ss>}.<size>.<t> [a in ss as tensormap wide], value:#4
+            Changes one field of a tensor map in memory, through the generic proxy.
+            PTX ISA, 'Data Movement and Conversion Instructions: tensormap.replace'
+        tensormap.replace.<mode>.<field>{.<ss>}.<size>.<t> [a in ss as tensormap wide], value:#0..2
+            Changes one field of a tensor map in memory, through the generic proxy.
+            PTX ISA, 'Data Movement and Conversion Instructions: tensormap.replace'
+        tensormap.replace.<mode>.<field>{.<ss>}.<size>.<t> [a in ss as tensormap wide], value:#0..1
+            Changes one field of a tensor map in memory, through the generic proxy.
+            PTX ISA, 'Data Movement and Conversion Instructions: tensormap.replace'
+        """
+    @overload
+    def tensormap_replace(self, a: Generic[Any] | Global[Any] | Shared[Any], ord: int, value: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., field: Literal['global_address', 'rank', 'box_dim', 'global_dim', 'element_stride', 'swizzle_mode', 'swizzle_atomicity'] | bool = ..., ss: Literal['global', 'shared::cta'] | bool = ..., t: Literal['b32', 'b64'] | bool = ...) -> None:
+        ...
+    def testp(self, a: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., op: Literal['finite', 'infinite', 'number', 'notanumber', 'normal', 'subnormal'] | bool = ..., t: Literal['f32', 'f64'] | bool = ...) -> Register[pred]:
+        """testp{.<op>}.<t> p:.pred, a:t/#
+            Tells what sort of number a floating-point value is.
+            PTX ISA, 'Floating Point Instructions: testp'
+        """
+    @overload
+    def tex(self, a: tuple[object, ...], /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., ct: Literal['s32', 'f32'] | bool = ..., dt: Literal['u32', 's32', 'f16', 'f32', 'f16x2'] | bool = ..., geom: Literal['1d', '2d', '3d', 'a1d', 'a2d', 'cube', 'acube', '2dms', 'a2dms'] | bool = ..., vec: Literal['v2', 'v4'] | bool = ...) -> Any:
+        """tex.<geom>.<vec>.<dt>.<ct> d:dt/sink(dt != .f16x2) * n{|p:.pred}, [a as texture, c:ct * wide.. ?(not array), {i:.u32/#/integer, x:.b32/#} ?(geom == .a1d), {j:.u32/#/integer, u:second/#, v:second/#, w:second/#} ?(array and geom != .a1d)]{, e:.s32/#/integer * shifts.. ?shifted}{, g:.s32/#/integer ?(not shifted)}{, f:.f32/# ?compared}
+            Reads a texture at given coordinates, filtered as its sampler says; an array's begin with the index.
+            PTX ISA, 'Texture Instructions: tex'
+            gates: geom in .a1d .a2d, geom in .cube .acube, geom in .2dms .a2dms, dt in .f16 .f16x2, present(p), not present(b), present(b)
+        tex.<geom>.<vec>.<dt>.<ct> d:dt/sink(dt != .f16x2) * n{|p:.pred}, [a as texture, b:sampler, c:ct * wide.. ?(not array), {i:.u32/#/integer, x:.b32/#} ?(geom == .a1d), {j:.u32/#/integer, u:second/#, v:second/#, w:second/#} ?(array and geom != .a1d)]{, e:.s32/#/integer * shifts.. ?shifted}{, g:.s32/#/integer ?(not shifted)}{, f:.f32/# ?compared}
+            Reads a texture at given coordinates, filtered as its sampler says; an array's begin with the index.
+            PTX ISA, 'Texture Instructions: tex'
+            gates: geom in .a1d .a2d, geom in .cube .acube, geom in .2dms .a2dms, dt in .f16 .f16x2, present(p), not present(b), present(b)
+        """
+    @overload
+    def tex(self, a: tuple[object, ...], e: Sequence[Value], /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., ct: Literal['s32', 'f32'] | bool = ..., dt: Literal['u32', 's32', 'f16', 'f32', 'f16x2'] | bool = ..., geom: Literal['1d', '2d', '3d', 'a1d', 'a2d', 'cube', 'acube', '2dms', 'a2dms'] | bool = ..., vec: Literal['v2', 'v4'] | bool = ...) -> Any:
+        ...
+    @overload
+    def tex(self, a: tuple[object, ...], f: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., ct: Literal['s32', 'f32'] | bool = ..., dt: Literal['u32', 's32', 'f16', 'f32', 'f16x2'] | bool = ..., geom: Literal['1d', '2d', '3d', 'a1d', 'a2d', 'cube', 'acube', '2dms', 'a2dms'] | bool = ..., vec: Literal['v2', 'v4'] | bool = ...) -> Any:
+        ...
+    @overload
+    def tex(self, a: tuple[object, ...], e: Sequence[Value], f: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., ct: Literal['s32', 'f32'] | bool = ..., dt: Literal['u32', 's32', 'f16', 'f32', 'f16x2'] | bool = ..., geom: Literal['1d', '2d', '3d', 'a1d', 'a2d', 'cube', 'acube', '2dms', 'a2dms'] | bool = ..., vec: Literal['v2', 'v4'] | bool = ...) -> Any:
+        ...
+    @overload
+    def tex(self, a: tuple[object, ...], g: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., ct: Literal['s32', 'f32'] | bool = ..., dt: Literal['u32', 's32', 'f16', 'f32', 'f16x2'] | bool = ..., geom: Literal['1d', '2d', '3d', 'a1d', 'a2d', 'cube', 'acube', '2dms', 'a2dms'] | bool = ..., vec: Literal['v2', 'v4'] | bool = ...) -> Any:
+        ...
+    @overload
+    def tex(self, a: tuple[object, ...], g: Value, f: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., ct: Literal['s32', 'f32'] | bool = ..., dt: Literal['u32', 's32', 'f16', 'f32', 'f16x2'] | bool = ..., geom: Literal['1d', '2d', '3d', 'a1d', 'a2d', 'cube', 'acube', '2dms', 'a2dms'] | bool = ..., vec: Literal['v2', 'v4'] | bool = ...) -> Any:
+        ...
+    @overload
+    def tex_base(self, a: tuple[object, ...], /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., ct: Literal['s32', 'f32'] | bool = ..., dt: Literal['u32', 's32', 'f16', 'f32', 'f16x2'] | bool = ..., geom: Literal['1d', '2d', '3d', 'a1d', 'a2d', 'cube', 'acube', '2dms', 'a2dms'] | bool = ..., vec: Literal['v2', 'v4'] | bool = ...) -> Any:
+        """tex.base.<geom>.<vec>.<dt>.<ct> d:dt/sink(dt != .f16x2) * n{|p:.pred}, [a as texture, c:ct * wide.. ?(not array), {i:.u32/#/integer, x:.b32/#} ?(geom == .a1d), {j:.u32/#/integer, u:second/#, v:second/#, w:second/#} ?(array and geom != .a1d)]{, e:.s32/#/integer * shifts.. ?shifted}{, g:.s32/#/integer ?(not shifted)}{, f:.f32/# ?compared}
+            Reads a texture at given coordinates, filtered as its sampler says; an array's begin with the index.
+            PTX ISA, 'Texture Instructions: tex'
+            gates: geom in .a1d .a2d, geom in .cube .acube, geom in .2dms .a2dms, dt in .f16 .f16x2, present(p), not present(b), present(b)
+        tex.base.<geom>.<vec>.<dt>.<ct> d:dt/sink(dt != .f16x2) * n{|p:.pred}, [a as texture, b:sampler, c:ct * wide.. ?(not array), {i:.u32/#/integer, x:.b32/#} ?(geom == .a1d), {j:.u32/#/integer, u:second/#, v:second/#, w:second/#} ?(array and geom != .a1d)]{, e:.s32/#/integer * shifts.. ?shifted}{, g:.s32/#/integer ?(not shifted)}{, f:.f32/# ?compared}
+            Reads a texture at given coordinates, filtered as its sampler says; an array's begin with the index.
+            PTX ISA, 'Texture Instructions: tex'
+            gates: geom in .a1d .a2d, geom in .cube .acube, geom in .2dms .a2dms, dt in .f16 .f16x2, present(p), not present(b), present(b)
+        """
+    @overload
+    def tex_base(self, a: tuple[object, ...], e: Sequence[Value], /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., ct: Literal['s32', 'f32'] | bool = ..., dt: Literal['u32', 's32', 'f16', 'f32', 'f16x2'] | bool = ..., geom: Literal['1d', '2d', '3d', 'a1d', 'a2d', 'cube', 'acube', '2dms', 'a2dms'] | bool = ..., vec: Literal['v2', 'v4'] | bool = ...) -> Any:
+        ...
+    @overload
+    def tex_base(self, a: tuple[object, ...], f: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., ct: Literal['s32', 'f32'] | bool = ..., dt: Literal['u32', 's32', 'f16', 'f32', 'f16x2'] | bool = ..., geom: Literal['1d', '2d', '3d', 'a1d', 'a2d', 'cube', 'acube', '2dms', 'a2dms'] | bool = ..., vec: Literal['v2', 'v4'] | bool = ...) -> Any:
+        ...
+    @overload
+    def tex_base(self, a: tuple[object, ...], e: Sequence[Value], f: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., ct: Literal['s32', 'f32'] | bool = ..., dt: Literal['u32', 's32', 'f16', 'f32', 'f16x2'] | bool = ..., geom: Literal['1d', '2d', '3d', 'a1d', 'a2d', 'cube', 'acube', '2dms', 'a2dms'] | bool = ..., vec: Literal['v2', 'v4'] | bool = ...) -> Any:
+        ...
+    @overload
+    def tex_base(self, a: tuple[object, ...], g: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., ct: Literal['s32', 'f32'] | bool = ..., dt: Literal['u32', 's32', 'f16', 'f32', 'f16x2'] | bool = ..., geom: Literal['1d', '2d', '3d', 'a1d', 'a2d', 'cube', 'acube', '2dms', 'a2dms'] | bool = ..., vec: Literal['v2', 'v4'] | bool = ...) -> Any:
+        ...
+    @overload
+    def tex_base(self, a: tuple[object, ...], g: Value, f: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., ct: Literal['s32', 'f32'] | bool = ..., dt: Literal['u32', 's32', 'f16', 'f32', 'f16x2'] | bool = ..., geom: Literal['1d', '2d', '3d', 'a1d', 'a2d', 'cube', 'acube', '2dms', 'a2dms'] | bool = ..., vec: Literal['v2', 'v4'] | bool = ...) -> Any:
+        ...
+    @overload
+    def tex_grad(self, a: tuple[object, ...], dx: Sequence[Value], dy: Sequence[Value], /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., ct: Literal['s32', 'f32'] | bool = ..., dt: Literal['u32', 's32', 'f16', 'f32', 'f16x2'] | bool = ..., geom: Literal['1d', '2d', '3d', 'a1d', 'a2d', 'cube', 'acube', '2dms', 'a2dms'] | bool = ..., vec: Literal['v2', 'v4'] | bool = ...) -> Any:
+        """tex.grad.<geom>.<vec>.<dt>.<ct> d:dt/sink(dt != .f16x2) * n{|p:.pred}, [a as texture, c:ct * wide.. ?(not array), {i:.u32/#/integer, x:exact/#/exact(computed)} ?(geom == .a1d), {j:.u32/#/integer, u:exact/#/exact(computed), v:exact/#/exact(computed), w:exact/#/exact(computed)} ?(array and geom != .a1d)], {dx:.f32/#/exact * slopes}, {dy:.f32/#/exact * slopes}{, e:.s32/#/integer * shifts.. ?shifted}{, h:.s32/integer * shifts.. ?(shifted and present(f))}{, g:.s32/#/integer ?(not shifted)}{, k:.b32/exact ?(not shifted and present(f))}{, f:.f32/# ?compared}
+            Reads a texture at given coordinates, filtered as its sampler says; an array's begin with the index.
+            PTX ISA, 'Texture Instructions: tex'
+            gates: geom in .a1d .a2d, geom in .cube .acube, geom in .2dms .a2dms, dt in .f16 .f16x2, present(p), not present(b), present(b), present(g) and present(f) and dt != .f16x2, present(e) and present(f) and dt != .f16x2
+        tex.grad.<geom>.<vec>.<dt>.<ct> d:dt/sink(dt != .f16x2) * n{|p:.pred}, [a as texture, b:sampler, c:ct * wide.. ?(not array), {i:.u32/#/integer, x:exact/#/exact(computed)} ?(geom == .a1d), {j:.u32/#/integer, u:exact/#/exact(computed), v:exact/#/exact(computed), w:exact/#/exact(computed)} ?(array and geom != .a1d)], {dx:.f32/#/exact * slopes}, {dy:.f32/#/exact * slopes}{, e:.s32/#/integer * shifts.. ?shifted}{, h:.s32/integer * shifts.. ?(shifted and present(f))}{, g:.s32/#/integer ?(not shifted)}{, k:.b32/exact ?(not shifted and present(f))}{, f:.f32/# ?compared}
+            Reads a texture at given coordinates, filtered as its sampler says; an array's begin with the index.
+            PTX ISA, 'Texture Instructions: tex'
+            gates: geom in .a1d .a2d, geom in .cube .acube, geom in .2dms .a2dms, dt in .f16 .f16x2, present(p), not present(b), present(b), present(g) and present(f) and dt != .f16x2, present(e) and present(f) and dt != .f16x2
+        """
+    @overload
+    def tex_grad(self, a: tuple[object, ...], dx: Sequence[Value], dy: Sequence[Value], h: Sequence[Value], /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., ct: Literal['s32', 'f32'] | bool = ..., dt: Literal['u32', 's32', 'f16', 'f32', 'f16x2'] | bool = ..., geom: Literal['1d', '2d', '3d', 'a1d', 'a2d', 'cube', 'acube', '2dms', 'a2dms'] | bool = ..., vec: Literal['v2', 'v4'] | bool = ...) -> Any:
+        ...
+    @overload
+    def tex_grad(self, a: tuple[object, ...], dx: Sequence[Value], dy: Sequence[Value], e: Sequence[Value], /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., ct: Literal['s32', 'f32'] | bool = ..., dt: Literal['u32', 's32', 'f16', 'f32', 'f16x2'] | bool = ..., geom: Literal['1d', '2d', '3d', 'a1d', 'a2d', 'cube', 'acube', '2dms', 'a2dms'] | bool = ..., vec: Literal['v2', 'v4'] | bool = ...) -> Any:
+        ...
+    @overload
+    def tex_grad(self, a: tuple[object, ...], dx: Sequence[Value], dy: Sequence[Value], f: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., ct: Literal['s32', 'f32'] | bool = ..., dt: Literal['u32', 's32', 'f16', 'f32', 'f16x2'] | bool = ..., geom: Literal['1d', '2d', '3d', 'a1d', 'a2d', 'cube', 'acube', '2dms', 'a2dms'] | bool = ..., vec: Literal['v2', 'v4'] | bool = ...) -> Any:
+        ...
+    @overload
+    def tex_grad(self, a: tuple[object, ...], dx: Sequence[Value], dy: Sequence[Value], h: Sequence[Value], f: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., ct: Literal['s32', 'f32'] | bool = ..., dt: Literal['u32', 's32', 'f16', 'f32', 'f16x2'] | bool = ..., geom: Literal['1d', '2d', '3d', 'a1d', 'a2d', 'cube', 'acube', '2dms', 'a2dms'] | bool = ..., vec: Literal['v2', 'v4'] | bool = ...) -> Any:
+        ...
+    @overload
+    def tex_grad(self, a: tuple[object, ...], dx: Sequence[Value], dy: Sequence[Value], e: Sequence[Value], f: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., ct: Literal['s32', 'f32'] | bool = ..., dt: Literal['u32', 's32', 'f16', 'f32', 'f16x2'] | bool = ..., geom: Literal['1d', '2d', '3d', 'a1d', 'a2d', 'cube', 'acube', '2dms', 'a2dms'] | bool = ..., vec: Literal['v2', 'v4'] | bool = ...) -> Any:
+        ...
+    @overload
+    def tex_grad(self, a: tuple[object, ...], dx: Sequence[Value], dy: Sequence[Value], k: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., ct: Literal['s32', 'f32'] | bool = ..., dt: Literal['u32', 's32', 'f16', 'f32', 'f16x2'] | bool = ..., geom: Literal['1d', '2d', '3d', 'a1d', 'a2d', 'cube', 'acube', '2dms', 'a2dms'] | bool = ..., vec: Literal['v2', 'v4'] | bool = ...) -> Any:
+        ...
+    @overload
+    def tex_grad(self, a: tuple[object, ...], dx: Sequence[Value], dy: Sequence[Value], k: Value, f: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., ct: Literal['s32', 'f32'] | bool = ..., dt: Literal['u32', 's32', 'f16', 'f32', 'f16x2'] | bool = ..., geom: Literal['1d', '2d', '3d', 'a1d', 'a2d', 'cube', 'acube', '2dms', 'a2dms'] | bool = ..., vec: Literal['v2', 'v4'] | bool = ...) -> Any:
+        ...
+    @overload
+    def tex_grad(self, a: tuple[object, ...], dx: Sequence[Value], dy: Sequence[Value], g: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., ct: Literal['s32', 'f32'] | bool = ..., dt: Literal['u32', 's32', 'f16', 'f32', 'f16x2'] | bool = ..., geom: Literal['1d', '2d', '3d', 'a1d', 'a2d', 'cube', 'acube', '2dms', 'a2dms'] | bool = ..., vec: Literal['v2', 'v4'] | bool = ...) -> Any:
+        ...
+    @overload
+    def tex_grad(self, a: tuple[object, ...], dx: Sequence[Value], dy: Sequence[Value], g: Value, f: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., ct: Literal['s32', 'f32'] | bool = ..., dt: Literal['u32', 's32', 'f16', 'f32', 'f16x2'] | bool = ..., geom: Literal['1d', '2d', '3d', 'a1d', 'a2d', 'cube', 'acube', '2dms', 'a2dms'] | bool = ..., vec: Literal['v2', 'v4'] | bool = ...) -> Any:
+        ...
+    @overload
+    def tex_level(self, a: tuple[object, ...], lod: Sequence[Value], /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., ct: Literal['s32', 'f32'] | bool = ..., dt: Literal['u32', 's32', 'f16', 'f32', 'f16x2'] | bool = ..., geom: Literal['1d', '2d', '3d', 'a1d', 'a2d', 'cube', 'acube', '2dms', 'a2dms'] | bool = ..., vec: Literal['v2', 'v4'] | bool = ...) -> Any:
+        """tex.level.<geom>.<vec>.<dt>.<ct> d:dt/sink(dt != .f16x2) * n{|p:.pred}, [a as texture, c:ct * wide.. ?(not array), {i:.u32/#/integer, x:.b32/#} ?(geom == .a1d), {j:.u32/#/integer, u:second/#, v:second/#, w:second/#} ?(array and geom != .a1d)], lod:ct/# * one..{, e:.s32/#/integer * shifts.. ?shifted}{, g:.s32/#/integer ?(not shifted)}{, f:.f32/# ?compared}
+            Reads a texture at given coordinates, filtered as its sampler says; an array's begin with the index.
+            PTX ISA, 'Texture Instructions: tex'
+            gates: geom in .a1d .a2d, geom in .cube .acube, geom in .2dms .a2dms, dt in .f16 .f16x2, present(p), not present(b), present(b)
+        tex.level.<geom>.<vec>.<dt>.<ct> d:dt/sink(dt != .f16x2) * n{|p:.pred}, [a as texture, b:sampler, c:ct * wide.. ?(not array), {i:.u32/#/integer, x:.b32/#} ?(geom == .a1d), {j:.u32/#/integer, u:second/#, v:second/#, w:second/#} ?(array and geom != .a1d)], lod:ct/# * one..{, e:.s32/#/integer * shifts.. ?shifted}{, g:.s32/#/integer ?(not shifted)}{, f:.f32/# ?compared}
+            Reads a texture at given coordinates, filtered as its sampler says; an array's begin with the index.
+            PTX ISA, 'Texture Instructions: tex'
+            gates: geom in .a1d .a2d, geom in .cube .acube, geom in .2dms .a2dms, dt in .f16 .f16x2, present(p), not present(b), present(b)
+        """
+    @overload
+    def tex_level(self, a: tuple[object, ...], lod: Sequence[Value], e: Sequence[Value], /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., ct: Literal['s32', 'f32'] | bool = ..., dt: Literal['u32', 's32', 'f16', 'f32', 'f16x2'] | bool = ..., geom: Literal['1d', '2d', '3d', 'a1d', 'a2d', 'cube', 'acube', '2dms', 'a2dms'] | bool = ..., vec: Literal['v2', 'v4'] | bool = ...) -> Any:
+        ...
+    @overload
+    def tex_level(self, a: tuple[object, ...], lod: Sequence[Value], f: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., ct: Literal['s32', 'f32'] | bool = ..., dt: Literal['u32', 's32', 'f16', 'f32', 'f16x2'] | bool = ..., geom: Literal['1d', '2d', '3d', 'a1d', 'a2d', 'cube', 'acube', '2dms', 'a2dms'] | bool = ..., vec: Literal['v2', 'v4'] | bool = ...) -> Any:
+        ...
+    @overload
+    def tex_level(self, a: tuple[object, ...], lod: Sequence[Value], e: Sequence[Value], f: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., ct: Literal['s32', 'f32'] | bool = ..., dt: Literal['u32', 's32', 'f16', 'f32', 'f16x2'] | bool = ..., geom: Literal['1d', '2d', '3d', 'a1d', 'a2d', 'cube', 'acube', '2dms', 'a2dms'] | bool = ..., vec: Literal['v2', 'v4'] | bool = ...) -> Any:
+        ...
+    @overload
+    def tex_level(self, a: tuple[object, ...], lod: Sequence[Value], g: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., ct: Literal['s32', 'f32'] | bool = ..., dt: Literal['u32', 's32', 'f16', 'f32', 'f16x2'] | bool = ..., geom: Literal['1d', '2d', '3d', 'a1d', 'a2d', 'cube', 'acube', '2dms', 'a2dms'] | bool = ..., vec: Literal['v2', 'v4'] | bool = ...) -> Any:
+        ...
+    @overload
+    def tex_level(self, a: tuple[object, ...], lod: Sequence[Value], g: Value, f: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., ct: Literal['s32', 'f32'] | bool = ..., dt: Literal['u32', 's32', 'f16', 'f32', 'f16x2'] | bool = ..., geom: Literal['1d', '2d', '3d', 'a1d', 'a2d', 'cube', 'acube', '2dms', 'a2dms'] | bool = ..., vec: Literal['v2', 'v4'] | bool = ...) -> Any:
+        ...
+    @overload
+    def tld4(self, a: tuple[object, ...], /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., comp: Literal['r', 'g', 'b', 'a'] | bool = ..., dt: Literal['u32', 's32', 'f32'] | bool = ..., geom: Literal['2d', 'a2d', 'cube', 'acube'] | bool = ...) -> Any:
+        """tld4.<comp>.<geom>.v4.<dt>.f32 d:dt/_ * 4{|p:.pred}, [a as texture, c:.f32 * wide.. ?(not array), {j:.u32/#/integer, u:.b32/#, v:.b32/#, w:.b32/#} ?array]{, e:.s32/#/integer * 2.. ?shifted}{, g:.s32/#/integer ?(not shifted)}{, f:.f32/#/own}
+            Reads one component of the four texels that a bilinear filter would use.
+            PTX ISA, 'Texture Instructions: tld4'
+            gates: geom != .2d, present(p), not present(b), present(b)
+        tld4.<comp>.<geom>.v4.<dt>.f32 d:dt/_ * 4{|p:.pred}, [a as texture, b:sampler, c:.f32 * wide.. ?(not array), {j:.u32/#/integer, u:.b32/#, v:.b32/#, w:.b32/#} ?array]{, e:.s32/#/integer * 2.. ?shifted}{, g:.s32/#/integer ?(not shifted)}{, f:.f32/#/own}
+            Reads one component of the four texels that a bilinear filter would use.
+            PTX ISA, 'Texture Instructions: tld4'
+            gates: geom != .2d, present(p), not present(b), present(b)
+        """
+    @overload
+    def tld4(self, a: tuple[object, ...], f: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., comp: Literal['r', 'g', 'b', 'a'] | bool = ..., dt: Literal['u32', 's32', 'f32'] | bool = ..., geom: Literal['2d', 'a2d', 'cube', 'acube'] | bool = ...) -> Any:
+        ...
+    @overload
+    def tld4(self, a: tuple[object, ...], e: Sequence[Value], /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., comp: Literal['r', 'g', 'b', 'a'] | bool = ..., dt: Literal['u32', 's32', 'f32'] | bool = ..., geom: Literal['2d', 'a2d', 'cube', 'acube'] | bool = ...) -> Any:
+        ...
+    @overload
+    def tld4(self, a: tuple[object, ...], e: Sequence[Value], f: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., comp: Literal['r', 'g', 'b', 'a'] | bool = ..., dt: Literal['u32', 's32', 'f32'] | bool = ..., geom: Literal['2d', 'a2d', 'cube', 'acube'] | bool = ...) -> Any:
+        ...
+    @overload
+    def tld4(self, a: tuple[object, ...], g: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., comp: Literal['r', 'g', 'b', 'a'] | bool = ..., dt: Literal['u32', 's32', 'f32'] | bool = ..., geom: Literal['2d', 'a2d', 'cube', 'acube'] | bool = ...) -> Any:
+        ...
+    @overload
+    def tld4(self, a: tuple[object, ...], g: Value, f: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., comp: Literal['r', 'g', 'b', 'a'] | bool = ..., dt: Literal['u32', 's32', 'f32'] | bool = ..., geom: Literal['2d', 'a2d', 'cube', 'acube'] | bool = ...) -> Any:
+        ...
+    def trap(self, *, into: Into = ..., guard: Guard = ..., unless: Guard = ...) -> None:
+        """trap
+            Ends the grid and tells the host.
+            PTX ISA, 'Miscellaneous Instructions: trap'
+        """
+    def txq(self, a: Generic[Any], /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., query: Literal['width', 'height', 'depth', 'channel_data_type', 'channel_order', 'normalized_coords', 'array_size', 'num_mipmap_levels', 'num_samples', 'memory_layout', 'filter_mode', 'addr_mode_0', 'addr_mode_1', 'addr_mode_2', 'force_unnormalized_coords'] | bool = ...) -> Register[Any]:
+        """txq.<query>.b32 d:.b32, [a as texture]
+            Asks for a property of a texture or a sampler.
+            PTX ISA, 'Texture Instructions: txq'
+            gates: query in .channel_data_type .channel_order, query in .array_size .num_mipmap_levels .num_samples
+        txq.<query>.b32 d:.b32, [a as texture]
+            Asks for a property of a texture or a sampler.
+            PTX ISA, 'Texture Instructions: txq'
+        txq.<query>.b32 d:.b32, [a as sampler]
+            Asks for a property of a texture or a sampler.
+            PTX ISA, 'Texture Instructions: txq'
+            gates: query == .force_unnormalized_coords
+        """
+    def txq_level(self, a: Generic[Any], lod: Sequence[Value], /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., query: Literal['width', 'height', 'depth'] | bool = ...) -> Register[Any]:
+        """txq.level.<query>.b32 d:.b32, [a as texture], lod:.b32/#/integer * one..
+            Asks for a property of a texture or a sampler.
+            PTX ISA, 'Texture Instructions: txq'
+        """
+    @overload
+    def vabsdiff(self, a: Value, b: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., at: Literal['u32', 's32'] | bool = ..., bt: Literal['u32', 's32'] | bool = ..., dt: Literal['u32', 's32'] | bool = ..., op: Literal['add', 'min', 'max'] | bool = ..., sat: Literal['sat'] | bool = ...) -> Any:
+        """vabsdiff.<dt>.<at>.<bt>{.sat} d:dt/scalar, a{.<asel>}:at/scalar/#, b{.<bsel>}:bt/scalar/#
+            Arithmetic on one part of each register.
+            PTX ISA, 'Scalar Video Instructions: vadd, vsub, vabsdiff, vmin, vmax'
+        vabsdiff.<dt>.<at>.<bt>{.sat} d.<dsel>:dt/scalar, a{.<asel>}:at/scalar/#, b{.<bsel>}:bt/scalar/#, c:dt/scalar/#
+            Arithmetic on one part of each register.
+            PTX ISA, 'Scalar Video Instructions: vadd, vsub, vabsdiff, vmin, vmax'
+        vabsdiff.<dt>.<at>.<bt>{.sat}.<op> d:dt/scalar, a{.<asel>}:at/scalar/#, b{.<bsel>}:bt/scalar/#, c:dt/scalar/#
+            Arithmetic on one part of each register.
+            PTX ISA, 'Scalar Video Instructions: vadd, vsub, vabsdiff, vmin, vmax'
+        """
+    @overload
+    def vabsdiff(self, a: Value, b: Value, c: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., at: Literal['u32', 's32'] | bool = ..., bt: Literal['u32', 's32'] | bool = ..., dt: Literal['u32', 's32'] | bool = ..., op: Literal['add', 'min', 'max'] | bool = ..., sat: Literal['sat'] | bool = ...) -> Any:
+        ...
+    def vabsdiff2(self, a: Value, b: Value, c: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., add: Literal['add'] | bool = ..., at: Literal['u32', 's32'] | bool = ..., bt: Literal['u32', 's32'] | bool = ..., dt: Literal['u32', 's32'] | bool = ..., sat: Literal['sat'] | bool = ...) -> Any:
+        """vabsdiff2.<dt>.<at>.<bt>{.sat}{.add} d{.<mask>}:dt/scalar, a{.<asel>}:at/scalar, b{.<bsel>}:bt/scalar, c:dt/scalar
+            Arithmetic on pairs of half words, which selectors choose from both registers.
+            PTX ISA, 'SIMD Video Instructions: vadd2, vsub2, vavrg2, vabsdiff2, vmin2, vmax2'
+        """
+    def vabsdiff4(self, a: Value, b: Value, c: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., add: Literal['add'] | bool = ..., at: Literal['u32', 's32'] | bool = ..., bt: Literal['u32', 's32'] | bool = ..., dt: Literal['u32', 's32'] | bool = ..., sat: Literal['sat'] | bool = ...) -> Any:
+        """vabsdiff4.<dt>.<at>.<bt>{.sat}{.add} d{.<mask>}:dt/scalar, a{.<asel>}:at/scalar, b{.<bsel>}:bt/scalar, c:dt/scalar
+            Arithmetic on quads of bytes, which selectors choose from both registers.
+            PTX ISA, 'SIMD Video Instructions: vadd4, vsub4, vavrg4, vabsdiff4, vmin4, vmax4'
+        """
+    @overload
+    def vadd(self, a: Value, b: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., at: Literal['u32', 's32'] | bool = ..., bt: Literal['u32', 's32'] | bool = ..., dt: Literal['u32', 's32'] | bool = ..., op: Literal['add', 'min', 'max'] | bool = ..., sat: Literal['sat'] | bool = ...) -> Any:
+        """vadd.<dt>.<at>.<bt>{.sat} d:dt/scalar, a{.<asel>}:at/scalar/#, b{.<bsel>}:bt/scalar/#
+            Arithmetic on one part of each register.
+            PTX ISA, 'Scalar Video Instructions: vadd, vsub, vabsdiff, vmin, vmax'
+        vadd.<dt>.<at>.<bt>{.sat} d.<dsel>:dt/scalar, a{.<asel>}:at/scalar/#, b{.<bsel>}:bt/scalar/#, c:dt/scalar/#
+            Arithmetic on one part of each register.
+            PTX ISA, 'Scalar Video Instructions: vadd, vsub, vabsdiff, vmin, vmax'
+        vadd.<dt>.<at>.<bt>{.sat}.<op> d:dt/scalar, a{.<asel>}:at/scalar/#, b{.<bsel>}:bt/scalar/#, c:dt/scalar/#
+            Arithmetic on one part of each register.
+            PTX ISA, 'Scalar Video Instructions: vadd, vsub, vabsdiff, vmin, vmax'
+        """
+    @overload
+    def vadd(self, a: Value, b: Value, c: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., at: Literal['u32', 's32'] | bool = ..., bt: Literal['u32', 's32'] | bool = ..., dt: Literal['u32', 's32'] | bool = ..., op: Literal['add', 'min', 'max'] | bool = ..., sat: Literal['sat'] | bool = ...) -> Any:
+        ...
+    def vadd2(self, a: Value, b: Value, c: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., add: Literal['add'] | bool = ..., at: Literal['u32', 's32'] | bool = ..., bt: Literal['u32', 's32'] | bool = ..., dt: Literal['u32', 's32'] | bool = ..., sat: Literal['sat'] | bool = ...) -> Any:
+        """vadd2.<dt>.<at>.<bt>{.sat}{.add} d{.<mask>}:dt/scalar, a{.<asel>}:at/scalar, b{.<bsel>}:bt/scalar, c:dt/scalar
+            Arithmetic on pairs of half words, which selectors choose from both registers.
+            PTX ISA, 'SIMD Video Instructions: vadd2, vsub2, vavrg2, vabsdiff2, vmin2, vmax2'
+        """
+    def vadd4(self, a: Value, b: Value, c: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., add: Literal['add'] | bool = ..., at: Literal['u32', 's32'] | bool = ..., bt: Literal['u32', 's32'] | bool = ..., dt: Literal['u32', 's32'] | bool = ..., sat: Literal['sat'] | bool = ...) -> Any:
+        """vadd4.<dt>.<at>.<bt>{.sat}{.add} d{.<mask>}:dt/scalar, a{.<asel>}:at/scalar, b{.<bsel>}:bt/scalar, c:dt/scalar
+            Arithmetic on quads of bytes, which selectors choose from both registers.
+            PTX ISA, 'SIMD Video Instructions: vadd4, vsub4, vavrg4, vabsdiff4, vmin4, vmax4'
+        """
+    def vavrg2(self, a: Value, b: Value, c: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., add: Literal['add'] | bool = ..., at: Literal['u32', 's32'] | bool = ..., bt: Literal['u32', 's32'] | bool = ..., dt: Literal['u32', 's32'] | bool = ..., sat: Literal['sat'] | bool = ...) -> Any:
+        """vavrg2.<dt>.<at>.<bt>{.sat}{.add} d{.<mask>}:dt/scalar, a{.<asel>}:at/scalar, b{.<bsel>}:bt/scalar, c:dt/scalar
+            Arithmetic on pairs of half words, which selectors choose from both registers.
+            PTX ISA, 'SIMD Video Instructions: vadd2, vsub2, vavrg2, vabsdiff2, vmin2, vmax2'
+        """
+    def vavrg4(self, a: Value, b: Value, c: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., add: Literal['add'] | bool = ..., at: Literal['u32', 's32'] | bool = ..., bt: Literal['u32', 's32'] | bool = ..., dt: Literal['u32', 's32'] | bool = ..., sat: Literal['sat'] | bool = ...) -> Any:
+        """vavrg4.<dt>.<at>.<bt>{.sat}{.add} d{.<mask>}:dt/scalar, a{.<asel>}:at/scalar, b{.<bsel>}:bt/scalar, c:dt/scalar
+            Arithmetic on quads of bytes, which selectors choose from both registers.
+            PTX ISA, 'SIMD Video Instructions: vadd4, vsub4, vavrg4, vabsdiff4, vmin4, vmax4'
+        """
+    def vmad(self, a: Value, b: Value, c: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., at: Literal['u32', 's32'] | bool = ..., bt: Literal['u32', 's32'] | bool = ..., dt: Literal['u32', 's32'] | bool = ..., sat: Literal['sat'] | bool = ..., scale: Literal['shr7', 'shr15'] | bool = ...) -> Any:
+        """vmad.<dt>.<at>.<bt>{.sat}{.<scale>} d:dt/scalar, a{.<asel>}:at/scalar/#, b{.<bsel>}:bt/scalar/#, c:dt/scalar/#/minus
+            Multiplies parts of two registers and adds a third, scaled and saturated; one of the product and the third may be negated.
+            PTX ISA, 'Scalar Video Instructions: vmad'
+        vmad.<dt>.<at>.<bt>{.sat}{.<scale>} d:dt/scalar, a{.<asel>}:at/scalar/#/minus, b{.<bsel>}:bt/scalar/#, c:dt/scalar/#
+            Multiplies parts of two registers and adds a third, scaled and saturated; one of the product and the third may be negated.
+            PTX ISA, 'Scalar Video Instructions: vmad'
+        vmad.<dt>.<at>.<bt>{.sat}{.<scale>} d:dt/scalar, a{.<asel>}:at/scalar/#, b{.<bsel>}:bt/scalar/#/minus, c:dt/scalar/#
+            Multiplies parts of two registers and adds a third, scaled and saturated; one of the product and the third may be negated.
+            PTX ISA, 'Scalar Video Instructions: vmad'
+        vmad.<dt>.<at>.<bt>.po{.sat}{.<scale>} d:dt/scalar, a{.<asel>}:at/scalar/#, b{.<bsel>}:bt/scalar/#, c:dt/scalar/#
+            Multiplies parts of two registers and adds a third, scaled and saturated; one of the product and the third may be negated.
+            PTX ISA, 'Scalar Video Instructions: vmad'
+        """
+    @overload
+    def vmax(self, a: Value, b: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., at: Literal['u32', 's32'] | bool = ..., bt: Literal['u32', 's32'] | bool = ..., dt: Literal['u32', 's32'] | bool = ..., op: Literal['add', 'min', 'max'] | bool = ..., sat: Literal['sat'] | bool = ...) -> Any:
+        """vmax.<dt>.<at>.<bt>{.sat} d:dt/scalar, a{.<asel>}:at/scalar/#, b{.<bsel>}:bt/scalar/#
+            Arithmetic on one part of each register.
+            PTX ISA, 'Scalar Video Instructions: vadd, vsub, vabsdiff, vmin, vmax'
+        vmax.<dt>.<at>.<bt>{.sat} d.<dsel>:dt/scalar, a{.<asel>}:at/scalar/#, b{.<bsel>}:bt/scalar/#, c:dt/scalar/#
+            Arithmetic on one part of each register.
+            PTX ISA, 'Scalar Video Instructions: vadd, vsub, vabsdiff, vmin, vmax'
+        vmax.<dt>.<at>.<bt>{.sat}.<op> d:dt/scalar, a{.<asel>}:at/scalar/#, b{.<bsel>}:bt/scalar/#, c:dt/scalar/#
+            Arithmetic on one part of each register.
+            PTX ISA, 'Scalar Video Instructions: vadd, vsub, vabsdiff, vmin, vmax'
+        """
+    @overload
+    def vmax(self, a: Value, b: Value, c: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., at: Literal['u32', 's32'] | bool = ..., bt: Literal['u32', 's32'] | bool = ..., dt: Literal['u32', 's32'] | bool = ..., op: Literal['add', 'min', 'max'] | bool = ..., sat: Literal['sat'] | bool = ...) -> Any:
+        ...
+    def vmax2(self, a: Value, b: Value, c: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., add: Literal['add'] | bool = ..., at: Literal['u32', 's32'] | bool = ..., bt: Literal['u32', 's32'] | bool = ..., dt: Literal['u32', 's32'] | bool = ..., sat: Literal['sat'] | bool = ...) -> Any:
+        """vmax2.<dt>.<at>.<bt>{.sat}{.add} d{.<mask>}:dt/scalar, a{.<asel>}:at/scalar, b{.<bsel>}:bt/scalar, c:dt/scalar
+            Arithmetic on pairs of half words, which selectors choose from both registers.
+            PTX ISA, 'SIMD Video Instructions: vadd2, vsub2, vavrg2, vabsdiff2, vmin2, vmax2'
+        """
+    def vmax4(self, a: Value, b: Value, c: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., add: Literal['add'] | bool = ..., at: Literal['u32', 's32'] | bool = ..., bt: Literal['u32', 's32'] | bool = ..., dt: Literal['u32', 's32'] | bool = ..., sat: Literal['sat'] | bool = ...) -> Any:
+        """vmax4.<dt>.<at>.<bt>{.sat}{.add} d{.<mask>}:dt/scalar, a{.<asel>}:at/scalar, b{.<bsel>}:bt/scalar, c:dt/scalar
+            Arithmetic on quads of bytes, which selectors choose from both registers.
+            PTX ISA, 'SIMD Video Instructions: vadd4, vsub4, vavrg4, vabsdiff4, vmin4, vmax4'
+        """
+    @overload
+    def vmin(self, a: Value, b: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., at: Literal['u32', 's32'] | bool = ..., bt: Literal['u32', 's32'] | bool = ..., dt: Literal['u32', 's32'] | bool = ..., op: Literal['add', 'min', 'max'] | bool = ..., sat: Literal['sat'] | bool = ...) -> Any:
+        """vmin.<dt>.<at>.<bt>{.sat} d:dt/scalar, a{.<asel>}:at/scalar/#, b{.<bsel>}:bt/scalar/#
+            Arithmetic on one part of each register.
+            PTX ISA, 'Scalar Video Instructions: vadd, vsub, vabsdiff, vmin, vmax'
+        vmin.<dt>.<at>.<bt>{.sat} d.<dsel>:dt/scalar, a{.<asel>}:at/scalar/#, b{.<bsel>}:bt/scalar/#, c:dt/scalar/#
+            Arithmetic on one part of each register.
+            PTX ISA, 'Scalar Video Instructions: vadd, vsub, vabsdiff, vmin, vmax'
+        vmin.<dt>.<at>.<bt>{.sat}.<op> d:dt/scalar, a{.<asel>}:at/scalar/#, b{.<bsel>}:bt/scalar/#, c:dt/scalar/#
+            Arithmetic on one part of each register.
+            PTX ISA, 'Scalar Video Instructions: vadd, vsub, vabsdiff, vmin, vmax'
+        """
+    @overload
+    def vmin(self, a: Value, b: Value, c: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., at: Literal['u32', 's32'] | bool = ..., bt: Literal['u32', 's32'] | bool = ..., dt: Literal['u32', 's32'] | bool = ..., op: Literal['add', 'min', 'max'] | bool = ..., sat: Literal['sat'] | bool = ...) -> Any:
+        ...
+    def vmin2(self, a: Value, b: Value, c: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., add: Literal['add'] | bool = ..., at: Literal['u32', 's32'] | bool = ..., bt: Literal['u32', 's32'] | bool = ..., dt: Literal['u32', 's32'] | bool = ..., sat: Literal['sat'] | bool = ...) -> Any:
+        """vmin2.<dt>.<at>.<bt>{.sat}{.add} d{.<mask>}:dt/scalar, a{.<asel>}:at/scalar, b{.<bsel>}:bt/scalar, c:dt/scalar
+            Arithmetic on pairs of half words, which selectors choose from both registers.
+            PTX ISA, 'SIMD Video Instructions: vadd2, vsub2, vavrg2, vabsdiff2, vmin2, vmax2'
+        """
+    def vmin4(self, a: Value, b: Value, c: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., add: Literal['add'] | bool = ..., at: Literal['u32', 's32'] | bool = ..., bt: Literal['u32', 's32'] | bool = ..., dt: Literal['u32', 's32'] | bool = ..., sat: Literal['sat'] | bool = ...) -> Any:
+        """vmin4.<dt>.<at>.<bt>{.sat}{.add} d{.<mask>}:dt/scalar, a{.<asel>}:at/scalar, b{.<bsel>}:bt/scalar, c:dt/scalar
+            Arithmetic on quads of bytes, which selectors choose from both registers.
+            PTX ISA, 'SIMD Video Instructions: vadd4, vsub4, vavrg4, vabsdiff4, vmin4, vmax4'
+        """
+    def vote(self, a: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., mode: Literal['all', 'any', 'uni'] | bool = ...) -> Any:
+        """vote.<mode>.pred d:.pred/typed, a:.pred/!/#/typed/nameless
+            Combines a predicate over the lanes of a warp.
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: vote.sync'
+        vote.<mode>.b32 d:.b32, a:.pred/!/#
+            Combines a predicate over the lanes of a warp.
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: vote.sync'
+        """
+    def vote_sync(self, a: Value, mask: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., mode: Literal['all', 'any', 'uni'] | bool = ...) -> Any:
+        """vote.sync.<mode>.pred d:.pred/typed, a:.pred/!/#/typed/nameless, mask:.b32/#/integer
+            Combines a predicate over the lanes of a warp.
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: vote.sync'
+        vote.sync.<mode>.b32 d:.b32, a:.pred/!/#, mask:.b32/#/integer
+            Combines a predicate over the lanes of a warp.
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: vote.sync'
+        """
+    @overload
+    def vset(self, a: Value, b: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., at: Literal['u32', 's32'] | bool = ..., bt: Literal['u32', 's32'] | bool = ..., cmp: Literal['eq', 'ne', 'lt', 'le', 'gt', 'ge'] | bool = ..., op: Literal['add', 'min', 'max'] | bool = ...) -> Register[u32]:
+        """vset.<at>.<bt>.<cmp> d:.u32/scalar/integer, a{.<asel>}:at/scalar/#, b{.<bsel>}:bt/scalar/#
+            Compares parts of two registers.
+            PTX ISA, 'Scalar Video Instructions: vset'
+        vset.<at>.<bt>.<cmp> d.<dsel>:.u32/scalar/integer, a{.<asel>}:at/scalar/#, b{.<bsel>}:bt/scalar/#, c:.u32/scalar/integer/#
+            Compares parts of two registers.
+            PTX ISA, 'Scalar Video Instructions: vset'
+        vset.<at>.<bt>.<cmp>.<op> d:.u32/scalar/integer, a{.<asel>}:at/scalar/#, b{.<bsel>}:bt/scalar/#, c:.u32/scalar/integer/#
+            Compares parts of two registers.
+            PTX ISA, 'Scalar Video Instructions: vset'
+        """
+    @overload
+    def vset(self, a: Value, b: Value, c: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., at: Literal['u32', 's32'] | bool = ..., bt: Literal['u32', 's32'] | bool = ..., cmp: Literal['eq', 'ne', 'lt', 'le', 'gt', 'ge'] | bool = ..., op: Literal['add', 'min', 'max'] | bool = ...) -> Register[u32]:
+        ...
+    def vset2(self, a: Value, b: Value, c: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., add: Literal['add'] | bool = ..., at: Literal['u32', 's32'] | bool = ..., bt: Literal['u32', 's32'] | bool = ..., cmp: Literal['eq', 'ne', 'lt', 'le', 'gt', 'ge'] | bool = ...) -> Register[u32]:
+        """vset2.<at>.<bt>.<cmp>{.add} d{.<mask>}:.u32/scalar/integer, a{.<asel>}:at/scalar, b{.<bsel>}:bt/scalar, c:.u32/scalar/integer
+            Compares pairs of half words.
+            PTX ISA, 'SIMD Video Instructions: vset2'
+        """
+    def vset4(self, a: Value, b: Value, c: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., add: Literal['add'] | bool = ..., at: Literal['u32', 's32'] | bool = ..., bt: Literal['u32', 's32'] | bool = ..., cmp: Literal['eq', 'ne', 'lt', 'le', 'gt', 'ge'] | bool = ...) -> Register[u32]:
+        """vset4.<at>.<bt>.<cmp>{.add} d{.<mask>}:.u32/scalar/integer, a{.<asel>}:at/scalar, b{.<bsel>}:bt/scalar, c:.u32/scalar/integer
+            Compares quads of bytes.
+            PTX ISA, 'SIMD Video Instructions: vset4'
+        """
+    @overload
+    def vshl(self, a: Value, b: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., at: Literal['u32', 's32'] | bool = ..., dt: Literal['u32', 's32'] | bool = ..., mode: Literal['clamp', 'wrap'] | bool = ..., op: Literal['add', 'min', 'max'] | bool = ..., sat: Literal['sat'] | bool = ...) -> Any:
+        """vshl.<dt>.<at>.u32{.sat}.<mode> d:dt/scalar, a{.<asel>}:at/scalar/#, b{.<bsel>}:.u32/scalar/#
+            Shifts one part of a register by a part of another.
+            PTX ISA, 'Scalar Video Instructions: vshl, vshr'
+        vshl.<dt>.<at>.u32{.sat}.<mode> d.<dsel>:dt/scalar, a{.<asel>}:at/scalar/#, b{.<bsel>}:.u32/scalar/#, c:dt/scalar/#
+            Shifts one part of a register by a part of another.
+            PTX ISA, 'Scalar Video Instructions: vshl, vshr'
+        vshl.<dt>.<at>.u32{.sat}.<mode>.<op> d:dt/scalar, a{.<asel>}:at/scalar/#, b{.<bsel>}:.u32/scalar/#, c:dt/scalar/#
+            Shifts one part of a register by a part of another.
+            PTX ISA, 'Scalar Video Instructions: vshl, vshr'
+        """
+    @overload
+    def vshl(self, a: Value, b: Value, c: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., at: Literal['u32', 's32'] | bool = ..., dt: Literal['u32', 's32'] | bool = ..., mode: Literal['clamp', 'wrap'] | bool = ..., op: Literal['add', 'min', 'max'] | bool = ..., sat: Literal['sat'] | bool = ...) -> Any:
+        ...
+    @overload
+    def vshr(self, a: Value, b: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., at: Literal['u32', 's32'] | bool = ..., dt: Literal['u32', 's32'] | bool = ..., mode: Literal['clamp', 'wrap'] | bool = ..., op: Literal['add', 'min', 'max'] | bool = ..., sat: Literal['sat'] | bool = ...) -> Any:
+        """vshr.<dt>.<at>.u32{.sat}.<mode> d:dt/scalar, a{.<asel>}:at/scalar/#, b{.<bsel>}:.u32/scalar/#
+            Shifts one part of a register by a part of another.
+            PTX ISA, 'Scalar Video Instructions: vshl, vshr'
+        vshr.<dt>.<at>.u32{.sat}.<mode> d.<dsel>:dt/scalar, a{.<asel>}:at/scalar/#, b{.<bsel>}:.u32/scalar/#, c:dt/scalar/#
+            Shifts one part of a register by a part of another.
+            PTX ISA, 'Scalar Video Instructions: vshl, vshr'
+        vshr.<dt>.<at>.u32{.sat}.<mode>.<op> d:dt/scalar, a{.<asel>}:at/scalar/#, b{.<bsel>}:.u32/scalar/#, c:dt/scalar/#
+            Shifts one part of a register by a part of another.
+            PTX ISA, 'Scalar Video Instructions: vshl, vshr'
+        """
+    @overload
+    def vshr(self, a: Value, b: Value, c: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., at: Literal['u32', 's32'] | bool = ..., dt: Literal['u32', 's32'] | bool = ..., mode: Literal['clamp', 'wrap'] | bool = ..., op: Literal['add', 'min', 'max'] | bool = ..., sat: Literal['sat'] | bool = ...) -> Any:
+        ...
+    @overload
+    def vsub(self, a: Value, b: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., at: Literal['u32', 's32'] | bool = ..., bt: Literal['u32', 's32'] | bool = ..., dt: Literal['u32', 's32'] | bool = ..., op: Literal['add', 'min', 'max'] | bool = ..., sat: Literal['sat'] | bool = ...) -> Any:
+        """vsub.<dt>.<at>.<bt>{.sat} d:dt/scalar, a{.<asel>}:at/scalar/#, b{.<bsel>}:bt/scalar/#
+            Arithmetic on one part of each register.
+            PTX ISA, 'Scalar Video Instructions: vadd, vsub, vabsdiff, vmin, vmax'
+        vsub.<dt>.<at>.<bt>{.sat} d.<dsel>:dt/scalar, a{.<asel>}:at/scalar/#, b{.<bsel>}:bt/scalar/#, c:dt/scalar/#
+            Arithmetic on one part of each register.
+            PTX ISA, 'Scalar Video Instructions: vadd, vsub, vabsdiff, vmin, vmax'
+        vsub.<dt>.<at>.<bt>{.sat}.<op> d:dt/scalar, a{.<asel>}:at/scalar/#, b{.<bsel>}:bt/scalar/#, c:dt/scalar/#
+            Arithmetic on one part of each register.
+            PTX ISA, 'Scalar Video Instructions: vadd, vsub, vabsdiff, vmin, vmax'
+        """
+    @overload
+    def vsub(self, a: Value, b: Value, c: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., at: Literal['u32', 's32'] | bool = ..., bt: Literal['u32', 's32'] | bool = ..., dt: Literal['u32', 's32'] | bool = ..., op: Literal['add', 'min', 'max'] | bool = ..., sat: Literal['sat'] | bool = ...) -> Any:
+        ...
+    def vsub2(self, a: Value, b: Value, c: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., add: Literal['add'] | bool = ..., at: Literal['u32', 's32'] | bool = ..., bt: Literal['u32', 's32'] | bool = ..., dt: Literal['u32', 's32'] | bool = ..., sat: Literal['sat'] | bool = ...) -> Any:
+        """vsub2.<dt>.<at>.<bt>{.sat}{.add} d{.<mask>}:dt/scalar, a{.<asel>}:at/scalar, b{.<bsel>}:bt/scalar, c:dt/scalar
+            Arithmetic on pairs of half words, which selectors choose from both registers.
+            PTX ISA, 'SIMD Video Instructions: vadd2, vsub2, vavrg2, vabsdiff2, vmin2, vmax2'
+        """
+    def vsub4(self, a: Value, b: Value, c: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., add: Literal['add'] | bool = ..., at: Literal['u32', 's32'] | bool = ..., bt: Literal['u32', 's32'] | bool = ..., dt: Literal['u32', 's32'] | bool = ..., sat: Literal['sat'] | bool = ...) -> Any:
+        """vsub4.<dt>.<at>.<bt>{.sat}{.add} d{.<mask>}:dt/scalar, a{.<asel>}:at/scalar, b{.<bsel>}:bt/scalar, c:dt/scalar
+            Arithmetic on quads of bytes, which selectors choose from both registers.
+            PTX ISA, 'SIMD Video Instructions: vadd4, vsub4, vavrg4, vabsdiff4, vmin4, vmax4'
+        """
+    def wgmma_commit_group_sync(self, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., aligned: Literal['aligned'] | bool = ...) -> None:
+        """wgmma.commit_group.sync{.aligned}
+            Closes the group of asynchronous multiplications.
+            PTX ISA, 'Asynchronous wgmma Proxy Operations: wgmma.commit_group'
+        """
+    def wgmma_fence_sync(self, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., aligned: Literal['aligned'] | bool = ...) -> None:
+        """wgmma.fence.sync{.aligned}
+            Orders the warpgroup's register accesses before its asynchronous multiplications.
+            PTX ISA, 'Asynchronous wgmma Proxy Operations: wgmma.fence'
+        """
+    @overload
+    def wgmma_mma_async_sp_sync(self, d: Sequence[Value], adesc: Value, bdesc: Value, meta: Value, selector: int, scale: Value, scale_a: int, scale_b: int, trans_a: int, trans_b: int, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., aligned: Literal['aligned'] | bool = ..., dt: Literal['f16', 'f32'] | bool = ..., satfinite: Literal['satfinite'] | bool = ..., shape: str | bool = ..., t: Literal['f16', 'bf16'] | bool = ..., ta: Literal['e4m3', 'e5m2', 's8', 'u8'] | bool = ..., tb: Literal['e4m3', 'e5m2', 's8', 'u8'] | bool = ...) -> None:
+        """wgmma.mma_async.sp.sync{.aligned}.<shape>.<dt>.<t>.<t> {d:element/integer/halves(dt == .f16)/exact(dt == .f32)/loose/vector * count}, adesc:.b64/integer/#/nameless, bdesc:.b64/integer/#/nameless, meta:.b32/integer/loose/vector, selector:#0..1, scale:.pred/#0..1/!, scale_a:#{-1 1}, scale_b:#{-1 1}, trans_a:#0..1, trans_b:#0..1
+            Multiplies a sparse A with a dense B and adds to D; done when its group is waited for.
+            PTX ISA, 'Asynchronous wgmma Multiply-and-Accumulate Operation: wgmma.mma_async.sp'
+        wgmma.mma_async.sp.sync{.aligned}.<shape>.<dt>.<t>.<t> {d:element/integer/halves(dt == .f16)/exact(dt == .f32)/loose/vector * count}, {a:.b32/halves/loose/vector * 4}, bdesc:.b64/integer/#/nameless, meta:.b32/integer/loose/vector, selector:#0..1, scale:.pred/#0..1/!, scale_a:#{-1 1}, scale_b:#{-1 1}, trans_b:#0..1
+            Multiplies a sparse A with a dense B and adds to D; done when its group is waited for.
+            PTX ISA, 'Asynchronous wgmma Multiply-and-Accumulate Operation: wgmma.mma_async.sp'
+        wgmma.mma_async.sp.sync{.aligned}.<shape>.<dt>.<t>.<t> {d:element/integer/halves(dt == .f16)/exact(dt == .f32)/loose/vector * count}, adesc:.b64/integer/#/nameless, bdesc:.b64/integer/#/nameless, meta:.b32/integer/loose/vector, selector:#0..1, scale:.pred/#0..1/!, scale_a:#{-1 1}, scale_b:#{-1 1}
+            Multiplies a sparse A with a dense B and adds to D; done when its group is waited for.
+            PTX ISA, 'Asynchronous wgmma Multiply-and-Accumulate Operation: wgmma.mma_async.sp'
+        wgmma.mma_async.sp.sync{.aligned}.<shape>.<dt>.<t>.<t> {d:element/integer/halves(dt == .f16)/exact(dt == .f32)/loose/vector * count}, {a:.b32/halves/loose/vector * 4}, bdesc:.b64/integer/#/nameless, meta:.b32/integer/loose/vector, selector:#0..1, scale:.pred/#0..1/!, scale_a:#{-1 1}, scale_b:#{-1 1}
+            Multiplies a sparse A with a dense B and adds to D; done when its group is waited for.
+            PTX ISA, 'Asynchronous wgmma Multiply-and-Accumulate Operation: wgmma.mma_async.sp'
+        wgmma.mma_async.sp.sync{.aligned}.<shape>.<dt>.<ta>.<tb> {d:element/integer/halves(dt == .f16)/exact(dt == .f32)/loose/vector * count}, adesc:.b64/integer/#/nameless, bdesc:.b64/integer/#/nameless, meta:.b32/integer/loose/vector, selector:#0, scale:.pred/#0..1/!, scale_a:#{-1 1}, scale_b:#{-1 1}
+            Multiplies a sparse A with a dense B and adds to D; done when its group is waited for.
+            PTX ISA, 'Asynchronous wgmma Multiply-and-Accumulate Operation: wgmma.mma_async.sp'
+        wgmma.mma_async.sp.sync{.aligned}.<shape>.<dt>.<ta>.<tb> {d:element/integer/halves(dt == .f16)/exact(dt == .f32)/loose/vector * count}, {a:.b32/halves/loose/vector * 4}, bdesc:.b64/integer/#/nameless, meta:.b32/integer/loose/vector, selector:#0, scale:.pred/#0..1/!, scale_a:#{-1 1}, scale_b:#{-1 1}
+            Multiplies a sparse A with a dense B and adds to D; done when its group is waited for.
+            PTX ISA, 'Asynchronous wgmma Multiply-and-Accumulate Operation: wgmma.mma_async.sp'
+        wgmma.mma_async.sp.sync{.aligned}.<shape>{.satfinite}.<dt>.<ta>.<tb> {d:element/integer/halves(dt == .f16)/exact(dt == .f32)/loose/vector * count}, adesc:.b64/integer/#/nameless, bdesc:.b64/integer/#/nameless, meta:.b32/integer/loose/vector, selector:#0, scale:.pred/#0..1/!
+            Multiplies a sparse A with a dense B and adds to D; done when its group is waited for.
+            PTX ISA, 'Asynchronous wgmma Multiply-and-Accumulate Operation: wgmma.mma_async.sp'
+            gates: ta != tb
+        wgmma.mma_async.sp.sync{.aligned}.<shape>{.satfinite}.<dt>.<ta>.<tb> {d:element/integer/halves(dt == .f16)/exact(dt == .f32)/loose/vector * count}, {a:.b32/loose/vector * 4}, bdesc:.b64/integer/#/nameless, meta:.b32/integer/loose/vector, selector:#0, scale:.pred/#0..1/!
+            Multiplies a sparse A with a dense B and adds to D; done when its group is waited for.
+            PTX ISA, 'Asynchronous wgmma Multiply-and-Accumulate Operation: wgmma.mma_async.sp'
+            gates: ta != tb
+        """
+    @overload
+    def wgmma_mma_async_sp_sync(self, d: Sequence[Value], a: Sequence[Value], bdesc: Value, meta: Value, selector: int, scale: Value, scale_a: int, scale_b: int, trans_b: int, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., aligned: Literal['aligned'] | bool = ..., dt: Literal['f16', 'f32'] | bool = ..., satfinite: Literal['satfinite'] | bool = ..., shape: str | bool = ..., t: Literal['f16', 'bf16'] | bool = ..., ta: Literal['e4m3', 'e5m2', 's8', 'u8'] | bool = ..., tb: Literal['e4m3', 'e5m2', 's8', 'u8'] | bool = ...) -> None:
+        ...
+    @overload
+    def wgmma_mma_async_sp_sync(self, d: Sequence[Value], adesc: Value, bdesc: Value, meta: Value, selector: int, scale: Value, scale_a: int, scale_b: int, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., aligned: Literal['aligned'] | bool = ..., dt: Literal['f16', 'f32'] | bool = ..., satfinite: Literal['satfinite'] | bool = ..., shape: str | bool = ..., t: Literal['f16', 'bf16'] | bool = ..., ta: Literal['e4m3', 'e5m2', 's8', 'u8'] | bool = ..., tb: Literal['e4m3', 'e5m2', 's8', 'u8'] | bool = ...) -> None:
+        ...
+    @overload
+    def wgmma_mma_async_sp_sync(self, d: Sequence[Value], a: Sequence[Value], bdesc: Value, meta: Value, selector: int, scale: Value, scale_a: int, scale_b: int, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., aligned: Literal['aligned'] | bool = ..., dt: Literal['f16', 'f32'] | bool = ..., satfinite: Literal['satfinite'] | bool = ..., shape: str | bool = ..., t: Literal['f16', 'bf16'] | bool = ..., ta: Literal['e4m3', 'e5m2', 's8', 'u8'] | bool = ..., tb: Literal['e4m3', 'e5m2', 's8', 'u8'] | bool = ...) -> None:
+        ...
+    @overload
+    def wgmma_mma_async_sp_sync(self, d: Sequence[Value], adesc: Value, bdesc: Value, meta: Value, selector: int, scale: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., aligned: Literal['aligned'] | bool = ..., dt: Literal['f16', 'f32'] | bool = ..., satfinite: Literal['satfinite'] | bool = ..., shape: str | bool = ..., t: Literal['f16', 'bf16'] | bool = ..., ta: Literal['e4m3', 'e5m2', 's8', 'u8'] | bool = ..., tb: Literal['e4m3', 'e5m2', 's8', 'u8'] | bool = ...) -> None:
+        ...
+    @overload
+    def wgmma_mma_async_sp_sync(self, d: Sequence[Value], a: Sequence[Value], bdesc: Value, meta: Value, selector: int, scale: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., aligned: Literal['aligned'] | bool = ..., dt: Literal['f16', 'f32'] | bool = ..., satfinite: Literal['satfinite'] | bool = ..., shape: str | bool = ..., t: Literal['f16', 'bf16'] | bool = ..., ta: Literal['e4m3', 'e5m2', 's8', 'u8'] | bool = ..., tb: Literal['e4m3', 'e5m2', 's8', 'u8'] | bool = ...) -> None:
+        ...
+    @overload
+    def wgmma_mma_async_sync(self, d: Sequence[Value], adesc: Value, bdesc: Value, scale: Value, scale_a: int, scale_b: int, trans_a: int, trans_b: int, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., aligned: Literal['aligned'] | bool = ..., dt: Literal['f16', 'f32'] | bool = ..., satfinite: Literal['satfinite'] | bool = ..., shape: str | bool = ..., t: Literal['f16', 'bf16'] | bool = ..., ta: Literal['e4m3', 'e5m2', 's8', 'u8'] | bool = ..., tb: Literal['e4m3', 'e5m2', 's8', 'u8'] | bool = ...) -> None:
+        """wgmma.mma_async.sync{.aligned}.<shape>.<dt>.<t>.<t> {d:element/integer/halves(dt == .f16)/exact(dt == .f32)/loose/vector * count}, adesc:.b64/integer/#/nameless, bdesc:.b64/integer/#/nameless, scale:.pred/#0..1/!, scale_a:#{-1 1}, scale_b:#{-1 1}, trans_a:#0..1, trans_b:#0..1
+            Multiplies matrices of shared memory (or A of registers) and adds to D; done when its group is waited for.
+            PTX ISA, 'Asynchronous wgmma Multiply-and-Accumulate Operation: wgmma.mma_async'
+        wgmma.mma_async.sync{.aligned}.<shape>.<dt>.<t>.<t> {d:element/integer/halves(dt == .f16)/exact(dt == .f32)/loose/vector * count}, {a:.b32/halves/loose/vector * 4}, bdesc:.b64/integer/#/nameless, scale:.pred/#0..1/!, scale_a:#{-1 1}, scale_b:#{-1 1}, trans_b:#0..1
+            Multiplies matrices of shared memory (or A of registers) and adds to D; done when its group is waited for.
+            PTX ISA, 'Asynchronous wgmma Multiply-and-Accumulate Operation: wgmma.mma_async'
+        wgmma.mma_async.sync{.aligned}.<shape>.<dt>.<t>.<t> {d:element/integer/halves(dt == .f16)/exact(dt == .f32)/loose/vector * count}, adesc:.b64/integer/#/nameless, bdesc:.b64/integer/#/nameless, scale:.pred/#0..1/!, scale_a:#{-1 1}, scale_b:#{-1 1}
+            Multiplies matrices of shared memory (or A of registers) and adds to D; done when its group is waited for.
+            PTX ISA, 'Asynchronous wgmma Multiply-and-Accumulate Operation: wgmma.mma_async'
+        wgmma.mma_async.sync{.aligned}.<shape>.<dt>.<t>.<t> {d:element/integer/halves(dt == .f16)/exact(dt == .f32)/loose/vector * count}, {a:.b32/halves/loose/vector * 4}, bdesc:.b64/integer/#/nameless, scale:.pred/#0..1/!, scale_a:#{-1 1}, scale_b:#{-1 1}
+            Multiplies matrices of shared memory (or A of registers) and adds to D; done when its group is waited for.
+            PTX ISA, 'Asynchronous wgmma Multiply-and-Accumulate Operation: wgmma.mma_async'
+        wgmma.mma_async.sync{.aligned}.<shape>.<dt>.<ta>.<tb> {d:element/integer/halves(dt == .f16)/exact(dt == .f32)/loose/vector * count}, adesc:.b64/integer/#/nameless, bdesc:.b64/integer/#/nameless, scale:.pred/#0..1/!, scale_a:#{-1 1}, scale_b:#{-1 1}
+            Multiplies matrices of shared memory (or A of registers) and adds to D; done when its group is waited for.
+            PTX ISA, 'Asynchronous wgmma Multiply-and-Accumulate Operation: wgmma.mma_async'
+        wgmma.mma_async.sync{.aligned}.<shape>.<dt>.<ta>.<tb> {d:element/integer/halves(dt == .f16)/exact(dt == .f32)/loose/vector * count}, {a:.b32/halves/loose/vector * 4}, bdesc:.b64/integer/#/nameless, scale:.pred/#0..1/!, scale_a:#{-1 1}, scale_b:#{-1 1}
+            Multiplies matrices of shared memory (or A of registers) and adds to D; done when its group is waited for.
+            PTX ISA, 'Asynchronous wgmma Multiply-and-Accumulate Operation: wgmma.mma_async'
+        wgmma.mma_async.sync{.aligned}.<shape>{.satfinite}.<dt>.<ta>.<tb> {d:element/integer/halves(dt == .f16)/exact(dt == .f32)/loose/vector * count}, adesc:.b64/integer/#/nameless, bdesc:.b64/integer/#/nameless, scale:.pred/#0..1/!
+            Multiplies matrices of shared memory (or A of registers) and adds to D; done when its group is waited for.
+            PTX ISA, 'Asynchronous wgmma Multiply-and-Accumulate Operation: wgmma.mma_async'
+            gates: ta != tb
+        wgmma.mma_async.sync{.aligned}.<shape>{.satfinite}.<dt>.<ta>.<tb> {d:element/integer/halves(dt == .f16)/exact(dt == .f32)/loose/vector * count}, {a:.b32/loose/vector * 4}, bdesc:.b64/integer/#/nameless, scale:.pred/#0..1/!
+            Multiplies matrices of shared memory (or A of registers) and adds to D; done when its group is waited for.
+            PTX ISA, 'Asynchronous wgmma Multiply-and-Accumulate Operation: wgmma.mma_async'
+            gates: ta != tb
+        wgmma.mma_async.sync{.aligned}.<shape>.<dt>.<t>.<t>.<op>.popc {d:element/integer/halves(dt == .f16)/exact(dt == .f32)/loose/vector * count}, adesc:.b64/integer/#/nameless, bdesc:.b64/integer/#/nameless, scale:.pred/#0..1/!
+            Multiplies matrices of shared memory (or A of registers) and adds to D; done when its group is waited for.
+            PTX ISA, 'Asynchronous wgmma Multiply-and-Accumulate Operation: wgmma.mma_async'
+        wgmma.mma_async.sync{.aligned}.<shape>.<dt>.<t>.<t>.<op>.popc {d:element/integer/halves(dt == .f16)/exact(dt == .f32)/loose/vector * count}, {a:.b32/loose/vector * 4}, bdesc:.b64/integer/#/nameless, scale:.pred/#0..1/!
+            Multiplies matrices of shared memory (or A of registers) and adds to D; done when its group is waited for.
+            PTX ISA, 'Asynchronous wgmma Multiply-and-Accumulate Operation: wgmma.mma_async'
+        """
+    @overload
+    def wgmma_mma_async_sync(self, d: Sequence[Value], a: Sequence[Value], bdesc: Value, scale: Value, scale_a: int, scale_b: int, trans_b: int, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., aligned: Literal['aligned'] | bool = ..., dt: Literal['f16', 'f32'] | bool = ..., satfinite: Literal['satfinite'] | bool = ..., shape: str | bool = ..., t: Literal['f16', 'bf16'] | bool = ..., ta: Literal['e4m3', 'e5m2', 's8', 'u8'] | bool = ..., tb: Literal['e4m3', 'e5m2', 's8', 'u8'] | bool = ...) -> None:
+        ...
+    @overload
+    def wgmma_mma_async_sync(self, d: Sequence[Value], adesc: Value, bdesc: Value, scale: Value, scale_a: int, scale_b: int, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., aligned: Literal['aligned'] | bool = ..., dt: Literal['f16', 'f32'] | bool = ..., satfinite: Literal['satfinite'] | bool = ..., shape: str | bool = ..., t: Literal['f16', 'bf16'] | bool = ..., ta: Literal['e4m3', 'e5m2', 's8', 'u8'] | bool = ..., tb: Literal['e4m3', 'e5m2', 's8', 'u8'] | bool = ...) -> None:
+        ...
+    @overload
+    def wgmma_mma_async_sync(self, d: Sequence[Value], a: Sequence[Value], bdesc: Value, scale: Value, scale_a: int, scale_b: int, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., aligned: Literal['aligned'] | bool = ..., dt: Literal['f16', 'f32'] | bool = ..., satfinite: Literal['satfinite'] | bool = ..., shape: str | bool = ..., t: Literal['f16', 'bf16'] | bool = ..., ta: Literal['e4m3', 'e5m2', 's8', 'u8'] | bool = ..., tb: Literal['e4m3', 'e5m2', 's8', 'u8'] | bool = ...) -> None:
+        ...
+    @overload
+    def wgmma_mma_async_sync(self, d: Sequence[Value], adesc: Value, bdesc: Value, scale: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., aligned: Literal['aligned'] | bool = ..., dt: Literal['f16', 'f32'] | bool = ..., satfinite: Literal['satfinite'] | bool = ..., shape: str | bool = ..., t: Literal['f16', 'bf16'] | bool = ..., ta: Literal['e4m3', 'e5m2', 's8', 'u8'] | bool = ..., tb: Literal['e4m3', 'e5m2', 's8', 'u8'] | bool = ...) -> None:
+        ...
+    @overload
+    def wgmma_mma_async_sync(self, d: Sequence[Value], a: Sequence[Value], bdesc: Value, scale: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., aligned: Literal['aligned'] | bool = ..., dt: Literal['f16', 'f32'] | bool = ..., satfinite: Literal['satfinite'] | bool = ..., shape: str | bool = ..., t: Literal['f16', 'bf16'] | bool = ..., ta: Literal['e4m3', 'e5m2', 's8', 'u8'] | bool = ..., tb: Literal['e4m3', 'e5m2', 's8', 'u8'] | bool = ...) -> None:
+        ...
+    def wgmma_wait_group_sync(self, n: int, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., aligned: Literal['aligned'] | bool = ...) -> None:
+        """wgmma.wait_group.sync{.aligned} n:#0..7
+            Waits until older groups of asynchronous multiplications are done.
+            PTX ISA, 'Asynchronous wgmma Proxy Operations: wgmma.wait_group'
+        """
+    @overload
+    def wmma_load_a_sync(self, p: Generic[Any] | Global[Any] | Shared[Any], /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., aligned: Literal['aligned'] | bool = ..., layout: Literal['row', 'col'] | bool = ..., shape: Literal['m16n16k16', 'm8n32k16', 'm32n8k16', 'm16n16k8', 'm8n8k4', 'm8n8k32', 'm8n8k128'] | bool = ..., ss: Literal['global', 'shared', 'shared::cta'] | bool = ..., t: Literal['f16', 'bf16', 'tf32', 'f64', 'u8', 's8', 'u4', 's4', 'b1'] | bool = ...) -> Any:
+        """wmma.load.a.sync{.aligned}.<layout>.<shape>{.<ss>}.<t> {d:word/halves(t == .f16)/exact(t in .bf16 .tf32 .f64)/integer(t in integer8)/_/loose * n}, [p in ss wide]{, stride:.b32/#/integer}
+            Loads a matrix to be multiplied into the fragments of a warp.
+            PTX ISA, 'Warp-level Matrix Load Instruction: wmma.load'
+            gates: not aligned, shape in .m8n32k16 .m32n8k16, t in integer8, shape in .m8n8k32 .m8n8k128, t in .bf16 .tf32 .f64
+        """
+    @overload
+    def wmma_load_a_sync(self, p: Generic[Any] | Global[Any] | Shared[Any], stride: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., aligned: Literal['aligned'] | bool = ..., layout: Literal['row', 'col'] | bool = ..., shape: Literal['m16n16k16', 'm8n32k16', 'm32n8k16', 'm16n16k8', 'm8n8k4', 'm8n8k32', 'm8n8k128'] | bool = ..., ss: Literal['global', 'shared', 'shared::cta'] | bool = ..., t: Literal['f16', 'bf16', 'tf32', 'f64', 'u8', 's8', 'u4', 's4', 'b1'] | bool = ...) -> Any:
+        ...
+    @overload
+    def wmma_load_b_sync(self, p: Generic[Any] | Global[Any] | Shared[Any], /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., aligned: Literal['aligned'] | bool = ..., layout: Literal['row', 'col'] | bool = ..., shape: Literal['m16n16k16', 'm8n32k16', 'm32n8k16', 'm16n16k8', 'm8n8k4', 'm8n8k32', 'm8n8k128'] | bool = ..., ss: Literal['global', 'shared', 'shared::cta'] | bool = ..., t: Literal['f16', 'bf16', 'tf32', 'f64', 'u8', 's8', 'u4', 's4', 'b1'] | bool = ...) -> Any:
+        """wmma.load.b.sync{.aligned}.<layout>.<shape>{.<ss>}.<t> {d:word/halves(t == .f16)/exact(t in .bf16 .tf32 .f64)/integer(t in integer8)/_/loose * n}, [p in ss wide]{, stride:.b32/#/integer}
+            Loads a matrix to be multiplied into the fragments of a warp.
+            PTX ISA, 'Warp-level Matrix Load Instruction: wmma.load'
+            gates: not aligned, shape in .m8n32k16 .m32n8k16, t in integer8, shape in .m8n8k32 .m8n8k128, t in .bf16 .tf32 .f64
+        """
+    @overload
+    def wmma_load_b_sync(self, p: Generic[Any] | Global[Any] | Shared[Any], stride: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., aligned: Literal['aligned'] | bool = ..., layout: Literal['row', 'col'] | bool = ..., shape: Literal['m16n16k16', 'm8n32k16', 'm32n8k16', 'm16n16k8', 'm8n8k4', 'm8n8k32', 'm8n8k128'] | bool = ..., ss: Literal['global', 'shared', 'shared::cta'] | bool = ..., t: Literal['f16', 'bf16', 'tf32', 'f64', 'u8', 's8', 'u4', 's4', 'b1'] | bool = ...) -> Any:
+        ...
+    @overload
+    def wmma_load_c_sync(self, p: Generic[Any] | Global[Any] | Shared[Any], /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., aligned: Literal['aligned'] | bool = ..., layout: Literal['row', 'col'] | bool = ..., shape: Literal['m16n16k16', 'm8n32k16', 'm32n8k16', 'm16n16k8', 'm8n8k4', 'm8n8k32', 'm8n8k128'] | bool = ..., ss: Literal['global', 'shared', 'shared::cta'] | bool = ..., t: Literal['f16', 'f32', 's32', 'f64'] | bool = ...) -> Any:
+        """wmma.load.c.sync{.aligned}.<layout>.<shape>{.<ss>}.<t> {d:word/halves(t == .f16)/exact(t in .f32 .f64)/integer/_/loose * n}, [p in ss wide]{, stride:.b32/#/integer}
+            Loads a matrix to be added into the fragments of a warp.
+            PTX ISA, 'Warp-level Matrix Load Instruction: wmma.load'
+            gates: not aligned, shape in .m8n32k16 .m32n8k16, t == .s32, shape in .m8n8k32 .m8n8k128, t == .f64 or shape == .m16n16k8
+        """
+    @overload
+    def wmma_load_c_sync(self, p: Generic[Any] | Global[Any] | Shared[Any], stride: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., aligned: Literal['aligned'] | bool = ..., layout: Literal['row', 'col'] | bool = ..., shape: Literal['m16n16k16', 'm8n32k16', 'm32n8k16', 'm16n16k8', 'm8n8k4', 'm8n8k32', 'm8n8k128'] | bool = ..., ss: Literal['global', 'shared', 'shared::cta'] | bool = ..., t: Literal['f16', 'f32', 's32', 'f64'] | bool = ...) -> Any:
+        ...
+    def wmma_mma(self, a: Sequence[Value], b: Sequence[Value], c: Sequence[Value], /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., op: Literal['xor', 'and'] | bool = ...) -> tuple[Register[s32], ...]:
+        """wmma.mma.<op>.popc.sync.aligned.row.col.<shape>.s32.b1.b1.s32 {d:.s32/integer/_/loose * 2}, {a:.b32/integer/loose * 1}, {b:.b32/integer/loose * 1}, {c:.s32/integer/loose * 2}
+            Multiplies two matrices that lie in the fragments of a warp and adds a third.
+            PTX ISA, 'Warp-level Matrix Multiply-and-Accumulate Instruction: wmma.mma'
+            gates: not aligned, shape in .m8n32k16 .m32n8k16, op == .and
+        """
+    def wmma_mma_sync(self, a: Sequence[Value], b: Sequence[Value], c: Sequence[Value], /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., al: Literal['row', 'col'] | bool = ..., aligned: Literal['aligned'] | bool = ..., bl: Literal['row', 'col'] | bool = ..., ct: Literal['f16', 'f32'] | bool = ..., dt: Literal['f16', 'f32'] | bool = ..., satfinite: Literal['satfinite'] | bool = ..., shape: Literal['m16n16k16', 'm8n32k16', 'm32n8k16'] | bool = ...) -> Any:
+        """wmma.mma.sync{.aligned}.<al>.<bl>.<shape>.<dt>.<ct>{.satfinite} {d:dw/halves(dt == .f16)/exact(dt == .f32)/_/loose * dn}, {a:.b32/halves/loose * 8}, {b:.b32/halves/loose * 8}, {c:cw/halves(ct == .f16)/exact(ct == .f32)/loose * cn}
+            Multiplies two matrices that lie in the fragments of a warp and adds a third.
+            PTX ISA, 'Warp-level Matrix Multiply-and-Accumulate Instruction: wmma.mma'
+            gates: not aligned, shape in .m8n32k16 .m32n8k16, satfinite
+        """
+    def wmma_mma_sync_aligned(self, a: Sequence[Value], b: Sequence[Value], c: Sequence[Value], /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., al: Literal['row', 'col'] | bool = ..., at: Literal['u8', 's8', 'u4', 's4', 'bf16', 'tf32'] | bool = ..., bl: Literal['row', 'col'] | bool = ..., bt: Literal['u8', 's8', 'u4', 's4'] | bool = ..., rnd: Literal['rn', 'rz', 'rm', 'rp'] | bool = ..., satfinite: Literal['satfinite'] | bool = ..., shape: Literal['m16n16k16', 'm8n32k16', 'm32n8k16', 'm8n8k32', 'm16n16k8'] | bool = ...) -> Any:
+        """wmma.mma.sync.aligned.<al>.<bl>.<shape>.s32.<at>.<bt>.s32{.satfinite} {d:.s32/integer/_/loose * n}, {a:.b32/integer/loose * an}, {b:.b32/integer/loose * bn}, {c:.s32/integer/loose * n}
+            Multiplies two matrices that lie in the fragments of a warp and adds a third.
+            PTX ISA, 'Warp-level Matrix Multiply-and-Accumulate Instruction: wmma.mma'
+            gates: not aligned, shape in .m8n32k16 .m32n8k16, at in integer4
+        wmma.mma.sync.aligned.<al>.<bl>.<shape>.f32.<at>.<at>.f32 {d:.f32/exact/_/loose * 8}, {a:.b32/exact/loose * an}, {b:.b32/exact/loose * bn}, {c:.f32/exact/loose * 8}
+            Multiplies two matrices that lie in the fragments of a warp and adds a third.
+            PTX ISA, 'Warp-level Matrix Multiply-and-Accumulate Instruction: wmma.mma'
+            gates: not aligned, shape in .m8n32k16 .m32n8k16
+        wmma.mma.sync.aligned.<al>.<bl>.<shape>{.<rnd>}.f64.f64.f64.f64 {d:.f64/_/loose * 2}, {a:.f64/loose * 1}, {b:.f64/loose * 1}, {c:.f64/loose * 2}
+            Multiplies two matrices that lie in the fragments of a warp and adds a third.
+            PTX ISA, 'Warp-level Matrix Multiply-and-Accumulate Instruction: wmma.mma'
+            gates: not aligned, shape in .m8n32k16 .m32n8k16
+        """
+    @overload
+    def wmma_store_d_sync(self, p: Generic[Any] | Global[Any] | Shared[Any], r: Sequence[Value], /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., aligned: Literal['aligned'] | bool = ..., layout: Literal['row', 'col'] | bool = ..., shape: Literal['m16n16k16', 'm8n32k16', 'm32n8k16', 'm16n16k8', 'm8n8k4', 'm8n8k32', 'm8n8k128'] | bool = ..., ss: Literal['global', 'shared', 'shared::cta'] | bool = ..., t: Literal['f16', 'f32', 's32', 'f64'] | bool = ...) -> None:
+        """wmma.store.d.sync{.aligned}.<layout>.<shape>{.<ss>}.<t> [p in ss wide], {r:word/halves(t == .f16)/exact(t in .f32 .f64)/integer/loose * n}{, stride:.b32/#/integer}
+            Stores the fragments of a warp to a matrix in memory.
+            PTX ISA, 'Warp-level Matrix Store Instruction: wmma.store'
+            gates: not aligned, shape in .m8n32k16 .m32n8k16, t == .s32, shape in .m8n8k32 .m8n8k128, shape in .m16n16k8 .m8n8k4
+        """
+    @overload
+    def wmma_store_d_sync(self, p: Generic[Any] | Global[Any] | Shared[Any], r: Sequence[Value], stride: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., aligned: Literal['aligned'] | bool = ..., layout: Literal['row', 'col'] | bool = ..., shape: Literal['m16n16k16', 'm8n32k16', 'm32n8k16', 'm16n16k8', 'm8n8k4', 'm8n8k32', 'm8n8k128'] | bool = ..., ss: Literal['global', 'shared', 'shared::cta'] | bool = ..., t: Literal['f16', 'f32', 's32', 'f64'] | bool = ...) -> None:
+        ...
+    def xor(self, a: Value, b: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., t: Literal['b16', 'b32', 'b64'] | bool = ...) -> Register[Any]:
+        """xor.<t> d:t, a:t/#, b:t/#
+            Bitwise exclusive or; of predicates, whether they differ.
+            PTX ISA, 'Logic and Shift Instructions: xor'
+        """
+    def xor_pred(self, a: Value, b: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ...) -> Register[pred]:
+        """xor.pred d:.pred, a:.pred/#/!, b:.pred/#/!
+            Bitwise exclusive or; of predicates, whether they differ.
+            PTX ISA, 'Logic and Shift Instructions: xor'
+        """

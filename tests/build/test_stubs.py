@@ -1,0 +1,48 @@
+"""The signatures that editors and type checkers see are what the table gives, and what the methods do."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from pathlib import Path
+
+import pytest
+
+from ptxkit.build import Kernel
+
+ROOT = Path(__file__).parents[2]
+STUB = ROOT / "ptxkit" / "build" / "methods.pyi"
+
+
+@pytest.fixture(scope="module")
+def signatures() -> object:
+    sys.path.insert(0, str(ROOT / "scripts"))
+    try:
+        return importlib.import_module("signatures")
+    finally:
+        sys.path.remove(str(ROOT / "scripts"))
+
+
+def defined(name: str) -> list[str]:
+    """The lines of signatures that begin so."""
+    return [line for line in STUB.read_text().splitlines() if line.startswith(f"    def {name}")]
+
+
+def test_they_are_what_the_table_gives(signatures: object) -> None:
+    assert STUB.read_text() == signatures.stub(), "run scripts/stubs"  # type: ignore[attr-defined]
+
+
+def test_every_method_in_them_is_there() -> None:
+    k = Kernel("k")
+    names = {line.split("(")[0].removeprefix("    def ") for line in defined("")}
+    assert len(names) > 250
+    for name in names:
+        assert getattr(k, name).__doc__
+
+
+def test_they_tell_operands_results_and_modifiers() -> None:
+    line = next(each for each in defined("mbarrier_expect_tx(") if "mask" not in each)
+    assert "bar: " in line
+    assert "tx: Value" in line
+    assert "sc: Literal['cta', 'cluster'] | bool = ..." in line
+    assert line.endswith("-> None:")
