@@ -28,7 +28,7 @@ CASES = (
     _case("a loop that a refusal ends", _loop("@%p3 bra again;")),
     _case(
         "a loop that counts its rounds and asks on",
-        _loop("add.u32 %r12, %r12, 1; setp.lt.u32 %p5, %r12, 3; @%p5 bra again;", "//! PTX614 query"),
+        _loop("add.u32 %r12, %r12, 1; setp.lt.u32 %p5, %r12, 5; @%p5 bra again;", "//! PTX614 query"),
     ),
     _case(
         "a loop that counts its rounds and ends with a refusal",
