@@ -81,8 +81,9 @@ class Roles(Memory):
     ) -> Role:
         """The warps of these numbers, which follow one another: `with k.role(warps=range(4)):`.
 
-        by: the warp's number where it is in a register already, such as `k.uniform(k.warp)`. registers: how many each of their threads shall have, 24 to 256 by eights; `setmaxnreg` takes or gives them, for
-        whole warpgroups. The kernel must say what it starts with: Kernel(..., registers=168).
+        by: the warp's number where it is in a register already, such as `k.uniform(k.warp)`. registers: how many each
+        of their threads shall have, 24 to 256 by eights; `setmaxnreg` takes or gives them, for whole warpgroups. The
+        kernel must say what it starts with: Kernel(..., registers=168).
         """
         numbers = sorted({warps} if isinstance(warps, int) else set(warps))
         if not numbers or numbers != list(range(numbers[0], numbers[-1] + 1)) or numbers[0] < 0:

@@ -1,0 +1,129 @@
+"""`c = a @ b` on the device: what the host does for the kernel `gemm`.
+
+    matmul(a, b, out)                                     # bf16, fp32 sums; shapes (M, K), (K, N), (M, N)
+    plan = Matmul(8192, 8192, 8192, element="e4m3")       # once for a shape
+    plan(a, b, out, scale_a, scale_b)
+
+A plan has the compiled kernel, the schedule in device memory, and the room in which partial sums are handed on. Since
+there is one such room, launches of one plan must follow one another: on one stream, or on streams that wait.
+"""
+
+from __future__ import annotations
+
+import sys
+from functools import cache, cached_property
+from typing import Any
+
+import numpy as np
+
+from ptxkit.build import Kernel
+from ptxkit.device import ArgumentError, DeviceArray, TensorMap, to_device, use_device
+from ptxkit.device.arrays import view_of
+from ptxkit.kernels.gemm import COLUMNS, CONSUMERS, DEPTH, ELEMENTS, ROWS, STRIP, SUMS, gemm
+from ptxkit.kernels.gemm_schedule import Row, schedule, table
+
+_FLAG = np.dtype(np.uint32)
+_SUM = np.dtype(np.float32)
+PROMOTION = 256
+"""Bytes that the L2 cache fetches at least."""
+
+
+class Matmul:
+    """A matrix product of one shape: (rows, depth) @ (depth, columns).
+
+    element: of A and B, `bf16` or `e4m3`; C is bf16. by_columns: B is packed along N, as a (depth, columns) array is;
+    else along K, as the transpose of a (columns, depth) array. cluster: CTAs that share B. spread: whether the last
+    tiles are spread over all CTAs along K; None does it where it pays.
+    """
+
+    def __init__(
+        self,
+        rows: int,
+        columns: int,
+        depth: int,
+        *,
+        element: str = "bf16",
+        by_columns: bool = False,
+        cluster: int = 2,
+        spread: bool | None = None,
+    ) -> None:
+        self.shape = rows, columns, depth
+        self.element, self.by_columns, self.cluster = element, by_columns, cluster
+        self.kernel: Kernel = _kernel(element, cluster, by_columns)
+        self.spread = spread
+
+    def rows_of(self, workers: int) -> list[list[Row]]:
+        """The schedule for so many workers, each of `cluster` CTAs."""
+        rows, columns, depth = self.shape
+        size = ELEMENTS[self.element].size()
+        down, across = -(-rows // (ROWS * self.cluster)), -(-columns // COLUMNS)
+        return schedule(down, across, -(-depth * size // DEPTH), workers, spread=self.spread)
+
+    @cached_property
+    def workers(self) -> int:
+        """As many as the device has room for: a CTA fills a multiprocessor."""
+        return int(use_device().properties.multiprocessor_count) // self.cluster
+
+    @cached_property
+    def _memory(self) -> tuple[DeviceArray, DeviceArray, DeviceArray]:
+        """The schedule, the room for partial sums, and the flags, which the kernel leaves as they were."""
+        lists = self.rows_of(self.workers)
+        warps = self.workers * self.cluster * CONSUMERS
+        whole = all(row.kind == 0 for rows in lists for row in rows)
+        parts = DeviceArray((1 if whole else warps * 32 * SUMS,), _SUM)
+        return to_device(table(lists).reshape(-1)), parts, to_device(np.zeros(warps, _FLAG))
+
+    def maps(self, a: Any, b: Any, out: Any) -> tuple[TensorMap, TensorMap, TensorMap]:
+        """The tensor maps of the matrices. Errors: `ArgumentError` for other shapes, `TensorMapError`."""
+        rows, columns, depth = self.shape
+        for name, array, wanted in (("a", a, (rows, depth)), ("b", b, (depth, columns)), ("out", out, (rows, columns))):
+            if tuple(array.shape) != wanted:
+                raise ArgumentError(f"{name} has the shape {wanted}, not {tuple(array.shape)}")
+        word = ELEMENTS[self.element].word
+        along = DEPTH // ELEMENTS[self.element].size()
+        boxes = (along, STRIP) if self.by_columns else (along, COLUMNS // self.cluster)
+        return (
+            TensorMap.tiled(a, box=(along, ROWS), element=word, swizzle=128, l2_promotion=PROMOTION),
+            TensorMap.tiled(
+                b if self.by_columns else b.T, box=boxes, element=word, swizzle=128, l2_promotion=PROMOTION
+            ),
+            TensorMap.tiled(out, box=(STRIP, 16), element="bf16", swizzle=128, l2_promotion=PROMOTION),
+        )
+
+    def __call__(self, a: Any, b: Any, out: Any, *scales: Any, stream: Any = None) -> None:
+        """Launches and does not wait. scales: for `e4m3`, the factors of A and of B, an array of one f32 each.
+
+        Elements of e4m3 are passed as bytes (`x.view(torch.uint8)`); of bf16 as that, or as any 16-bit type.
+        """
+        self.launch(self.maps(a, b, out), *scales, stream=stream)
+
+    def launch(self, maps: tuple[TensorMap, ...], *scales: Any, stream: Any = None) -> None:
+        """The same with maps that are made already: they cost more than the launch."""
+        chosen = _current_stream(maps[-1].array) if stream is None else stream
+        self.kernel.launch(chosen, grid=self.workers * self.cluster)(*maps, *self._memory, *scales)
+
+
+def matmul(a: Any, b: Any, out: Any, *scales: Any, stream: Any = None) -> None:
+    """`out = a @ b`, both bf16, or with two scales e4m3 as bytes: see `Matmul`. A plan is kept for each shape."""
+    (rows, depth), (_, columns) = a.shape, b.shape
+    view = view_of(b, "b is a matrix in device memory")
+    by_columns = view.strides[1] == view.size and columns > 1
+    plan = _plan(rows, columns, depth, "e4m3" if scales else "bf16", by_columns)
+    plan(a, b, out, *scales, stream=stream)
+
+
+def _current_stream(array: Any) -> Any:
+    """The current stream of the library that an array is from; None where it has none."""
+    cuda = getattr(sys.modules.get(type(array).__module__.partition(".")[0]), "cuda", None)
+    find = getattr(cuda, "current_stream", None) or getattr(cuda, "get_current_stream", None)
+    return None if find is None else find()
+
+
+@cache
+def _kernel(element: str, cluster: int, by_columns: bool) -> Kernel:
+    return gemm(element, cluster=cluster, by_columns=by_columns)
+
+
+@cache
+def _plan(rows: int, columns: int, depth: int, element: str, by_columns: bool) -> Matmul:
+    return Matmul(rows, columns, depth, element=element, by_columns=by_columns)

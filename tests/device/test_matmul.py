@@ -1,0 +1,64 @@
+"""The matrix product on the GPU, beside PyTorch's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ptxkit.kernels.matmul import Matmul, matmul
+
+SHAPES = [(128, 256, 64), (1, 8, 8), (130, 264, 40), (1000, 776, 520), (513, 4104, 1032), (4096, 4352, 2048)]
+
+
+def compare(found: Any, wanted: Any) -> None:
+    """Sums of fp32 in another order, rounded to bf16 once."""
+    error = ((found.float() - wanted).norm() / wanted.norm()).item()
+    assert error < 4e-3, error
+    assert bool(((found.float() - wanted).abs() <= 0.02 * wanted.abs() + 0.02 * wanted.abs().max()).all())
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("by_columns", [False, True])
+def test_bf16_products_are_right_also_of_odd_shapes(shape: tuple[int, int, int], by_columns: bool) -> None:
+    torch = pytest.importorskip("torch")
+    rows, columns, depth = shape
+    a = torch.randn(rows, depth, device="cuda").bfloat16()
+    b = torch.randn(depth, columns, device="cuda").bfloat16()
+    b = b if by_columns else b.t().contiguous().t()
+    guarded = torch.full((rows + 2, columns), float("nan"), device="cuda", dtype=torch.bfloat16)
+    matmul(a, b, guarded[1:-1])
+    compare(guarded[1:-1], a.float() @ b.float())
+    assert bool(guarded[0].isnan().all())
+    assert bool(guarded[-1].isnan().all())
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("cluster", [1, 2])
+def test_partial_sums_are_handed_on_again_and_again(cluster: int) -> None:
+    torch = pytest.importorskip("torch")
+    a = torch.randn(4864, 4096, device="cuda").bfloat16()
+    b = torch.randn(4352, 4096, device="cuda").bfloat16().t()
+    out = torch.empty(4864, 4352, device="cuda", dtype=torch.bfloat16)
+    plan = Matmul(4864, 4352, 4096, cluster=cluster, spread=True)
+    assert any(row.kind for rows in plan.rows_of(plan.workers) for row in rows)
+    plan(a, b, out)
+    first = out.clone()
+    compare(first, a.float() @ b.float())
+    for _ in range(20):
+        out.fill_(float("nan"))
+        plan(a, b, out)
+        assert torch.equal(out, first)
+
+
+@pytest.mark.device
+def test_e4m3_products_are_scaled() -> None:
+    torch = pytest.importorskip("torch")
+    for rows, columns, depth in [(128, 256, 128), (1000, 784, 528), (4096, 4096, 2048)]:
+        a = torch.randn(rows, depth, device="cuda").to(torch.float8_e4m3fn)
+        b = torch.randn(columns, depth, device="cuda").to(torch.float8_e4m3fn)
+        out = torch.empty(rows, columns, device="cuda", dtype=torch.bfloat16)
+        scales = torch.tensor([0.5], device="cuda"), torch.tensor([0.25], device="cuda")
+        matmul(a.view(torch.uint8), b.view(torch.uint8).t(), out, *scales)
+        compare(out, 0.125 * (a.float() @ b.float().t()))

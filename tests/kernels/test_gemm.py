@@ -1,0 +1,98 @@
+"""The GEMM: clean in all its variants, without spills, and refused where a fence or wait is gone."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from ptxkit import Severity
+from ptxkit.build import BuildValueError, Kernel, VerificationError, verify_assembled
+from ptxkit.device import ArgumentError
+from ptxkit.kernels import gemm
+from ptxkit.kernels.gemm import THREADS
+from ptxkit.kernels.matmul import Matmul
+from tests.build.support import opcodes, ptxas
+from tests.kernels.removal import positions, without
+
+VARIANTS = [
+    {},
+    {"cluster": 1},
+    {"by_columns": True},
+    {"by_columns": True, "cluster": 1},
+    {"element": "e4m3"},
+    {"element": "e4m3", "cluster": 1},
+]
+
+
+def build(variant: dict[str, object]) -> Kernel:
+    return gemm(**variant)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+def test_every_variant_is_clean_and_has_its_registers(variant: dict[str, object], tmp_path: Path) -> None:
+    kernel = build(variant)
+    assert kernel.verify().diagnostics == ()
+    path = tmp_path / "gemm.ptx"
+    path.write_text(str(kernel))
+    command = [str(ptxas()), "-v", "-arch=sm_90a", str(path), "-o", str(tmp_path / "gemm.cubin")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert " 0 bytes spill stores, 0 bytes spill loads" in done.stderr
+    assert "Used 168 registers" in done.stderr
+    assert "warning" not in done.stderr  # such as that multiplications are made to wait for one another
+
+
+REMOVALS = [
+    ("mbarrier.init", 0, "PTX501"),
+    ("barrier.cluster.arrive", 0, "PTX613"),
+    ("barrier.cluster.arrive", 1, "PTX613"),
+    ("wgmma.fence", 0, "PTX312"),
+    ("wgmma.wait_group", -1, "PTX311"),
+    ("fence.proxy.async", 0, "PTX401"),
+    ("fence.proxy.async", -1, "PTX401"),
+    ("cp.async.bulk.commit_group", 0, "PTX303"),
+    ("cp.async.bulk.wait_group", 2, "PTX303"),
+    ("setmaxnreg", 0, "PTX605"),
+]
+
+
+@pytest.mark.parametrize(("opcode", "number", "code"), REMOVALS)
+def test_without_one_of_its_fences_or_waits_it_is_refused(opcode: str, number: int, code: str) -> None:
+    kernel = gemm()
+    with pytest.raises(VerificationError) as caught:
+        verify_assembled(without(kernel, positions(kernel, opcode)[number]), kernel.name)
+    assert {found.code for found in caught.value.diagnostics} == {code}
+    assert all(found.severity is Severity.ERROR for found in caught.value.diagnostics)
+
+
+def test_the_tensor_cores_get_four_multiplications_a_k_block() -> None:
+    kernel = gemm()
+    found = opcodes(kernel.module())
+    blocks = 6  # the first one, four with a store, and those of the loop
+    assert found.count("wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16") == 4 * blocks
+    assert sum(each.endswith(".multicast::cluster") for each in found) == 1
+    assert not any(each.endswith(".multicast::cluster") for each in opcodes(gemm(cluster=1).module()))
+    assert kernel.threads == (THREADS, 1, 1)
+
+
+def test_what_the_hardware_cannot_multiply_is_refused() -> None:
+    with pytest.raises(BuildValueError, match="bf16 or e4m3, not 'f16'"):
+        gemm("f16")
+    with pytest.raises(BuildValueError, match="1 or 2 CTAs, not 3"):
+        gemm(cluster=3)
+    with pytest.raises(BuildValueError, match="only along K"):
+        gemm("e4m3", by_columns=True)
+
+
+class _Matrix:
+    def __init__(self, *shape: int) -> None:
+        self.shape = shape
+
+
+def test_a_plan_is_for_one_shape() -> None:
+    plan = Matmul(300, 200, 100)
+    with pytest.raises(ArgumentError, match=r"b has the shape \(100, 200\), not \(200, 100\)"):
+        plan.maps(_Matrix(300, 100), _Matrix(200, 100), _Matrix(300, 200))
+    assert sum(row.blocks for rows in plan.rows_of(66) for row in rows) == 2 * 1 * 5
