@@ -40,7 +40,7 @@ def compiled(name: str, sources: Sequence[str], make: Callable[[], Any]) -> Any:
     found = read(os.path.join(PACKAGE, PREBUILT, f"{name}.bin"), key)
     if found is not None:
         return found
-    folder = _folder()
+    folder = user_folder()
     if folder is None:
         return make()
     # Each Python has copies of its own: nothing is asked of another one's arithmetic.
@@ -51,7 +51,7 @@ def compiled(name: str, sources: Sequence[str], make: Callable[[], Any]) -> Any:
         # A full disk or a read-only folder costs the next command some time, and that is all.
         with suppress(OSError):
             write(path, key, found)
-            _clear(folder, name)
+            clear(folder, f"{name}.", _COPIES)
     return found
 
 
@@ -119,7 +119,7 @@ def grammar_files(*names: str) -> list[str]:
     return found
 
 
-def _folder() -> str | None:
+def user_folder() -> str | None:
     """The user's cache folder, made if need be; None where it is not ours alone."""
     base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
     folder = os.path.join(base, "ptxkit")
@@ -133,10 +133,10 @@ def _folder() -> str | None:
     return folder
 
 
-def _clear(folder: str, name: str) -> None:
-    """Remove all but the newest copies."""
-    copies = [each for each in os.scandir(folder) if each.name.startswith(f"{name}.")]
+def clear(folder: str, prefix: str, keep: int) -> None:
+    """Remove all but the newest files whose names begin so."""
+    copies = [each for each in os.scandir(folder) if each.name.startswith(prefix)]
     copies.sort(key=lambda each: each.stat().st_mtime, reverse=True)
-    for stale in copies[_COPIES:]:
+    for stale in copies[keep:]:
         with suppress(OSError):
             os.unlink(stale.path)

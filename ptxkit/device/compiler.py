@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from ptxkit.build import Assembled, Kernel, Location, verify_assembled
 from ptxkit.build.verify import location_at, statement_starts
+from ptxkit.device import store
 from ptxkit.device.errors import CompileError, Complaint, DeviceError
 from ptxkit.device.libraries import nvjitlink
 from ptxkit.device.signature import Signature, of_kernel, of_module
@@ -54,21 +55,34 @@ class Cubin:
 
 
 def compile(  # noqa: A001  (what the step is called everywhere)
-    source: Kernel | tree.Module | str, target: str = "sm_90a", *, verify: bool = True, options: Sequence[str] = ()
+    source: Kernel | tree.Module | str,
+    target: str = "sm_90a",
+    *,
+    verify: bool = True,
+    options: Sequence[str] = (),
+    cache: bool = True,
 ) -> Cubin:
     """The cubin of a kernel, a module or PTX text, for one target.
 
     It is verified first: `VerificationError` where the verifier proves a fault, and nothing is compiled then;
-    `verify=False` is the way round it. options: nvJitLink's; `-lineinfo` goes with a kernel's `debug`. Errors:
-    `PTXSyntaxError` for text that is not PTX, `CompileError` with the compiler's log, `MissingLibraryError`.
+    `verify=False` is the way round it. options: nvJitLink's; `-lineinfo` goes with a kernel's `debug`. cache: what was
+    compiled before is taken from the user's cache folder, and what is compiled is kept there. Errors: `PTXSyntaxError`
+    for text that is not PTX, `CompileError` with the compiler's log, `MissingLibraryError`.
     """
     if not _TARGET.fullmatch(target):
         raise DeviceError(f"{target!r} is no target; say for example 'sm_90a'")
     prepared = _prepare(source)
+    library = nvjitlink()
+    lines = ["-lineinfo"] if isinstance(source, Kernel) and source.debug else []
+    entry = store.Entry(prepared.text, target, (*lines, *options), verify, tuple(library.version()))
+    found = store.find(entry) if cache else None
+    if found is not None:
+        return Cubin(found[0], target, prepared.kernels, prepared.text, found[1])
     if verify:
         verify_assembled(prepared.assembled, prepared.name)
-    lines = ["-lineinfo"] if isinstance(source, Kernel) and source.debug else []
-    code, log = _link(nvjitlink(), prepared, [f"-arch={target}", *lines, *options])
+    code, log = _link(library, prepared, [f"-arch={target}", *lines, *options])
+    if cache:
+        store.keep(entry, code, log)
     return Cubin(code, target, prepared.kernels, prepared.text, log)
 
 

@@ -1,0 +1,78 @@
+"""Compiled kernels, kept in the user's cache folder: what was compiled once is not compiled, or verified, again.
+
+An entry is found by all that it was made from: the PTX, target, options, whether it was verified, the version of
+nvJitLink, and the files of ptxkit itself (sizes and times), since a later verifier may find more. Entries are written
+whole and renamed into place, so that processes may race; one that is damaged counts as missing, and where nothing can
+be written, all works as before.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from contextlib import suppress
+from functools import cache
+
+from ptxkit.cache import Key, clear, read, user_folder, write
+from ptxkit.records import dataclass
+from ptxkit.resources import PACKAGE
+
+_PREFIX = "cubin."
+_KEPT = 512
+"""Entries; the oldest go first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What an entry is about."""
+
+    ptx: str
+    target: str
+    options: tuple[str, ...]
+    verified: bool
+    compiler: tuple[int, ...]
+
+    @property
+    def digest(self) -> str:
+        """A name that no other entry has."""
+        parts = (_stamp(), self.target, *self.options, str(self.verified), str(self.compiler), self.ptx)
+        return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+
+
+def find(entry: Entry) -> tuple[bytes, str] | None:
+    """The machine code and the compiler's log; None where there is no sound entry."""
+    folder = user_folder()
+    found = None if folder is None else read(_path(folder, entry), _key(entry))
+    match found:
+        case (bytes(code), str(log)):
+            return code, log
+    return None
+
+
+def keep(entry: Entry, code: bytes, log: str) -> None:
+    """Keeps what was compiled, where that can be done."""
+    folder = user_folder()
+    if folder is not None:
+        with suppress(OSError):
+            write(_path(folder, entry), _key(entry), (code, log))
+            clear(folder, _PREFIX, _KEPT)
+
+
+@cache
+def _stamp() -> str:
+    """What tells one state of the package from another."""
+    found = hashlib.sha256()
+    for place, folders, files in os.walk(PACKAGE):
+        folders[:] = sorted(each for each in folders if each != "__pycache__")
+        for name in sorted(files):
+            status = os.stat(os.path.join(place, name))
+            found.update(f"{name} {status.st_size} {status.st_mtime_ns}\n".encode())
+    return found.hexdigest()
+
+
+def _path(folder: str, entry: Entry) -> str:
+    return os.path.join(folder, f"{_PREFIX}{entry.digest}.bin")
+
+
+def _key(entry: Entry) -> Key:
+    return ((entry.digest, len(entry.ptx), 0),)
