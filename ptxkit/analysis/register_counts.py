@@ -1,7 +1,8 @@
 """How many registers threads have: what the kernel starts with at most, and what `setmaxnreg` makes of it.
 
 The registers of a CTA are shared out anew, none come in: one warp can only have more than it started with where others
-gave as many away. Threads are compared by warps, as registers are given to these.
+gave as many away. Warps that exit give nothing back (on an H200 an increase that needs theirs waits for ever). Threads
+are compared by warps, as registers are given to these.
 Source: PTX ISA, "setmaxnreg", "Performance-Tuning Directives".
 """
 
