@@ -14,13 +14,19 @@ _SIDES = ("ptxas", "ptxkit")
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """A difference between the two. accepts: `ptxas` or `ptxkit`. opcode: a pattern. says: part of the refusal."""
+    """A difference between the two. accepts: `ptxas` or `ptxkit`. opcode: a pattern. says: part of the refusal.
+
+    example: an instruction, with names as in `ptxkit.isa.scaffold`, or a module; pair: its version and target,
+    `9.5/sm_100a`.
+    """
 
     accepts: str
     reason: str
     ptxas: str = ""
     opcode: str = "*"
     says: str = ""
+    pair: str = ""
+    example: str = ""
 
     def covers(self, opcode: str, release: str, accepts: str, refusal: str) -> bool:
         """Whether a difference is of this kind."""

@@ -2,12 +2,59 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import pytest
 
+from ptxkit.isa.scaffold import scaffold
 from ptxkit.testing import known
+from ptxkit.testing.agreement import why_refused
 from ptxkit.testing.known import Known, known_differences
+from ptxkit.testing.ptxas import installed
+
+SHOWN = [each for each in known_differences() if each.example]
+WITHOUT_EXAMPLE = 5
+
+
+def module_of(entry: Known) -> str:
+    version, _, target = entry.pair.partition("/")
+    major, _, minor = version.partition(".")
+    whole = entry.example.startswith(".version")
+    return entry.example if whole else scaffold([entry.example], (int(major), int(minor)), target)
+
+
+@pytest.mark.parametrize("entry", SHOWN, ids=lambda entry: entry.example[:70])
+def test_the_example_of_a_difference_shows_it(entry: Known) -> None:
+    module, target = module_of(entry), entry.pair.partition("/")[2]
+    ours = why_refused(module)
+    opcode = entry.example.partition(" ")[0].rstrip(";") if entry.opcode != "*" else ""
+    for oracle in installed():
+        if oracle.release == (entry.ptxas or "13.5"):
+            theirs = oracle.refusal(module, target)
+            assert (ours is None) != (theirs is None)
+            accepts = "ptxkit" if ours is None else "ptxas"
+            assert entry.covers(opcode, oracle.release, accepts, ours or theirs or ""), ours or theirs
+
+
+def test_nearly_every_difference_has_an_example() -> None:
+    assert len(known_differences()) - len(SHOWN) <= WITHOUT_EXAMPLE
+
+
+def asked_for_a_program(entry: Known, folder: Path, *options: str) -> int:
+    newest, path = installed()[0], folder / "k.ptx"
+    path.write_text(module_of(entry))
+    target = entry.pair.partition("/")[2]
+    command = [str(newest.path), f"-arch={target}", *options, str(path), "-o", str(folder / "out")]
+    return subprocess.run(command, capture_output=True, check=False).returncode
+
+
+def test_what_depends_on_how_ptxas_is_asked_does(tmp_path: Path) -> None:
+    (undefined,) = (each for each in SHOWN if each.says == "PTX802")
+    assert asked_for_a_program(undefined, tmp_path) != 0
+    (unified,) = (each for each in SHOWN if "--compile-only" in each.says)
+    assert asked_for_a_program(unified, tmp_path) != 0
+    assert asked_for_a_program(unified, tmp_path, "-c") == 0
 
 
 def test_every_known_difference_has_a_reason() -> None:

@@ -1,4 +1,4 @@
-"""A type that stands alone, and a function that is declared in the body of another: ptxas takes both, the manual neither."""
+"""Types that stand alone, and functions declared in the bodies of others: ptxas takes both, the manual neither."""
 
 from __future__ import annotations
 
