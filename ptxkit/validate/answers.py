@@ -20,6 +20,7 @@ from ptxkit.records import dataclass
 from ptxkit.syntax.tree import Instruction, Operand
 from ptxkit.validate.addresses import misplaced, outgoing_parameter
 from ptxkit.validate.alignment import is_static
+from ptxkit.validate.brackets import regrouped
 from ptxkit.validate.calls import is_call
 from ptxkit.validate.constants import has_limits
 from ptxkit.validate.loose import beyond_manual, is_taken_loosely
@@ -78,8 +79,23 @@ class Answers:
             if len(self._kept) >= MAX_KEPT_ANSWERS:
                 self._kept.clear()
             shapes = tuple(typed(operand, scope) for operand in instruction.operands)
-            answer = self._kept[key] = self._answer(instruction, shapes)
+            answer = self._answer(instruction, shapes)
+            if answer.match is None:
+                answer = self._with_other_brackets(instruction, scope) or answer
+            self._kept[key] = answer
         return answer
+
+    def _with_other_brackets(self, instruction: Instruction, scope: Scope) -> Answer | None:
+        """The warning about an instruction that would be right with its brackets elsewhere, where assemblers do not
+        look for them; None where it would not."""
+        for other in regrouped(instruction, self._table.candidates(instruction.opcode)):
+            found = self._answer(other, tuple(typed(operand, scope) for operand in other.operands))
+            if found.match is None or found.misplaced is not None or any(each.certain for each in found.problems):
+                continue
+            reason = f"`{instruction.opcode}` is tolerated: {table().tolerance('misplaced_brackets')}"
+            warning = Problem("PTX104", reason, None, found.match.form, certain=False)
+            return Answer(None, (warning,), strange=found.strange, particular=found.strange)
+        return None
 
     def _number(self, operand: Operand, scope: Scope) -> int:
         """The number of the operand's class, kept with the scope: the parser shares equal operands."""

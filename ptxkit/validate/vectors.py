@@ -84,14 +84,15 @@ def _ruling(tagged: Sequence[tuple[object, ...]], wanted: str, element: OperandF
     """The type of the last element that has one, where it is what counts behind a constant: of a floating-point one
     that differs from it, or where the type is not the instruction's. None elsewhere."""
     first = str(tagged[0][1])
-    named = [_element_type(part) for part in tagged if part != ("c", INTEGER)]
+    found = [_element_type(part) for part in tagged if part != ("c", INTEGER)]
+    named = [each for each in found if is_type(each)]
     if first == INTEGER:
         is_open = not element.own or not named or tagged[-1][0] == "s" or bits(wanted) == 64
         return None if is_open or kind(wanted) == "f" or _counts_on(named, wanted) else named[-1]
     if kind(wanted) == "f":
-        registers = [_element_type(part) for part in tagged if part[0] != "c"]
+        registers = [each for part in tagged if part[0] != "c" and is_type(each := _element_type(part))]
         return registers[-1] if element.own and registers else None
-    return named[-1] if set(named) != {first} else None
+    return named[-1] if named and set(named) != {first} else None
 
 
 def _counts_on(named: Sequence[str], wanted: str) -> bool:

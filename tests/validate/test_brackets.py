@@ -1,0 +1,56 @@
+"""Assemblers look what follows what around a texture or surface, not where the brackets stand."""
+
+from __future__ import annotations
+
+import pytest
+
+from ptxkit.isa import table
+from ptxkit.syntax.tree import Address, Instruction, Name, Vector
+from ptxkit.validate.brackets import regrouped
+from tests.isa.pairs import NEWEST, agree, is_tolerated
+
+D = "{%f32_0, %f32_1, %f32_2, %f32_3}"
+XY = "{%f32_4, %f32_5}"
+
+
+@pytest.mark.parametrize(
+    ("right", "elsewhere", "wrong"),
+    [
+        (
+            f"tex.2d.v4.f32.f32 {D}, [texture_, sampler_, {XY}];",
+            f"tex.2d.v4.f32.f32 {D}, [texture_, sampler_], {XY};",
+            f"tex.2d.v4.f32.f32 {D}, [texture_, {XY}, sampler_];",
+        ),
+        (
+            "sust.b.1d.b32.clamp [surface_, {%b32_0}], {%b32_1};",
+            "sust.b.1d.b32.clamp surface_, [%b32_0, {%b32_1}];",
+            "sust.b.1d.b32.clamp [surface_], {%b32_0}, {%b32_1};",
+        ),
+        (
+            f"tex.2d.v4.f32.f32 {D}, [%b64_0, {XY}], {{%s32_0, %s32_1}};",
+            f"tex.2d.v4.f32.f32 {D}, %b64_0, [%b64_1, {XY}];",
+            f"tex.2d.v4.f32.f32 {D}, [%b64_0, {XY}], [%f32_6];",
+        ),
+    ],
+)
+def test_brackets_elsewhere_are_a_warning_where_an_assembler_can_read_them(
+    right: str, elsewhere: str, wrong: str
+) -> None:
+    agree(right, *NEWEST, accepted=True)
+    assert is_tolerated(elsewhere)
+    agree(wrong, *NEWEST, accepted=False)
+
+
+def test_each_other_place_of_the_brackets_comes_once_and_their_own_does_not() -> None:
+    opcode = "tex.1d.v4.f32.f32"
+    result, texture, sampler, where = Vector((Name("%r"),) * 4), Name("t"), Name("s"), Vector((Name("%x"),))
+    candidates = table().candidates(opcode)
+    inside = Instruction(opcode, (result, Address(texture, 0, (sampler, where))))
+    outside = Instruction(opcode, (result, Address(texture, 0, (sampler,)), where))
+    assert inside not in list(regrouped(inside, candidates))
+    assert list(regrouped(outside, candidates)).count(inside) == 1
+
+
+def test_other_instructions_keep_their_brackets() -> None:
+    load = Instruction("ld.global.u32", (Address(Name("%rd")), Name("%r")))
+    assert list(regrouped(load, table().candidates(load.opcode))) == []
