@@ -162,7 +162,9 @@ def _one(directive: Directive, place: str, start: int, gates: Gatekeeper, nth: i
         yield from gates.check(form.gates, f"`{word}`", start, word, form.section)
         wrong = _wrong_constants(form, directive.words) if place in _WITH_CONSTANTS else None
         if wrong is not None:
-            yield Finding("PTX107", f"`{word}` {wrong}", start, word, nth, _usage(form), section=form.section)
+            text, severity = wrong
+            message = f"`{word}` {text}"
+            yield Finding("PTX107", message, start, word, nth, _usage(form), severity, form.section)
 
 
 _WITH_CONSTANTS = frozenset({"entry", "func", "func_declaration", "prototype", "global_variable"})
@@ -182,22 +184,28 @@ def _usage(form: DirectiveForm) -> str:
     return f"write `.{form.name}{' ' if roles else ''}{', '.join(roles)}`"
 
 
-def _wrong_constants(form: DirectiveForm, words: Sequence[str]) -> str | None:
-    """What is wrong with the constants behind a directive, or None."""
+def _wrong_constants(form: DirectiveForm, words: Sequence[str]) -> tuple[str, Severity] | None:
+    """What is wrong with the constants behind a directive, and how bad it is; None where nothing is."""
     least = sum(not each.optional for each in form.arguments)
     most = len(form.arguments)
     if not least <= len(words) <= most:
         wanted = f"{least}" if least == most else f"{least} to {most}"
-        return f"takes {wanted if most else 'no'} constant{'s' if most != 1 else ''}, and has {len(words)}"
+        text = f"takes {wanted if most else 'no'} constant{'s' if most != 1 else ''}, and has {len(words)}"
+        return text, Severity.ERROR
+    cut: tuple[str, Severity] | None = None
     for argument, word in zip(form.arguments, words, strict=False):
         value = constant_of(word)
         if value is None:
-            return f"takes integer constants, and has `{clip(word)}`"
+            return f"takes integer constants, and has `{clip(word)}`", Severity.ERROR
         if value > _MOST:
-            return f"takes constants of 32 bits, and has `{clip(word)}`"
-        if not is_legal(argument.immediates, value):
-            return f"takes {immediate_words(argument.immediates)}, and has {clip(word)}"
-    return None
+            # Those of 2**63 and more are negative to an assembler, which takes 32 bits of them.
+            is_cut = 1 << 63 <= value < 1 << 64 and is_legal(argument.immediates, value & _MOST)
+            cut = f"takes constants of 32 bits, and has `{clip(word)}`", Severity.WARNING if is_cut else Severity.ERROR
+            if not is_cut:
+                return cut
+        elif not is_legal(argument.immediates, value):
+            return f"takes {immediate_words(argument.immediates)}, and has {clip(word)}", Severity.ERROR
+    return cut
 
 
 def constant_of(word: str) -> int | None:

@@ -205,3 +205,11 @@ def test_the_second_of_two_directives_is_pointed_at() -> None:
     text = whole(".entry k() .maxnreg 8 .maxnreg 0 { ret; }")
     (found,) = errors(text)
     assert found.span.start == text.rindex(".maxnreg")
+
+
+@pytest.mark.parametrize(("number", "severity"), [(0x8000000000000020, Severity.WARNING), (1 << 63, Severity.ERROR)])
+def test_of_a_negative_constant_an_assembler_takes_32_bits(number: int, severity: Severity, tmp_path: Path) -> None:
+    text = whole(f".entry k() .maxntid {number} {{ ret; }}")
+    (found,) = diagnostics(text)
+    assert (found.code, found.severity) == ("PTX107", severity)
+    assert accepted_by_ptxas(text, tmp_path, 0) == (severity is Severity.WARNING)
