@@ -54,8 +54,9 @@ class OperandForm:
     or 64 bits; long: 64. in_register: an address is no symbol. negatable: `!p` is allowed. symbol: the address of a
     variable or function is allowed; of an address, an element of an array is. wider, narrower: the register may be
     so than the type. integer: of an untyped operand, it may not be a floating-point one; halves: only an untyped
-    one or one of .f16x2; exact: only an untyped one or one of the very type; same: of that type alone. special: a special register is
-    allowed. elements: of a pair or of a vector whose elements have roles, and what follows the comma in an address.
+    one or one of .f16x2; exact: only an untyped one or one of the very type; same: of that type alone. special: a
+    special register is allowed.
+    elements: of a pair or of a vector whose elements have roles, and what follows the comma in an address.
     group: the nested optional parts of the syntax that hold it; operands of one part are present together. braced:
     a vector written in braces, for which no vector register may stand. lax: constants beyond the range are
     tolerated; cut: those whose low 32 bits are in it. allowed_if: for `sink`, `wider` and their like the condition
