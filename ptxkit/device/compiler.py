@@ -1,4 +1,4 @@
-"""PTX to cubin through nvJitLink: needs no GPU and no driver.
+"""PTX to cubin through nvJitLink, or through ptxas where a module must be whole: needs no GPU and no driver.
 
 This is a function and not a method of the kernel: it takes a kernel of the builder, a parsed module, or text alike, and
 the builder stays free of CUDA.
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from ptxkit.build import Assembled, Kernel, Location, verify_assembled
 from ptxkit.build.verify import location_at, statement_starts
-from ptxkit.device import store
+from ptxkit.device import assembler, store
 from ptxkit.device.errors import CompileError, Complaint, DeviceError
 from ptxkit.device.libraries import nvjitlink
 from ptxkit.device.signature import Signature, of_kernel, of_module
@@ -65,22 +65,26 @@ def compile(  # noqa: A001  (what the step is called everywhere)
     """The cubin of a kernel, a module or PTX text, for one target.
 
     It is verified first: `VerificationError` where the verifier proves a fault, and nothing is compiled then;
-    `verify=False` is the way round it. options: nvJitLink's; `-lineinfo` goes with a kernel's `debug`. cache: what was
-    compiled before is taken from the user's cache folder, and what is compiled is kept there. Errors: `PTXSyntaxError`
-    for text that is not PTX, `CompileError` with the compiler's log, `MissingLibraryError`.
+    `verify=False` is the way round it. options: the compiler's; `-lineinfo` goes with a kernel's `debug`. cache: what
+    was compiled before is taken from the user's cache folder, and what is compiled is kept there. Errors:
+    `PTXSyntaxError` for text that is not PTX, `CompileError` with the compiler's log, `MissingLibraryError`.
     """
     if not _TARGET.fullmatch(target):
         raise DeviceError(f"{target!r} is no target; say for example 'sm_90a'")
     prepared = _prepare(source)
-    library = nvjitlink()
+    whole = assembler.wants_whole_program(prepared.assembled.module)
     lines = ["-lineinfo"] if isinstance(source, Kernel) and source.debug else []
-    entry = store.Entry(prepared.text, target, (*lines, *options), verify, tuple(library.version()))
+    compiler = assembler.version() if whole else tuple(nvjitlink().version())
+    entry = store.Entry(prepared.text, target, (*lines, *options), verify, compiler)
     found = store.find(entry) if cache else None
     if found is not None:
         return Cubin(found[0], target, prepared.kernels, prepared.text, found[1])
     if verify:
         verify_assembled(prepared.assembled, prepared.name)
-    code, log = _link(library, prepared, [f"-arch={target}", *lines, *options])
+    if whole:
+        code, log = _assemble(prepared, target, [*lines, *options])
+    else:
+        code, log = _link(nvjitlink(), prepared, [f"-arch={target}", *lines, *options])
     if cache:
         store.keep(entry, code, log)
     return Cubin(code, target, prepared.kernels, prepared.text, log)
@@ -112,6 +116,13 @@ def _prepare(source: Kernel | tree.Module | str) -> _Prepared:
     kernels = of_module(module)
     name = kernels[0].name if kernels else "module"
     return _Prepared(name, text, Assembled(module, ()), kernels)
+
+
+def _assemble(prepared: _Prepared, target: str, options: list[str]) -> tuple[bytes, str]:
+    code, log = assembler.assembled(prepared.text, target, options)
+    if code is None:
+        raise CompileError(prepared.name, target, _complaints(log, prepared))
+    return code, log
 
 
 def _link(library: ModuleType, prepared: _Prepared, options: list[str]) -> tuple[bytes, str]:

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 from ptxkit.build import Kernel
+from ptxkit.device import assembler
 from ptxkit.device.compiler import Cubin, compile  # noqa: A004
 from ptxkit.device.errors import LaunchError
 from ptxkit.device.libraries import check_device, checked, core, driver
 from ptxkit.device.marshal import Marshal
-from ptxkit.device.signature import Signature
+from ptxkit.device.signature import Signature, of_kernel
 from ptxkit.device.submit import Shape, stream_handle, submit
 
 Extents: TypeAlias = int | tuple[int, ...]
@@ -134,9 +135,20 @@ def load(source: Kernel | Cubin, name: str | None = None, *, verify: bool = True
     device = module.Device()
     device.set_current()
     if isinstance(source, Kernel):
+        if assembler.ptxas() is None and assembler.wants_whole_program(source.module()):
+            return _load_text(source, device, verify=verify)
         source = compile(source, device_target(device.compute_capability), verify=verify)
     signature = source.kernel(name)
     code = module.ObjectCode.from_cubin(source.code)
+    return Loaded(signature, code.get_kernel(signature.name), device)
+
+
+def _load_text(kernel: Kernel, device: Any, *, verify: bool) -> Loaded:
+    """Lets the driver compile a kernel, as a whole program; it keeps what it compiled."""
+    if verify:
+        kernel.verify()
+    signature = of_kernel(kernel)
+    code = core().ObjectCode.from_ptx(str(kernel).encode() + b"\0")
     return Loaded(signature, code.get_kernel(signature.name), device)
 
 
