@@ -32,6 +32,10 @@ def bench_device() -> int:
     print(f"{'kernel':34} {'ms':>9} {'GB/s':>7}  beside")
     for measure in (_copy, _transpose, _softmax, _layer_norm):
         measure(torch)
+    print(f"{'':34} {'ms':>9} {'TFLOP/s':>7}")
+    for size in (8192, 4096):
+        _gemm(torch, size)
+    _gemm_of_bytes(torch, 8192)
     _launches(torch)
     _cold()
     return 0
@@ -93,6 +97,57 @@ def _layer_norm(torch: Any) -> None:
     torch.testing.assert_close(target, peer(), rtol=1e-4, atol=1e-5)
     rivals = {"driver's copy": lambda: other.copy_(source), "torch": peer}
     _report(torch, "layer norm, fp32 8192 x 8192", 2 * source.numel() * 4, mine, rivals)
+
+
+def _gemm(torch: Any, size: int) -> None:
+    """bf16, B as [N, K] and as [K, N]; every element beside fp32 of cuBLAS."""
+    from ptxkit.kernels.matmul import Matmul
+
+    a = torch.randn(size, size, device="cuda").bfloat16()
+    packed = torch.randn(size, size, device="cuda").bfloat16()
+    out, other = torch.empty_like(a), torch.empty_like(a)
+    for name, b in (("[N, K]", packed.t()), ("[K, N]", packed)):
+        plan = Matmul(size, size, size, by_columns=b is packed)
+        maps = plan.maps(a, b, out)
+        mine = lambda plan=plan, maps=maps: plan.launch(maps)  # noqa: E731
+        mine()
+        wanted = a.float() @ b.float()
+        assert ((out - wanted).norm() / wanted.norm()).item() < 3e-3, "gemm is wrong"
+        del wanted
+        rivals = {"torch.matmul": lambda b=b: torch.matmul(a, b, out=other)}
+        _report_work(torch, f"bf16 GEMM, {size}, B {name}", 2 * size**3, mine, rivals)
+
+
+def _gemm_of_bytes(torch: Any, size: int) -> None:
+    """e4m3, beside `torch._scaled_mm`, which sums in fp32 now and then unless it may do it fast."""
+    from ptxkit.kernels.matmul import Matmul
+
+    a, b = (torch.randn(size, size, device="cuda").to(torch.float8_e4m3fn) for _ in range(2))
+    scales = [torch.tensor([value], device="cuda") for value in (0.5, 0.25)]
+    out = torch.empty(size, size, device="cuda", dtype=torch.bfloat16)
+    other = torch.empty_like(out)
+    plan = Matmul(size, size, size, element="e4m3")
+    maps = plan.maps(a.view(torch.uint8), b.view(torch.uint8).t(), out)
+    mine = lambda: plan.launch(maps, *scales)  # noqa: E731
+    mine()
+    wanted = 0.125 * (a.float() @ b.float().t())
+    assert ((out - wanted).norm() / wanted.norm()).item() < 4e-3, "gemm of e4m3 is wrong"
+    del wanted
+
+    def peer(fast: bool) -> Call:
+        named = {"scale_a": scales[0], "scale_b": scales[1], "out_dtype": torch.bfloat16, "use_fast_accum": fast}
+        return lambda: torch._scaled_mm(a, b.t(), **named, out=other)
+
+    rivals = {"torch._scaled_mm": peer(False), "the same, fast": peer(True)}
+    _report_work(torch, f"e4m3 GEMM, {size}", 2 * size**3, mine, rivals)
+
+
+def _report_work(torch: Any, name: str, operations: int, mine: Call, rivals: dict[str, Call]) -> None:
+    """Launches one by one and in turns, as clocks fall when the chip is busy for long."""
+    times = _in_turns(torch, {"": mine, **rivals})
+    own = times.pop("")
+    beside = ", ".join(f"{time / own:.3f} of {rival}" for rival, time in times.items())
+    print(f"{name:34} {own:9.4f} {operations / own / 1e9:7.0f}  {beside}", flush=True)
 
 
 def _report(torch: Any, name: str, moved: int, mine: Call, rivals: dict[str, Call]) -> None:
@@ -164,9 +219,10 @@ def _launches(torch: Any) -> None:
 
 def _cold() -> None:
     """What building, verifying and compiling a kernel costs, first and a second time in one process."""
-    from ptxkit.kernels import transpose
+    from ptxkit.kernels import gemm, transpose
 
-    for turn in ("first", "second"):
-        begin = time.perf_counter()
-        transpose().compile("sm_90a")
-        print(f"transpose built, verified, compiled: {time.perf_counter() - begin:.2f} s the {turn} time")
+    for build in (transpose, gemm):
+        for turn in ("first", "second"):
+            begin = time.perf_counter()
+            build().compile("sm_90a")
+            print(f"{build.__name__} built, verified, compiled: {time.perf_counter() - begin:.2f} s the {turn} time")
