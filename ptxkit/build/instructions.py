@@ -212,7 +212,42 @@ def _checked_result(register: object, place: ResultPlace, name: str) -> Register
 # -------------------------------------------------------------------------------------------------- choice
 
 
+_CHOSEN: dict[object, Match] = {}
+"""Forms that were chosen, by the name and what the operands are like."""
+_REMEMBERED = 8192
+
+
 def _choose(name: str, operands: tuple[object, ...], keywords: dict[str, str | bool]) -> Arrangement:
+    """The nearest form; operands that are alike in all that decides find it again at once."""
+    alike = _likeness(operands)
+    key = None if alike is None else (name, alike, *keywords.items())
+    known = None if key is None else _CHOSEN.get(key)
+    again = None if known is None else arrange(known, operands)
+    if isinstance(again, Arrangement):
+        return again
+    found = _nearest_form(name, operands, keywords)
+    if key is not None:
+        if len(_CHOSEN) >= _REMEMBERED:
+            _CHOSEN.clear()
+        _CHOSEN[key] = found.match
+    return found
+
+
+def _likeness(operand: object) -> object:
+    """What of an operand decides between forms; None where that is not known."""
+    if isinstance(operand, Register):
+        return operand.type
+    if isinstance(operand, Address):
+        return type(operand), operand.type, operand.alignment
+    if isinstance(operand, int | float):
+        return type(operand), operand
+    if isinstance(operand, tuple | list):
+        parts = tuple(map(_likeness, operand))
+        return None if None in parts else parts
+    return None
+
+
+def _nearest_form(name: str, operands: tuple[object, ...], keywords: dict[str, str | bool]) -> Arrangement:
     """The nearest form: same types first, then nothing that nobody said, then the lowest target."""
     meant = readings(name)
     if not meant:

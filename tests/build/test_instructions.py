@@ -23,7 +23,7 @@ from ptxkit.build import (
 )
 from ptxkit.build.names import readings
 from ptxkit.syntax.tree import Guard, Integer, Name, Unary
-from tests.build.support import instructions, marked
+from tests.build.support import instructions, marked, opcodes
 
 
 @pytest.fixture
@@ -292,3 +292,18 @@ def test_what_only_assemblers_allow_to_be_left_out_is_there() -> None:
     k = Kernel("k")
     k.wgmma_fence()
     assert "wgmma.fence.sync.aligned;" in str(k)
+
+
+def test_what_was_chosen_once_is_chosen_again_only_for_operands_that_are_alike() -> None:
+    k = Kernel("k", threads=32)
+    source = k.param(Global[f32], "source", align=16)
+    tile, odd = k.shared(f32, 64, align=16), k.shared(f32, 64, align=4)
+    for _ in range(2):
+        k.cp_async_cg(tile, source, 16)
+        with pytest.raises(BuildTypeError, match="aligned to 16 bytes"):
+            k.cp_async_cg(odd, source, 16)
+        with pytest.raises(BuildTypeError, match="needs a constant|one of|got 5"):
+            k.cp_async_ca(tile, source, 5)
+        assert k.add(k.tid.x, 1).type.word == "u32"
+        assert k.add(tile.load(), 1).type.word == "f32"
+    assert [each for each in opcodes(k.module()) if each.startswith("add")] == ["add.u32", "add.f32"] * 2

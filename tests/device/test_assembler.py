@@ -38,7 +38,7 @@ def test_what_ptxas_refuses_is_told_with_its_line() -> None:
     with pytest.raises(CompileError) as caught:
         compile_kernel(text, verify=False, cache=False)
     (complaint,) = caught.value.complaints
-    assert complaint.text == "bar.sync 16, 128;"
+    assert complaint.ptx == "bar.sync 16, 128;"
 
 
 def test_without_ptxas_one_sentence_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
