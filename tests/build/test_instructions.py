@@ -302,7 +302,7 @@ def test_what_was_chosen_once_is_chosen_again_only_for_operands_that_are_alike()
         k.cp_async_cg(tile, source, 16)
         with pytest.raises(BuildTypeError, match="aligned to 16 bytes"):
             k.cp_async_cg(odd, source, 16)
-        with pytest.raises(BuildTypeError, match="needs a constant|one of|got 5"):
+        with pytest.raises(BuildTypeError, match=r"needs a constant|one of|got 5"):
             k.cp_async_ca(tile, source, 5)
         assert k.add(k.tid.x, 1).type.word == "u32"
         assert k.add(tile.load(), 1).type.word == "f32"
