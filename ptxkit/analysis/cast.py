@@ -11,7 +11,7 @@ from ptxkit.analysis.explore import Exploration
 from ptxkit.analysis.places import Place, places_of
 from ptxkit.analysis.rehearsal import Rehearsal, rehearse
 from ptxkit.analysis.trace import Event, Trace
-from ptxkit.isa.effects import Barrier
+from ptxkit.isa.effects import Barrier, MbarrierArrive, MbarrierTrack
 
 
 class Cast:
@@ -58,6 +58,12 @@ class Cast:
                 return {}
         return found
 
+    @cached_property
+    def hasty(self) -> list[Rehearsal]:
+        """The rehearsals with asynchronous arrivals that come at once; none where there are no such arrivals."""
+        late = [event for actor in self.actors for event in actor.events if _is_late(event)]
+        return [rehearse(self.actors, first, self.size, hasty=True) for first in self.rehearsals] if late else []
+
     @property
     def _leads(self) -> list[int]:
         """The actors that come first."""
@@ -90,3 +96,9 @@ class Cast:
         told = [phases.get((first, index)) for index, e in events if synchronises(e.effect, warp=False)]
         own = [at for at, e in enumerate(trace.events) if isinstance(e, Event) and synchronises(e.effect, warp=False)]
         return {position: phase for position, phase in zip(own, told, strict=True) if phase is not None}
+
+
+def _is_late(event: Event) -> bool:
+    """Whether an arrival comes when something else is complete."""
+    effect = event.effect
+    return isinstance(effect, MbarrierTrack) or (isinstance(effect, MbarrierArrive) and effect.asynchronous)

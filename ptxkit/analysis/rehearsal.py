@@ -69,11 +69,12 @@ class Rehearsal:
 
 
 class _Stage:
-    """The state of one rehearsal. size: CTAs of the cluster."""
+    """The state of one rehearsal. size: CTAs of the cluster. hasty: asynchronous arrivals are not put off."""
 
-    def __init__(self, actors: Sequence[Actor], size: int) -> None:
+    def __init__(self, actors: Sequence[Actor], size: int, hasty: bool) -> None:
         self.actors = actors
         self.size = size
+        self.hasty = hasty
         self.result = Rehearsal()
         self.objects = Objects(actors)
         self.meetings = Meetings(actors, self._has_left)
@@ -158,16 +159,23 @@ class _Stage:
                 self.objects.expect(known, event, event.size, times)
             case MbarrierTrack() as effect:
                 known.pending += 0 if effect.counted else times
-                self.later.append((actor, number, event, place))
+                self._later(actor, number, event, place)
             case MbarrierComplete():
                 self._counts_in(actor, number, event, place, known)
                 self.objects.begin_copy(known, event.size, times)
                 self.later.append((actor, number, event, place))
             case MbarrierArrive(asynchronous=True):
-                self.later.append((actor, number, event, place))
+                self._later(actor, number, event, place)
             case MbarrierArrive():
                 self._counts_in(actor, number, event, place, known)
                 self.objects.arrive(actor, event, place, known)
+
+    def _later(self, actor: int, number: int, event: Event, place: Place) -> None:
+        """Puts an asynchronous arrival off; a hasty one comes at once."""
+        self.later.append((actor, number, event, place))
+        if self.hasty:
+            self.later.rotate(1)
+            self.deliver()
 
     def _counts_in(self, actor: int, number: int, event: Event, place: Place, known: Object) -> None:
         """Notes the phase of an operation: of one on several mbarriers, that of the one which is named."""
@@ -239,9 +247,12 @@ def fed_by_many(actors: Sequence[Actor]) -> bool:
     return False
 
 
-def rehearse(actors: Sequence[Actor], first: int = 0, size: int = 1) -> Rehearsal:
-    """Plays the actors of a CTA, or of the CTAs of a cluster of a size, one of them first."""
-    stage = _Stage(actors, size)
+def rehearse(actors: Sequence[Actor], first: int = 0, size: int = 1, *, hasty: bool = False) -> Rehearsal:
+    """Plays the actors of a CTA, or of the CTAs of a cluster of a size, one of them first.
+
+    hasty: asynchronous arrivals come at once, which the manual allows as well: some may then be too many.
+    """
+    stage = _Stage(actors, size, hasty)
     order = [first, *(n for n in range(len(actors)) if n != first)]
     waiting = [-1] * len(actors)  # by actor: how much had changed when it last had to wait
     start = 0  # those before this one in the order wait, and nothing has changed since

@@ -37,7 +37,7 @@ def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
     """Looks at each arrival: those that fit into their phase keep the rule."""
     for number, world in enumerate(kernel.worlds):
         by_object: dict[object, Excess] = {}
-        for excess in (rehearsal.excess[0] for rehearsal in world.rehearsals if rehearsal.excess):
+        for excess in (played.excess[0] for played in (*world.rehearsals, *world.cast.hasty) if played.excess):
             by_object.setdefault(excess.place, _latest(excess))
         broken = {excess.event.step: _finding(world, excess) for excess in by_object.values()}
         arrivals = {

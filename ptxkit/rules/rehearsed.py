@@ -87,7 +87,7 @@ def _fails(world: World) -> bool:
         or rehearsal.uneven
         or first_to_stick(world, rehearsal) is not None
         or any(imbalances(world.cast, rehearsal))
-        for rehearsal in world.rehearsals
+        for rehearsal in (*world.rehearsals, *world.cast.hasty)
     )
 
 
