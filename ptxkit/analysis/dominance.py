@@ -22,7 +22,8 @@ class Dominance:
         self._top = count  # a node before all roots, so that there is one tree
         self._after: list[Sequence[int]] = [*after, tuple(dict.fromkeys(roots))]
         self._order = self._postorder()
-        self._parents = self._immediate()
+        self._parents: list[int | None] = [None] * len(self._after)
+        self._immediate()
         self.parents = [None if parent in (None, count) else parent for parent in self._parents[:count]]
 
     def reaches(self, node: int) -> bool:
@@ -65,14 +66,14 @@ class Dominance:
             done += 1
         return order
 
-    def _immediate(self) -> list[int | None]:
+    def _immediate(self) -> None:
+        """Finds the nearest dominators of all nodes."""
         order = self._order
         nodes = sorted((node for node, at in enumerate(order) if at >= 0), key=order.__getitem__, reverse=True)
         before: list[list[int]] = [[] for _ in self._after]
         for node in nodes:
             for other in self._after[node]:
                 before[other].append(node)
-        self._parents: list[int | None] = [None] * len(self._after)
         self._parents[self._top] = self._top
         changed = True
         while changed:
@@ -85,7 +86,6 @@ class Dominance:
                 if self._parents[node] != found:
                     self._parents[node] = found
                     changed = True
-        return self._parents
 
     def _meet(self, first: int, second: int) -> int:
         order, parents = self._order, self._parents

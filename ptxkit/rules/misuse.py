@@ -1,4 +1,4 @@
-"""Operands that hold what their instruction cannot take, in every scenario: what the rules PTX201 to PTX209 and PTX607 share."""
+"""Operands that hold what their instruction cannot take, in every scenario: PTX201 to PTX210 and PTX607 share it."""
 
 from __future__ import annotations
 
