@@ -21,16 +21,19 @@ Nothing may make the tensor cores wait:
 * Who multiplies what is a table made on the host: see `gemm_schedule`. It also spreads the last tiles over all CTAs,
   which hand partial sums on through global memory.
 
-The rules that make it right, and what the verifier says where one is broken:
+The rules that make it right, with the code that the verifier gives where one is broken. What a role does here hangs on
+the schedule, which is data; where it cannot prove that a wait is missed whatever the data, it says nothing, and such
+rules stand without a code: they are the author's.
 
 * mbarriers are made before anybody uses them, also of other CTAs (PTX501, PTX613): the initialising thread fences, and
   all threads of the cluster meet. No CTA ends while others may still signal its mbarriers: they meet again at the end.
-* A stage is read when its phase is complete (PTX302), and the bytes announced are those of the boxes (PTX503).
-* Sums may be touched only when the multiplications are waited for (PTX311), and a stage be freed only then (PTX303).
+* A stage is read when its phase is complete, and the bytes announced are those of the boxes (PTX503 for one CTA).
+* Sums may be touched only when the multiplications are waited for (PTX311); a stage is freed only then.
 * `wgmma.fence` stands before the first multiplication after sums were read or written by other instructions (PTX312).
+* All warps of a warpgroup give registers back before the others ask for them (PTX605).
 * The threads' stores to the staging boxes go through the generic proxy, the copy out reads through the async proxy:
   each thread fences, the warp meets, one lane issues (PTX401). It waits for its last but one group before the box is
-  written again (PTX303), and for all of them before the CTA ends.
+  written again (PTX303), also when the last group was of nothing; and for all of them before the CTA ends.
 * Partial sums are written, the warp meets, and one lane says so with a release; who takes them waits with an acquire.
 
 Source: PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions", "Tensors: Swizzling Modes", "Async Proxy",
