@@ -4,7 +4,8 @@ What it does
     Finds a tensor map in global memory that the kernel changes (`tensormap.replace`, `tensormap.cp_fenceproxy`,
     ordinary stores) and copies by, where one of the two fences between the generic proxy and the tensormap proxy is
     missing: the release after the change, which `tensormap.cp_fenceproxy` has in itself, or the acquire of this map
-    before the copy. Also finds a map that is changed while a copy by it is still under way, or with no order between both.
+    before the copy. Also finds a map that is changed while a copy by it is still under way, or with no order between
+    both.
     The policy `strict` warns of maps that came by a pointer and that nothing acquires: the start of a kernel does not.
 
 Why it matters
