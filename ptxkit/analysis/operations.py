@@ -269,8 +269,7 @@ class Operations:
         if _is_float(kind):
             return self._unknown("compare", operator, kind, a, b)
         if isinstance(a, int) and isinstance(b, int):
-            is_signed, width = kind.startswith("s"), _width_of(kind)
-            return int(_compare(operator, _read(a, width, is_signed), _read(b, width, is_signed)))
+            return int(compared(operator, kind, a, b))
         if isinstance(a, Term) and isinstance(b, Term) and a.identity == b.identity:
             return int(_compare(operator, a.offset, b.offset))
         if operator in ("eq", "ne") and _is_null_test(a, b):
@@ -327,6 +326,12 @@ class Operations:
 
 def _is_null_test(a: Value, b: Value) -> bool:
     return (isinstance(a, Term) and a.pointer and b == 0) or (isinstance(b, Term) and b.pointer and a == 0)
+
+
+def compared(operator: str, kind: str, a: int, b: int) -> bool:
+    """Whether a comparison of two numbers holds, read as a type such as `s32` reads them."""
+    is_signed, width = kind.startswith("s"), _width_of(kind)
+    return _compare(operator, _read(a, width, is_signed), _read(b, width, is_signed))
 
 
 def _compare(operator: str, a: int, b: int) -> bool:

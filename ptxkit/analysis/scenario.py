@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ptxkit.analysis.implications import Implications
 from ptxkit.analysis.program import Program, Step
 from ptxkit.analysis.terms import Term
 from ptxkit.records import dataclass, field
@@ -54,7 +55,7 @@ class Scenario:
 
     sampled: some walk has read an integer parameter. samples: how many samples this is the scenario of, where none has.
 
-    asked: by condition, the step that first hung on it.
+    asked: by condition, the step that first hung on it. implications: what the decisions say of other conditions.
     """
 
     launch: Launch
@@ -65,6 +66,7 @@ class Scenario:
     sampled: bool = False
     samples: int = 1
     asked: dict[Term, Step] = field(default_factory=dict)
+    implications: Implications = field(default_factory=Implications)
 
 
 def launch_of(program: Program) -> Launch:

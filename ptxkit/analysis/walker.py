@@ -191,7 +191,7 @@ class Walker:
         """The side of each thread; a new guess is made once for all threads of the group."""
         guess: bool | None = None
         for value in values:
-            if guess is not None and isinstance(value, Term):
+            if guess is not None and isinstance(value, Term) and self._implied(value) is None:
                 self.scenario.decisions.setdefault(value, guess)
             side = self._holds(value, orders)
             if isinstance(value, Term):
@@ -248,14 +248,28 @@ class Walker:
         self.scenario.ordering.setdefault(condition)
 
     def _side(self, condition: Term) -> bool:
-        """As before for the same condition, else the side less often taken here."""
+        """As before for the same condition, or as others of the same unknown say; else the side less often taken here.
+
+        What others say is no decision that could be turned round.
+        """
+        implied = self._implied(condition)
+        if implied is not None:
+            return implied
         known = self.scenario.decisions.get(condition)
-        self.scenario.asked.setdefault(condition, self.step)
         if known is None:
             yes, no = self._taken.get((self.step, True), 0), self._taken.get((self.step, False), 0)
             known = self.scenario.decisions[condition] = yes < no or (yes == no and self._prefers_true())
+        if condition not in self.scenario.asked:
+            self.scenario.asked[condition] = self.step
+            self.scenario.implications.note(self.terms.key_of(condition), known)
         self._taken[(self.step, known)] = self._taken.get((self.step, known), 0) + 1
         return known
+
+    def _implied(self, condition: Term) -> bool | None:
+        """What the decisions so far say of a condition that was not decided itself."""
+        if condition in self.scenario.decisions:
+            return None
+        return self.scenario.implications.of(self.terms.key_of(condition))
 
     def _prefers_true(self) -> bool:
         """A branch first falls through, a guarded instruction is first executed."""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ptxkit.build import BuildError, BuildValueError, Kernel
+from ptxkit.build import BuildError, BuildValueError, Global, Kernel, u32
 from tests.build.support import assert_ptxas_accepts
 
 
@@ -93,5 +93,14 @@ def test_the_verifier_knows_which_warps_are_in_a_role_by_a_uniform_number(k: Ker
     with k.role(warps=range(4), registers=40, by=warp):
         k.cta_sync(1, 128)
     with k.role(warps=range(4, 12), registers=232, by=warp):
+        k.cta_sync(2, 256)
+    assert k.verify().diagnostics == ()
+
+
+def test_roles_by_a_number_that_nobody_knows_exclude_each_other(k: Kernel) -> None:
+    number = k.param(Global[u32], "numbers")[k.warp >> 2].load()
+    with k.role(warps=range(4), registers=40, by=number):
+        k.cta_sync(1, 128)
+    with k.role(warps=range(4, 12), registers=232, by=number):
         k.cta_sync(2, 256)
     assert k.verify().diagnostics == ()

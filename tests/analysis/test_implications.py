@@ -1,0 +1,62 @@
+"""What decided comparisons say of others of the same unknown."""
+
+from __future__ import annotations
+
+import pytest
+
+from ptxkit.analysis.implications import Implications, comparison_of
+from ptxkit.analysis.terms import Term
+from tests.analysis.support import explorer_of, module_of
+
+UNKNOWN, OTHER = Term(0), Term(1)
+
+
+def compare(operator: str, constant: int, kind: str = "u32", unknown: Term = UNKNOWN) -> tuple[object, ...]:
+    return ("compare", operator, kind, unknown, constant)
+
+
+@pytest.mark.parametrize(
+    ("decided", "side", "asked", "wanted"),
+    [
+        (compare("le", 3), True, compare("ge", 4), False),
+        (compare("le", 3), False, compare("ge", 4), True),
+        (compare("eq", 5), True, compare("lt", 5), False),
+        (compare("eq", 5), True, compare("ne", 6), True),
+        (compare("gt", 0), False, compare("eq", 0), True),
+        (compare("lt", 8), True, compare("lt", 4), None),
+        (compare("ge", 4), True, compare("le", 8), None),
+        (compare("lt", 4, "s32"), True, compare("lt", 4, "u32"), None),
+        (compare("lt", 4, "u32"), True, compare("ge", 0, "s32"), True),
+        (compare("le", 3), True, compare("ge", 4, unknown=OTHER), None),
+    ],
+)
+def test_a_decided_comparison_settles_what_follows_from_it(
+    decided: tuple[object, ...], side: bool, asked: tuple[object, ...], wanted: bool | None
+) -> None:
+    known = Implications()
+    assert known.of(asked) is None
+    known.note(decided, side)
+    assert known.of(asked) is wanted
+
+
+def test_several_comparisons_say_more_than_one() -> None:
+    known = Implications()
+    known.note(compare("ge", 4), True)
+    known.note(compare("le", 4), True)
+    assert known.of(compare("eq", 4)) is True
+    known.note(compare("ne", 4), True)
+    assert known.of(compare("eq", 4)) is None  # no number does: anything may be said of such a path
+
+
+def test_conditions_that_compare_no_unknown_with_a_constant_say_nothing() -> None:
+    for key in (("compare", "eq", "f32", UNKNOWN, 0), ("compare", "lt", "u32", UNKNOWN, OTHER), ("vote", 1), "load"):
+        assert comparison_of(key) is None
+
+
+def test_no_walk_takes_both_of_two_roles_that_exclude_each_other() -> None:
+    body = """ld.global.u32 %r1, [%rd1]; setp.gt.u32 %p1, %r1, 3; @%p1 bra second; bar.sync 1, 128;
+    second: setp.lt.u32 %p2, %r1, 4; @%p2 bra end; bar.sync 2, 128; end: ret;"""
+    seen = set()
+    for exploration in explorer_of(module_of(body)).explorations:
+        seen |= {len(group.of(group.tids[0]).events) for group in exploration.groups}
+    assert seen == {1}
