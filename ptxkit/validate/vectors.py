@@ -30,6 +30,8 @@ def wrong_elements(element: OperandForm, parts: Sequence[object]) -> str | None:
     if wrong is not None:
         return f"{wrong}; each must be a .{wanted} register"
     types = _types_of(tagged)
+    if element.own and wanted is not None and kind(wanted) == "b" and tagged and _are_integer_constants(tagged):
+        return f"must be a .{wanted} register, and all are integer constants"
     ruling = _ruling(tagged, wanted, element) if wanted is not None and tagged and tagged[0][0] == "c" else None
     if ruling is not None:
         return _wrong_behind_constant(element, str(wanted), ruling)
@@ -118,6 +120,11 @@ def _is_of_constants(wanted: str | None, tagged: Sequence[tuple[object, ...]], t
     if tagged[0] == ("c", INTEGER) or (tagged[0][0] == "c" and is_float):
         return True
     return is_float and ("c", INTEGER) in tagged and _are_integers(types, bits(str(wanted)))
+
+
+def _are_integer_constants(tagged: Sequence[tuple[object, ...]]) -> bool:
+    """Whether these are integer constants alone, which are 64 bits wide to an assembler that looks closely."""
+    return all(part == ("c", INTEGER) for part in tagged)
 
 
 def _are_integers(types: set[str], width: int) -> bool:
