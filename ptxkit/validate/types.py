@@ -53,7 +53,9 @@ def tolerance(operand: OperandForm, shape: TypedShape, *, is_result: bool) -> st
     if operand.kind == "address" and operand.elements and shape[0] == "a":
         if operand.long or (isinstance(operand.space, Const) and operand.space.value in _NUMBERED):
             return None
-        return "indexed_base" if _is_odd_base(shape[1]) and not _first_misfit(operand, shape[2:]) else None
+        if _is_odd_base(shape[1]) and not _first_misfit(operand, shape[2:]):
+            return "indexed_base"
+        return None if _wrong_base(operand, shape[1]) else _code_behind(operand, shape[2:])
     wanted = wanted_type(operand)
     if shape == ("+", "pred") and wanted == "pred" and not is_result:
         return "sum_of_any_width"
@@ -116,6 +118,15 @@ def _is_any_width(operand: OperandForm, shape: tuple[object, ...]) -> bool:
 def _is_odd_base(base: object) -> bool:
     """Whether the base of an address is a register, be it no integer one or as wide as none that holds an address."""
     return isinstance(base, tuple) and base[0] == "r" and is_type(str(base[1]))
+
+
+def _code_behind(operand: OperandForm, parts: Sequence[object]) -> str | None:
+    """The tolerance by which an assembler takes a function's name behind the comma of an address; None where something
+    else is wrong there, too."""
+    pairs = zip(operand.elements, parts, strict=False)
+    wrong = [(element, part) for element, part in pairs if misfit(element, part) is not None]  # type: ignore[arg-type]
+    found = {tolerance(element, part, is_result=False) for element, part in wrong}  # type: ignore[arg-type]
+    return "function_as_value" if found == {"function_as_value"} else None
 
 
 def _takes_code(operand: OperandForm, shape: TypedShape, *, is_result: bool) -> bool:
