@@ -109,3 +109,24 @@ def test_a_place_in_tensor_memory_is_a_number() -> None:
     is_tolerated("tcgen05.shift.cta_group::1.down [%f16x2_1];", *TENSOR)
     agree("tcgen05.shift.cta_group::1.down [%u32_1];", *TENSOR, accepted=True)
     agree("tcgen05.shift.cta_group::1.down [%f32_1];", *TENSOR, accepted=False)
+
+
+def test_integer_constants_alone_make_no_vector_of_narrow_floats() -> None:
+    agree("multimem.st.e4m3x4 [%b64_1], {4};", *TENSOR, accepted=False)
+    agree("multimem.st.e4m3x4 [%b64_1], {%b32_1};", *TENSOR, accepted=True)
+
+
+def test_a_functions_name_passes_for_the_coordinates_of_a_texture_and_not_of_a_surface() -> None:
+    is_tolerated("tex.1d.v4.f32.s32 {%f32_0, %f32_1, %f32_2, %f32_3}, [texture_, callee];", *TENSOR)
+    agree("suld.b.1d.b32.trap {%b32_1}, [surface_, callee];", *TENSOR, accepted=False)
+
+
+def test_only_the_width_of_what_becomes_four_bit_floats_is_looked_at() -> None:
+    is_tolerated("cvt.rn.satfinite.e2m1x2.bf16x2 %b8_1, 0f3F800000;", *TENSOR)
+    agree("cvt.rn.satfinite.e2m1x2.bf16x2 %b8_1, callee;", *TENSOR, accepted=False)
+
+
+def test_the_phase_of_a_wait_that_reports_is_0_or_1_unless_a_value_stands_before_the_barrier() -> None:
+    wait = "mbarrier.test_wait.parity.phase_type::primary.b64 %pred_1|%pred_2,"
+    agree(f"{wait} [%b64_1], 2;", *TENSOR, accepted=False)
+    is_tolerated(f"{wait} %b8_1, [%b64_1], 2;", *TENSOR)
