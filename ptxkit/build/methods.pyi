@@ -732,10 +732,14 @@ class Methods:
             Converts pairs to floats of 8, 6 or 4 bits, packed, the first one above.
             PTX ISA, 'Data Movement and Conversion Instructions: cvt'
             gates: rnd == .rz or pzo or scaled, dt in eight_bit_floats, dt not in eight_bit_floats
-        cvt.<rnd>.satfinite{.relu}{.pzo}{.<scaled>}.<dt>.<at> d:(as_bits(dt))/exact, a:(if (scaled or dt == .e2m1x2) and at == .bf16x2 then .b32 else at), scale:.b8/exact ?scaled
+        cvt.<rnd>.satfinite{.relu}{.pzo}{.<scaled>}.<dt>.<at> d:(as_bits(dt))/exact, a:at, scale:.b8/exact ?scaled
             Converts pairs to floats of 8, 6 or 4 bits, packed, the first one above.
             PTX ISA, 'Data Movement and Conversion Instructions: cvt'
             gates: rnd == .rz or pzo or scaled, dt in eight_bit_floats and at == .f16x2, not (dt in eight_bit_floats and at == .f16x2)
+        cvt.<rnd>.satfinite{.relu}{.pzo}{.<scaled>}.<dt>.<at> d:(as_bits(dt))/exact, a:.b32/loose/vector/typed, scale:.b8/exact ?scaled
+            Converts pairs to floats of 8, 6 or 4 bits, packed, the first one above.
+            PTX ISA, 'Data Movement and Conversion Instructions: cvt'
+            gates: rnd == .rz or pzo or scaled
         cvt.<rnd>{.relu}.f16x2.<at> d:.f16x2, a:(as_bits(at))/exact/own
             Converts packed floats of 8, 6 or 4 bits to pairs of half precision, times a scale.
             PTX ISA, 'Data Movement and Conversion Instructions: cvt'
