@@ -1,8 +1,9 @@
 """The campaign: instances of forms and mutations of them, shown to ptxkit and to ptxas, and their verdicts compared.
 
-One module is one instruction, so that no error can hide another. A campaign is a number of shares, a part of the
-forms on one version and target each; shares are independent and seeded by what they are, so that any one can be run
-again alone, and in parallel.
+In place of mutations, which chance makes, may stand all that can be changed about an instance (`sweep`). One module is
+one instruction, so that no error can hide another. A campaign is a number of shares, a part of the forms on one version
+and target each; shares are independent and seeded by what they are, so that any one can be run again alone, and in
+parallel.
 """
 
 from __future__ import annotations
@@ -17,13 +18,14 @@ from traceback import extract_tb
 from ptxkit.diagnostics import Severity
 from ptxkit.isa import table
 from ptxkit.isa.forms import Form
-from ptxkit.isa.instances import instances
+from ptxkit.isa.instances import Instance, instances
 from ptxkit.isa.scaffold import scaffold
 from ptxkit.records import dataclass, field
 from ptxkit.syntax import PTXSyntaxError, parse
 from ptxkit.testing.known import Known, known_differences
 from ptxkit.testing.mutations import mutate
 from ptxkit.testing.ptxas import Ptxas, Version
+from ptxkit.testing.sweep import Change, sweep
 from ptxkit.validate import validate
 
 Pair = tuple[Version, str]
@@ -52,22 +54,32 @@ PAIRS: tuple[Pair, ...] = (
 
 FORMS_IN_A_SHARE = 24
 
+FORMS_SWEPT = 4
+"""In a share where all is changed about their instances: thousands of texts each."""
+
 STRANGE_WORDS = 4
 """Modifiers of any instruction that are put where they do not belong, beside those of the instruction's own name."""
 
 BROKEN = "ptxkit breaks:"
+
+NOT_HERE = "PTX801"
+"""What a version or target lacks."""
 
 _GUARD = re.compile(r"^@\S+ ")
 
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """A part of a campaign. forms: their places in the table. each: instances of a form, and as many mutations."""
+    """A part of a campaign. forms: their places in the table. each: instances of a form, and as many mutations.
+
+    sweep: instead of mutations this part, from 0 to 1, of all that can be changed about each instance.
+    """
 
     pair: Pair
     forms: tuple[int, ...]
     each: int
     seed: int
+    sweep: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,11 +139,11 @@ def name_of(form: Form) -> str:
     return f"{form.file}:{form.line} {form.syntax.removeprefix('form ')}"
 
 
-def shares(chosen: Iterable[int], pairs: Sequence[Pair], each: int, seed: int) -> list[Share]:
+def shares(chosen: Iterable[int], pairs: Sequence[Pair], each: int, seed: int, *, sweep: float = 0.0) -> list[Share]:
     """A campaign over these forms (places in `all_forms`), in parts that can be run apart."""
-    places = list(chosen)
-    parts = [tuple(places[start : start + FORMS_IN_A_SHARE]) for start in range(0, len(places), FORMS_IN_A_SHARE)]
-    return [Share(pair, part, each, seed) for part in parts for pair in pairs]
+    places, size = list(chosen), FORMS_SWEPT if sweep else FORMS_IN_A_SHARE
+    parts = [tuple(places[start : start + size]) for start in range(0, len(places), size)]
+    return [Share(pair, part, each, seed, sweep) for part in parts for pair in pairs]
 
 
 def run(share: Share, oracles: Sequence[Ptxas]) -> Tally:
@@ -165,8 +177,16 @@ def _questions(share: Share, tally: Tally) -> Iterator[Question]:
             tally.without.add(name_of(form))
         for instance in made:
             yield Question(instance.text, name_of(form), None)
-            text, change = mutate(instance, words, random)
-            yield Question(text, name_of(form), change)
+            changes = _swept(share, instance, words, random) if share.sweep else [mutate(instance, words, random)]
+            for text, change in changes:
+                yield Question(text, name_of(form), change)
+
+
+def _swept(share: Share, instance: Instance, words: Sequence[str], random: Random) -> Iterator[Change]:
+    """A part of what can be changed; nothing where the version or target lacks the instruction itself."""
+    version, target = share.pair
+    if not (why_refused(scaffold([instance.text], version, target)) or "").startswith(NOT_HERE):
+        yield from (each for each in sweep(instance, words) if random.random() < share.sweep)
 
 
 @cache

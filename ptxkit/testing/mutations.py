@@ -15,7 +15,7 @@ from ptxkit.isa.forms import Immediates, Match
 from ptxkit.isa.instances import Instance
 from ptxkit.isa.spellings import DECLARABLE
 
-_STRANGERS = (
+STRANGERS = (
     *("%b32_1", "%b64_2", "%pred_1", "!%pred_2", "%f32_2", "%f64_3", "%s16_1", "%u8_2", "%f16_1", "%b128_1", "%s64_4"),
     *("3", "0", "-1", "1000000", "0x1ffffffff", "1.5", "0f3F800000", "0d3FF0000000000000"),
     *(
@@ -45,8 +45,10 @@ _STRANGERS = (
         "global_[4]",
     ),
 )
-_WRAPPINGS = (("!", ""), ("-", ""), ("{", "}"), ("[", "]"), ("(", ")"))
-_REGISTER = re.compile(r"%(?:v[248])?[a-z]+\d*(?:x2)?_")
+"""What stands where an operand does not belong."""
+
+WRAPPINGS = (("!", ""), ("-", ""), ("{", "}"), ("[", "]"), ("(", ")"))
+REGISTER = re.compile(r"%(?:v[248])?[a-z]+\d*(?:x2)?_")
 _INTEGER = re.compile(r"(?<![\w%.])-?\d+(?![\w.])")
 _ATTEMPTS = 20
 
@@ -169,7 +171,7 @@ def _drop_operand(draft: _Draft) -> bool:
 
 def _add_operand(draft: _Draft) -> bool:
     place = draft.random.randint(0, len(draft.operands))
-    draft.operands.insert(place, draft.random.choice([*_STRANGERS, *draft.operands]))
+    draft.operands.insert(place, draft.random.choice([*STRANGERS, *draft.operands]))
     return True
 
 
@@ -184,12 +186,12 @@ def _swap_operands(draft: _Draft) -> bool:
 def _exchange_operand(draft: _Draft) -> bool:
     if not draft.operands:
         return False
-    draft.operands[draft.random.randrange(len(draft.operands))] = draft.random.choice(_STRANGERS)
+    draft.operands[draft.random.randrange(len(draft.operands))] = draft.random.choice(STRANGERS)
     return True
 
 
 def _exchange_class(draft: _Draft) -> bool:
-    found = draft.found(_REGISTER)
+    found = draft.found(REGISTER)
     if found is not None:
         index, place = found
         draft.replace(index, *place.span(), f"%{draft.random.choice(DECLARABLE)}_")
@@ -210,7 +212,7 @@ def _exchange_element(draft: _Draft) -> bool:
         case 1:
             parts.insert(place, parts[place])
         case _:
-            parts[place] = draft.random.choice(_STRANGERS)
+            parts[place] = draft.random.choice(STRANGERS)
     draft.operands[index] = f"{word[0]}{', '.join(parts)}{word[-1]}"
     return True
 
@@ -225,7 +227,7 @@ def _wrap(draft: _Draft) -> bool:
     if not draft.operands:
         return False
     index = draft.random.randrange(len(draft.operands))
-    before, after = draft.random.choice(_WRAPPINGS)
+    before, after = draft.random.choice(WRAPPINGS)
     draft.operands[index] = f"{before}{draft.operands[index]}{after}"
     return True
 

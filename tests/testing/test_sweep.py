@@ -1,0 +1,52 @@
+"""All that can be changed about an instruction: each operand, element, register and modifier in its turn."""
+
+from __future__ import annotations
+
+from random import Random
+
+from ptxkit.isa import table
+from ptxkit.isa.instances import Instance, instances
+from ptxkit.testing.agreement import PAIRS, Share, all_forms, run
+from ptxkit.testing.ptxas import installed
+from ptxkit.testing.sweep import sweep
+
+
+def one(name: str) -> Instance:
+    known = table()
+    (made, *_) = instances(known.forms(name)[0], known.value_gates, Random(5), 1)
+    return made
+
+
+def test_a_sweep_changes_every_part_once() -> None:
+    instance = Instance("mad.lo.u32 %u32_1, [%b64_2, {%s32_1, 3}], %u32_3;", one("mad").match)
+    found = dict(sweep(instance, ["sat"]))
+    assert instance.text not in found
+    assert (
+        found["mad.lo.u32 %u32_1, [%b64_2, {%s32_1, callee}], %u32_3;"]
+        == "in operand 2: in operand 2: operand 2 exchanged"
+    )
+    assert found["mad.lo.u32 %u32_1, [%b64_2, {%s32_1}], %u32_3;"] == "in operand 2: in operand 2: 2 dropped"
+    assert found["mad.lo.u32 %u32_1, [%b64_2, {%f64_1, 3}], %u32_3;"] == "register of another type in 2"
+    assert found["mad.lo.u32 %u32_1, [%b64_2, {%s32_1, 3}];"] == "operand 3 dropped"
+    assert found["mad.lo.u32 [%u32_1], [%b64_2, {%s32_1, 3}], %u32_3;"] == "operand 1 wrapped"
+    assert found["mad.u32.lo %u32_1, [%b64_2, {%s32_1, 3}], %u32_3;"] == "modifiers swapped"
+    assert found["mad.lo.sat.u32 %u32_1, [%b64_2, {%s32_1, 3}], %u32_3;"] == "modifier added"
+    assert found["mad.lo.u32.u32 %u32_1, [%b64_2, {%s32_1, 3}], %u32_3;"] == "modifier doubled"
+
+
+def test_a_sweep_is_the_same_each_time_and_repeats_no_text() -> None:
+    texts = [text for text, _ in sweep(one("atom"), ["add", "or"])]
+    assert texts == [text for text, _ in sweep(one("atom"), ["add", "or"])]
+    assert len(texts) == len(set(texts)) > 500
+
+
+def test_a_share_takes_the_part_of_a_sweep_that_it_names() -> None:
+    place = next(place for place, form in enumerate(all_forms()) if form.name == "bfind")
+    whole, part = (run(Share(PAIRS[0], (place,), 1, 9, sweep), installed()[:1]) for sweep in (1.0, 0.1))
+    assert whole.asked > 300
+    assert 0 < part.asked < 0.3 * whole.asked
+
+
+def test_a_share_sweeps_nothing_that_its_target_lacks() -> None:
+    place = next(place for place, form in enumerate(all_forms()) if form.file == "tcgen05.isa")
+    assert run(Share(PAIRS[0], (place,), 1, 9, 1.0), installed()[:1]).asked == 1
