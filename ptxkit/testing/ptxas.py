@@ -5,8 +5,9 @@ and goes on to the next one after a fatal error, so that each text stands alone 
 `.visible` is known to the later files of the same process: texts that share such names must be asked one by one.
 What is left of a statement that could not be parsed goes into the next one, be it in the next file: a file whose errors
 nobody reads stands between any two. In front of another file `.version` and `.target` are not compared, and after some
-instructions with an element of a vector register (`%v.x`) ptxas no longer looks at them at all: such files come last.
-Even so, ask alone (`refusal`) where the answer matters.
+instructions with an element of a vector register (`%v.x`) ptxas no longer looks at them at all: such files are asked
+apart, and so are those of each texturing mode, which all files of a process must share. Even so, ask alone (`refusal`)
+where the answer matters.
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ _TEXTS_AT_ONCE = 2000
 _SECONDS = 120
 
 _ELEMENT = re.compile(r"%v\w+\.[xyzwrgba]\b")
+
+_MODE = re.compile(r"\btexmode_\w+")
 
 _SWEEPER = ".version 6.4 .target sm_75 .address_size 64 .entry sweeper() { trap; trap; ret; }\n"
 
@@ -61,9 +64,11 @@ class Ptxas:
 
     def _parts(self, texts: Sequence[str]) -> Iterator[list[int]]:
         """The places of the texts that one process takes."""
-        with_elements = [place for place, text in enumerate(texts) if _ELEMENT.search(text)]
-        others = sorted(set(range(len(texts))) - set(with_elements))
-        for places in (others, with_elements):
+        parts: dict[tuple[bool, str], list[int]] = {}
+        for place, text in enumerate(texts):
+            mode = _MODE.search(text)
+            parts.setdefault((_ELEMENT.search(text) is not None, mode[0] if mode else ""), []).append(place)
+        for places in parts.values():
             for start in range(0, len(places), _TEXTS_AT_ONCE):
                 yield places[start : start + _TEXTS_AT_ONCE]
 

@@ -47,6 +47,12 @@ def test_what_an_unreadable_statement_leaves_behind_does_not_spoil_the_next_text
     assert newest.refusals([module(unreadable), module(right)] * 20, TARGET).keys() == set(range(0, 40, 2))
 
 
+def test_texturing_modes_are_asked_apart(newest: Ptxas) -> None:
+    unified, independent = (f"tex.1d.v4.f32.f32 %v4f32_1, [%b64_1, {each}{{%f32_1}}];" for each in ("", "sampler_, "))
+    right, wrong = module(independent), module(independent.replace("%f32_1", "%f64_1"))
+    assert newest.refusals([module(unified), right, wrong, module(unified), right], TARGET).keys() == {2}
+
+
 def test_more_texts_than_one_process_takes_keep_their_places(newest: Ptxas) -> None:
     texts = [module("ret;")] * 2500
     texts[7] = texts[2400] = module("frob;")
