@@ -337,12 +337,18 @@ class Causality:
     @cached_property
     def _tellers(self) -> frozenset[Path]:
         """Paths that may tell others something by a strong write to memory."""
-        return frozenset(p for p in self.paths if any(_is_strong(step, "write") for step in p.group.covered))
+        return self._covering("write")
 
     @cached_property
     def _listeners(self) -> frozenset[Path]:
         """Paths that may learn something by a strong read of memory."""
-        return frozenset(p for p in self.paths if any(_is_strong(step, "read") for step in p.group.covered))
+        return self._covering("read")
+
+    def _covering(self, kind: str) -> frozenset[Path]:
+        """The paths in whose walks a strong access of a kind stands."""
+        steps = {step for path in self.paths for step in path.group.covered}
+        strong = {step for step in steps if _is_strong(step, kind)}
+        return frozenset(path for path in self.paths if not strong.isdisjoint(path.group.covered))
 
 
 def _is_relaxed(effect: Effect) -> bool:

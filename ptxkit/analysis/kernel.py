@@ -13,10 +13,12 @@ from ptxkit.analysis.explore import Exploration, Explorer
 from ptxkit.analysis.neighbours import neighbours
 from ptxkit.analysis.order import Handover, handovers
 from ptxkit.analysis.program import Program
+from ptxkit.analysis.ranges import RangeIndex
 from ptxkit.analysis.rehearsal import Rehearsal
 from ptxkit.analysis.rewrites import Rewrites
 from ptxkit.analysis.scenario import Scenario, representatives
 from ptxkit.analysis.thread import Thread
+from ptxkit.analysis.touches import extent, is_generic_write, is_under_way
 from ptxkit.analysis.trace import Event, GroupTrace, Opaque, Trace
 from ptxkit.isa.effects import Barrier, Effect, MbarrierInit
 from ptxkit.records import dataclass, field
@@ -55,6 +57,16 @@ class World:
     def rewrites(self) -> Rewrites:
         """The asynchronous writes of the CTA's walked threads."""
         return Rewrites(self.threads)
+
+    @cached_property
+    def stores(self) -> RangeIndex[tuple[Thread, int]]:
+        """By the shared memory that they fill: the walked threads' generic writes that are done at once, and where."""
+        found: RangeIndex[tuple[Thread, int]] = RangeIndex()
+        for thread in self.threads.values():
+            for at, event in thread.accesses:
+                if is_generic_write(event) and not is_under_way(event):
+                    found.add(*(extent(event) or (0, 0)), (thread, at))
+        return found
 
     def everyone(self, *kinds: type) -> list[Thread] | None:
         """All threads of the CTA with their events whose effects are of these classes; None where that is too much."""

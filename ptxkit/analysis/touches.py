@@ -56,6 +56,11 @@ def is_generic_read(event: Event) -> bool:
     )
 
 
+def is_under_way(event: Event) -> bool:
+    """Whether an access is under way when its instruction is over: `cp.async` writes by the generic proxy, too."""
+    return isinstance(event.effect, Access) and event.effect.completion is not None
+
+
 def is_async_read(event: Event) -> bool:
     """Whether an access reads shared memory through the async proxy."""
     effect = event.effect

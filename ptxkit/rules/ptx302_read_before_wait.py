@@ -35,9 +35,9 @@ from ptxkit.analysis.kernel import Kernel, World
 from ptxkit.analysis.order import NEVER
 from ptxkit.analysis.program import Step
 from ptxkit.analysis.thread import Fills, Looks, Thread
-from ptxkit.analysis.touches import extent, is_generic_write
+from ptxkit.analysis.touches import extent
 from ptxkit.analysis.trace import Event, Opaque
-from ptxkit.isa.effects import Access, MbarrierWait, WaitGroup
+from ptxkit.isa.effects import MbarrierWait, WaitGroup
 from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
 
 
@@ -211,18 +211,8 @@ def _only_copies_fill(world: World, copy: Copy, read: Event | Opaque) -> bool:
     What threads write there behind their own reads in the same round is of later use.
     """
     low, high = extent(copy.event) or (0, 0)
-    return not any(
-        is_generic_write(event) and not _is_asynchronous(event) and start < high and low < end
-        for thread in world.threads.values()
-        for at, event in thread.accesses
-        if at < thread.accesses_at.get((read.step, read.visit), NEVER)
-        for start, end in [extent(event) or (0, 0)]
-    )
-
-
-def _is_asynchronous(event: Event) -> bool:
-    """Whether an access is under way when its instruction is over: `cp.async` writes by the generic proxy, too."""
-    return isinstance(event.effect, Access) and event.effect.completion is not None
+    place = (read.step, read.visit)
+    return not any(at < thread.accesses_at.get(place, NEVER) for thread, at in world.stores.overlapping(low, high))
 
 
 def _finding(name: str, issuer: Thread, copy: Copy, reader: Thread, position: int, event: Event) -> Finding:
