@@ -2,13 +2,15 @@
 
 All values of the table stand in one list, each different one once: a text or number as it is, a tuple or an object as
 the number of its class and the places of its parts. A mapping of the table is one from names to places: what stands
-there is made when it is first asked for.
+there is made when it is first asked for. What checking a module never asks for stands in a list of its own, as bytes.
 """
 
 from __future__ import annotations
 
+import marshal
 import sys
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 from importlib import import_module
 from typing import Any, TypeAlias
 
@@ -16,12 +18,15 @@ from ptxkit.cache import code_of, compiled, grammar_files
 from ptxkit.isa.forms import Instructions
 
 Entry: TypeAlias = "int | float | str | bool | tuple[int, ...] | None"
-Stored: TypeAlias = "tuple[list[Entry], list[tuple[str, str]], dict[str, int | dict[str, int]]]"
-"""The entries; the classes by module and name; for each field of `Instructions` its place, or those of its values."""
+Stored: TypeAlias = "tuple[list[Entry], list[tuple[str, str]], dict[str, int | dict[str, int] | bytes]]"
+"""The entries; the classes by module and name; for each field of `Instructions` its place, or those of its values, or
+the like of that field alone."""
 
 NAME = "table"
 _HOME = "ptxkit.isa."
 """Where the classes are defined that a table consists of."""
+_LATER = frozenset({"meanings"})
+"""Fields that are only read when they are asked for."""
 
 
 def load_cached() -> Instructions:
@@ -44,10 +49,15 @@ def compile_table() -> Stored:
 
 def encode(instructions: Instructions) -> Stored:
     """A table as plain data."""
+    fields = {name: getattr(instructions, name) for name in instructions.__match_args__}
+    entries, classes, table = _encode({name: value for name, value in fields.items() if name not in _LATER})
+    return entries, classes, table | {name: marshal.dumps(_encode({name: fields[name]})) for name in _LATER}
+
+
+def _encode(fields: Mapping[str, Any]) -> Stored:
     writer = _Writer()
-    table: dict[str, int | dict[str, int]] = {}
-    for name in instructions.__match_args__:
-        value = getattr(instructions, name)
+    table: dict[str, int | dict[str, int] | bytes] = {}
+    for name, value in fields.items():
         is_mapping = isinstance(value, Mapping)
         table[name] = {key: writer.place(each) for key, each in value.items()} if is_mapping else writer.place(value)
     return writer.entries, [(kind.__module__, kind.__qualname__) for kind in writer.classes], table
@@ -55,10 +65,19 @@ def encode(instructions: Instructions) -> Stored:
 
 def decode(stored: Stored) -> Instructions:
     """The table that `encode` was given."""
+    return Instructions(**_decode(stored))
+
+
+def _decode(stored: Stored) -> dict[str, Any]:
     entries, classes, table = stored
     reader = _Reader(entries, [getattr(import_module(module), name) for module, name in classes])
-    fields: Any = {name: _Values(reader, at) if isinstance(at, dict) else reader.at(at) for name, at in table.items()}
-    return Instructions(**fields)
+
+    def value(name: str, at: int | dict[str, int] | bytes) -> Any:
+        if isinstance(at, bytes):
+            return _Later(name, at)
+        return _Values(reader, at) if isinstance(at, dict) else reader.at(at)
+
+    return {name: value(name, at) for name, at in table.items()}
 
 
 class _Writer:
@@ -123,3 +142,24 @@ class _Values(Mapping[str, Any]):
 
     def __len__(self) -> int:
         return len(self._places)
+
+
+class _Later(Mapping[str, Any]):
+    """A mapping of the table that is read from its bytes when it is first used."""
+
+    def __init__(self, name: str, data: bytes) -> None:
+        self._name, self._data = name, data
+
+    @cached_property
+    def _values(self) -> Mapping[str, Any]:
+        found: Mapping[str, Any] = _decode(marshal.loads(self._data))[self._name]
+        return found
+
+    def __getitem__(self, name: str) -> Any:
+        return self._values[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)

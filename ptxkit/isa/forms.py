@@ -7,12 +7,16 @@ every modifier has its value, every `let` its result, every expression is folded
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from ptxkit.isa.effects import Effect
 from ptxkit.isa.expressions import Expression
 from ptxkit.isa.module_forms import ModuleForms
 from ptxkit.records import dataclass, field
 from ptxkit.syntax.tree import Address, Arguments, Instruction, Operand, Pair, Vector
+
+if TYPE_CHECKING:
+    from ptxkit.isa.meanings import MeaningForm
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,7 +231,8 @@ class Instructions:
     """All forms by instruction name, in the order of the files, the gates of modifier values, the special registers.
 
     module: what a module is made of beside instructions. tolerances: what assemblers take of any form, and why.
-    ignored: modifiers that they do not see on some instructions.
+    ignored: modifiers that they do not see on some instructions. meanings: what forms compute, by
+    `ptxkit.isa.meanings.key_of`.
     """
 
     forms: Mapping[str, tuple[Form, ...]]
@@ -236,6 +241,7 @@ class Instructions:
     module: ModuleForms = ModuleForms()
     tolerances: Mapping[str, str] = field(default_factory=dict)
     ignored: tuple[Ignored, ...] = ()
+    meanings: Mapping[str, tuple[MeaningForm, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

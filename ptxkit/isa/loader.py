@@ -16,6 +16,8 @@ from lark import Token, Tree
 from ptxkit.isa.effect_forms import build_effect
 from ptxkit.isa.expression_builder import ExpressionBuilder, Names
 from ptxkit.isa.forms import EffectForm, Form, Gate, Ignored, Instructions, Modifier, Requirement, Rule, SpecialRegister
+from ptxkit.isa.meaning_forms import build_meaning
+from ptxkit.isa.meanings import MeaningForm, key_of
 from ptxkit.isa.module_forms import ModuleForms
 from ptxkit.isa.module_loader import HEADS, ModuleBlock, build_module
 from ptxkit.isa.notation import Node, NotationError, parse_notation
@@ -40,12 +42,15 @@ def load_texts(texts: Mapping[str, str]) -> Instructions:
     for chapter in chapters:
         chapter.collect_sets(sets)
     forms: dict[str, list[Form]] = {}
+    meanings: dict[str, tuple[MeaningForm, ...]] = {}
     gates: dict[str, list[Gate]] = {}
     for chapter in chapters:
         for value, gate in chapter.value_gates(sets):
             gates.setdefault(value, []).append(gate)
-        for form in chapter.forms(sets):
+        for form, lines in chapter.forms(sets):
             forms.setdefault(form.name, []).append(form)
+            if lines:
+                meanings[key_of(form)] = lines
     made = Instructions(
         {name: tuple(sorted(found, key=lambda form: form.tolerated != "")) for name, found in forms.items()},
         {name: tuple(found) for name, found in gates.items()},
@@ -53,6 +58,7 @@ def load_texts(texts: Mapping[str, str]) -> Instructions:
         _joined([chapter.module() for chapter in chapters]),
         dict(found for chapter in chapters for found in chapter.tolerances()),
         tuple(found for chapter in chapters for found in chapter.ignored(sets)),
+        meanings,
     )
     check_table(made, chapters)
     return made
@@ -114,7 +120,8 @@ class _Chapter:
                 found.append((value, _gate(self, node, f".{value}", ExpressionBuilder(self.fail, Names(sets=sets)))))
         return found
 
-    def forms(self, sets: Mapping[str, tuple[str, ...]]) -> list[Form]:
+    def forms(self, sets: Mapping[str, tuple[str, ...]]) -> list[tuple[Form, tuple[MeaningForm, ...]]]:
+        """The forms, each with the lines that say what it means."""
         return [form for section in self._sections() for form in _SectionBuilder(self, section, sets).build()]
 
     def tolerances(self) -> list[tuple[str, str]]:
@@ -192,12 +199,13 @@ class _SectionBuilder:
             self.known_modifiers |= {name for name, _, _ in self._slots(block)}
             self.known_roles |= set(roles_of(_operands(block)))
 
-    def build(self) -> list[Form]:
-        forms = [self._form(block) for block in self.section.forms]
+    def build(self) -> list[tuple[Form, tuple[MeaningForm, ...]]]:
+        built = [self._form(block) for block in self.section.forms]
+        forms = [form for form, _ in built]
         common = self.section.common
         scopes = [self._scope(block, form) for block, form in zip(self.section.forms, forms, strict=True)]
         check_section([*common.variables, *common.others], scopes, self.sets, self.chapter.fail)
-        return forms
+        return built
 
     def _scope(self, block: _Block, form: Form) -> Scope:
         head = block.head
@@ -210,7 +218,7 @@ class _SectionBuilder:
             lets=[name for name, _ in form.lets],
         )
 
-    def _form(self, block: _Block) -> Form:
+    def _form(self, block: _Block) -> tuple[Form, tuple[MeaningForm, ...]]:
         head = block.head
         assert head is not None
         values = self._variables(block)
@@ -235,7 +243,7 @@ class _SectionBuilder:
         operands = OperandBuilder(self.chapter.fail, builder, values).build(_operands(block))
         statements = [*self.section.common.others, *block.others]
         tolerated = [(str(n.children[0])[1:-1], n.children[1]) for n in statements if n.data == "tolerate"]
-        return Form(
+        form = Form(
             name=str(head.children[0]),
             syntax=_text(self.chapter, head),
             modifiers=modifiers,
@@ -258,6 +266,7 @@ class _SectionBuilder:
                 if condition is not None
             ),
         )
+        return form, self._meanings(block, builder)
 
     def _rules(self, statements: Sequence[Node], keyword: str, builder: ExpressionBuilder) -> tuple[Rule, ...]:
         found = [node for node in statements if node.data == keyword]
@@ -266,6 +275,11 @@ class _SectionBuilder:
     def _effects(self, statements: Sequence[Node], builder: ExpressionBuilder) -> tuple[EffectForm, ...]:
         found = [node for node in statements if node.data in ("effect", "value")]
         return tuple(build_effect(n, builder, _text(self.chapter, n).split(None, 1)[1]) for n in found)
+
+    def _meanings(self, block: _Block, builder: ExpressionBuilder) -> tuple[MeaningForm, ...]:
+        """The `means` lines of the form, else those of the section."""
+        own, common = ([n for n in part.others if n.data == "means"] for part in (block, self.section.common))
+        return tuple(build_meaning(n, builder, _text(self.chapter, n).split(None, 1)[1]) for n in own or common)
 
     def _slots(self, block: _Block) -> list[tuple[str, Node | Token, bool]]:
         """(name, its node, optional) of each modifier place after the stem."""

@@ -44,7 +44,9 @@ _TRUTHS: dict[str, tuple[int, ...]] = {
 MODULE_LINES = frozenset[str]().union(*_MODULE_LINES.values()) - {"gate", "summary"}
 """Lines that belong to such a head and never to a form."""
 
-_FORM_LINES = frozenset({"variable", "when", "let", "need", "tolerate", "effect", "value", "gate", "summary"})
+_FORM_LINES = frozenset(
+    {"variable", "when", "let", "need", "tolerate", "effect", "value", "means"} | {"gate", "summary"}
+)
 
 
 def check_notation(tree: Tree[Token], fail: Fail) -> None:

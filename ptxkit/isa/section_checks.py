@@ -17,7 +17,7 @@ from ptxkit.isa.notation import Node
 from ptxkit.isa.notation_checks import MODULE_LINES
 from ptxkit.records import dataclass
 
-_OF_MODIFIERS = frozenset({"when", "gate", "effect", "value", "tolerate"})
+_OF_MODIFIERS = frozenset({"when", "gate", "effect", "value", "means", "tolerate"})
 """Lines with a condition, which is decided before there are operands."""
 
 
@@ -161,6 +161,8 @@ def _names(node: Node, outside: Collection[str] = ()) -> Iterator[Token]:
         return
     if node.data in ("name", "choice", "value"):
         yield node.children[0]
+    elif node.data == "results":
+        yield from node.children
     for child in node.children:
         if isinstance(child, Tree):
             yield from _names(child, outside)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
 
 from ptxkit.isa.assignment import Misfit, assign, fixed_stem
 from ptxkit.isa.binding import bind
@@ -20,6 +21,9 @@ from ptxkit.isa.shapes import Shape, fit_all, fits, shape_of
 from ptxkit.isa.words import clip, operand_words
 from ptxkit.records import dataclass, replace
 from ptxkit.syntax.tree import Instruction
+
+if TYPE_CHECKING:
+    from ptxkit.isa.meanings import Meaning
 
 _COMPONENTS = frozenset({"x", "y", "z", "w", "r", "g", "b", "a"})
 
@@ -70,6 +74,18 @@ class Table:
             message = f'the checks know a tolerance {name}: a line `tolerance {name} "why"` must give its reason'
             raise NotationError(message, "grammars/isa/tolerated.isa", "", 1, 1)
         return reason
+
+    def meanings(self, match: Match) -> tuple[Meaning, ...]:
+        """What the `means` lines say of a match, in their order; ValueError where one cannot be bound."""
+        from ptxkit.isa.meanings import bind_meaning, key_of
+
+        lines = self._instructions.meanings.get(key_of(match.form), ())
+        return tuple(found for line in lines if (found := bind_meaning(line, match)) is not None)
+
+    @property
+    def named_meanings(self) -> frozenset[str]:
+        """The names of all functions and actions that forms mean."""
+        return frozenset(line.function for lines in self._instructions.meanings.values() for line in lines)
 
     @property
     def specials(self) -> tuple[SpecialRegister, ...]:

@@ -1,0 +1,1 @@
+"""What instructions do to memory, threads and barriers: one file a family of actions."""

@@ -1,0 +1,77 @@
+"""The functions and actions that `means` lines name, found by their names.
+
+    @pure
+    def fadd(*, type: str, rounding: str | None = None, ftz: bool = False) -> Function:
+        ...                                  # everything that can be decided is decided here, once a statement
+        return lambda a, b: ...              # arrays in, an array out; a tuple of arrays for several results
+
+The decorated function takes the named arguments of the `means` line; what it returns takes the operands, in the
+line's order. Operands and results are `Bits`: bit patterns, one element a thread, in the unsigned type as wide as the
+operand's type (`u32`, `f16x2` and `b32` are uint32; predicates are bool; 128 bits are an array of shape (threads, 2)
+of uint64, low half first). A constant comes like a register, all its elements equal. An operand left out is None, a
+vector a tuple. A function never writes into an operand; what it returns may be one.
+
+An action has the executing `Context` in front of its operands, where it finds threads and memory.
+"""
+
+from __future__ import annotations
+
+import pkgutil
+from collections.abc import Callable, Mapping
+from functools import cache
+from importlib import import_module
+from types import MappingProxyType
+from typing import Any, TypeAlias, TypeVar
+
+import numpy
+from numpy.typing import NDArray
+
+Bits: TypeAlias = NDArray[numpy.generic]
+"""Bit patterns, one element a thread."""
+
+Function: TypeAlias = Callable[..., Any]
+"""Takes operands, gives a result: `Bits`, or a tuple of them."""
+
+Maker = TypeVar("Maker", bound=Callable[..., Function])
+
+_PURE: dict[str, Callable[..., Function]] = {}
+_ACTIONS: dict[str, Callable[..., Function]] = {}
+
+
+def pure(maker: Maker) -> Maker:
+    """Register a function of operands' values under its name (without an underscore at the end)."""
+    return _register(maker, _PURE)
+
+
+def action(maker: Maker) -> Maker:
+    """Register what acts on the machine under its name (without an underscore at the end)."""
+    return _register(maker, _ACTIONS)
+
+
+def _register(maker: Maker, registry: dict[str, Callable[..., Function]]) -> Maker:
+    name = maker.__name__.rstrip("_")
+    known = _PURE.get(name) or _ACTIONS.get(name)
+    if known is not None and known.__module__ != maker.__module__:
+        raise ValueError(f"{name} is registered twice: in {known.__module__} and in {maker.__module__}")
+    registry[name] = maker
+    return maker
+
+
+@cache
+def _load() -> None:
+    for folder in ("functions", "actions"):
+        package = import_module(f"ptxkit.emulate.{folder}")
+        for found in pkgutil.iter_modules(package.__path__):
+            import_module(f"{package.__name__}.{found.name}")
+
+
+def functions() -> Mapping[str, Callable[..., Function]]:
+    """The functions of operands' values, by name."""
+    _load()
+    return MappingProxyType(_PURE)
+
+
+def actions() -> Mapping[str, Callable[..., Function]]:
+    """What acts on the machine, by name."""
+    _load()
+    return MappingProxyType(_ACTIONS)

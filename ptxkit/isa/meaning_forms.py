@@ -1,0 +1,42 @@
+"""Meanings of the notation: from the parse tree of a `means` line to a `MeaningForm`."""
+
+from __future__ import annotations
+
+from lark import Token, Tree
+
+from ptxkit.isa.expression_builder import ExpressionBuilder
+from ptxkit.isa.expressions import Const, Expression, Role
+from ptxkit.isa.meanings import MeaningForm
+from ptxkit.isa.notation import Node
+
+
+def build_meaning(node: Node, builder: ExpressionBuilder, text: str) -> MeaningForm:
+    """The meaning of one `means` line; mistakes are reported at their place."""
+    results, name, given, condition = node.children
+    operands: list[Expression] = []
+    words: dict[str, Expression] = {}
+    for argument in given.children if given is not None else ():
+        if isinstance(argument, Tree) and argument.data == "named":
+            key, value = argument.children
+            if str(key) in words:
+                raise builder.fail(f"{key} is given twice", argument)
+            words[str(key)] = builder.build(value)
+        elif words:
+            raise builder.fail("operands stand before the named arguments", argument)
+        else:
+            operands.append(builder.build(argument))
+    return MeaningForm(
+        str(name),
+        tuple(_result(token, builder) for token in (results.children if results is not None else ())),
+        tuple(operands),
+        tuple(words.items()),
+        None if condition is None else builder.build(condition.children[0]),
+        text,
+    )
+
+
+def _result(token: Token, builder: ExpressionBuilder) -> Expression:
+    role = builder.name(token)
+    if not isinstance(role, Role) and role != Const(None):
+        raise builder.fail(f"{token} receives a result, and is no operand", token)
+    return role
