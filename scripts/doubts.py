@@ -1,4 +1,4 @@
-"""`scripts/bench undecided`: how many asynchronous operations of real kernels the analyser leaves undecided, and why."""
+"""`scripts/bench undecided`: how many asynchronous operations of real kernels stay undecided, and why."""
 
 from __future__ import annotations
 

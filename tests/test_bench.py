@@ -31,3 +31,20 @@ def test_the_whole_check_of_a_file_is_measured_beside_ptxas() -> None:
     assert run.returncode in (0, 1), run.stderr
     assert re.search(rf"^kernels/{file.name}( +\d+){{3}} +\d+\.\d\d( +\d+){{6}}$", run.stdout, re.M), run.stdout
     assert re.search(r"^[01] of 1 files take at most half of ptxas's time$", run.stdout, re.M)
+
+
+def test_what_is_left_undecided_is_counted_by_file_and_by_reason() -> None:
+    folder = ROOT / "corpus" / "compilers" / "triton"
+    run = subprocess.run(
+        [sys.executable, str(ROOT / "scripts" / "bench"), "undecided", "--corpus", str(folder)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode in (0, 1), run.stderr
+    files = len(list(folder.glob("*.ptx")))
+    total = re.search(rf"^{files} files +(\d+) +(\d+) +(\d+\.\d)% +(\d+)$", run.stdout, re.M)
+    assert total, run.stdout
+    operations, doubtful, share, questions = int(total[1]), int(total[2]), float(total[3]), int(total[4])
+    assert 0 < operations and abs(share - 100 * doubtful / operations) < 0.06
+    assert questions == sum(int(each) for each in re.findall(r"^ +(\d+)  PTX\d{3}  \S", run.stdout, re.M))
