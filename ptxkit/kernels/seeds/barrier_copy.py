@@ -1,0 +1,41 @@
+"""Staging by a copy that a barrier tracks: `cuda::memcpy_async` with a `cuda::barrier`.
+
+What it shows. The same copy as in `group_copy`, but its end is part of a phase of an mbarrier: the phase ends when all
+threads have arrived *and* the copy is complete. One wait serves both, and the barrier may count other things, too.
+
+What it becomes depends on the target, since now there is an mbarrier to tell:
+
+* for sm_90 and later one `cp.async.bulk` of one thread, which first raises the bytes that the phase waits for
+  (`mbarrier.expect_tx`); leave that out and the phase may end too early (PTX503);
+* for sm_80 a `cp.async` of 16 bytes for each thread, and `cp.async.mbarrier.arrive`, by which the phase waits for them.
+
+The next copy into the same tile begins behind a `bar.sync`: all have read by then.
+
+The twin in CUDA C++: `corpus/seeds/src/barrier_copy.cu`.
+"""
+
+from __future__ import annotations
+
+from ptxkit.build import Global, Kernel, f32, u32
+from ptxkit.kernels.seeds.folding import BYTES, THREADS, TILE, store_folded
+
+
+def barrier_copy(*, target: str = "sm_90", debug: bool = False) -> Kernel:
+    """Folds tiles of TILE elements; the CTAs share them. target: decides by what the tile is copied.
+
+    Parameters: source, target: f32 arrays, the source aligned to 16 bytes; tiles: u32. Block: THREADS; grid: any.
+    """
+    k = Kernel("barrier_copy", threads=THREADS, target=target, debug=debug)
+    source, result = k.param(Global[f32], "source", align=16), k.param(Global[f32], "target")
+    tiles = k.param(u32, "tiles")
+    tile, there = k.shared(f32, TILE, align=128, name="tile"), k.mbarrier("there")
+    with k.thread_is(0):
+        there.init(THREADS)
+    k.cta_sync()
+    with k.for_range(k.ctaid.x, tiles, k.nctaid.x) as number:
+        first = number * TILE
+        k.memcpy_async(tile, source[first], BYTES, group=k.this_cta(), barrier=there)
+        there.wait(token=there.arrive())
+        store_folded(k, result[first], tile)
+        k.cta_sync()
+    return k

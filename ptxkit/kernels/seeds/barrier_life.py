@@ -1,0 +1,67 @@
+"""The life of a barrier: made, counted down, complete, reset by itself, and unmade.
+
+What it shows. One thread looks at an mbarrier from its first arrival to its end and writes down what it sees:
+
+* `mbarrier.init` makes the object, here for four arrivals a phase;
+* each `mbarrier.arrive` counts down by one, and gives a token; `mbarrier.pending_count` reads from it how many arrivals
+  were missing *before* this one: 4, 3, 2, 1;
+* `mbarrier.test_wait` asks whether the phase of a token is complete: no, no, no, yes. With the last arrival the object
+  resets itself, and the next phase begins with four again;
+* `mbarrier.arrive_drop` arrives, and lowers the count of all phases to come: the third begins with three;
+* `mbarrier.inval` ends the object. Only then may its 8 bytes be used for something else; before it, no other
+  instruction may touch them, and behind it, no mbarrier operation.
+
+In the next phase one arrives only when the end of this one was seen: with fewer waits than phases nobody could tell one
+from the other (PTX505).
+
+The twin in CUDA C++: `corpus/seeds/src/barrier_life.cu`, with the primitives `__mbarrier_init`, ...
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ptxkit.build import Global, Kernel, f32, u32
+from ptxkit.kernels.seeds.folding import Floats
+
+ARRIVALS = (4, 4, 3)
+"""Of the phases; the last arrival of the second one drops out."""
+ELEMENTS = 2 * sum(ARRIVALS) + 1
+"""That each CTA writes."""
+
+
+def barrier_life(*, debug: bool = False) -> Kernel:
+    """Writes two numbers for each arrival: those missing before it, and 1 if the phase was complete after it. Behind
+    them, an element of the source that went through the barrier's memory.
+
+    Parameters: source, target: f32 arrays, one and ELEMENTS elements for each CTA. Block: 32; grid: any.
+    """
+    k = Kernel("barrier_life", threads=32, debug=debug)
+    source, target = k.param(Global[f32], "source"), k.param(Global[f32], "target")
+    barrier = k.mbarrier("barrier")
+    with k.thread_is(0):
+        mine = target[k.ctaid.x * ELEMENTS]
+        place = 0
+        barrier.init(ARRIVALS[0])
+        for phase, arrivals in enumerate(ARRIVALS):
+            for left in reversed(range(arrivals)):
+                drops = phase == 1 and left == 0
+                token = barrier.arrive_drop() if drops else barrier.arrive()
+                missing = k.mbarrier_pending_count(token).reinterpret(u32)
+                complete = k.selp_u32(1, 0, barrier.test_wait(token=token))
+                for seen in (missing, complete):
+                    mine[place].store(seen.convert(f32, "rn"))
+                    place += 1
+            barrier.wait(token=token)
+        barrier.inval()
+        memory = barrier.cast(f32)
+        memory.store(source[k.ctaid.x].load())
+        mine[place].store(memory.load())
+    return k
+
+
+def story(source: Floats) -> Floats:
+    """What the CTAs write for a source of one element each."""
+    seen = [number for arrivals in ARRIVALS for left in range(arrivals, 0, -1) for number in (left, left == 1)]
+    each = np.tile(np.array(seen, np.float32), (source.size, 1))
+    return np.column_stack([each, source]).ravel()

@@ -1,0 +1,36 @@
+"""Staging through shared memory by ordinary loads and stores: what the other programs have copied for them.
+
+What it shows. The threads of a CTA bring a tile to shared memory, and then work on it together. Each element goes
+through a register: `ld.global`, `st.shared`. A thread waits for its load before it can store, so nothing overlaps.
+
+What it becomes. Two barriers a tile (`bar.sync`): one between the stores and the loads of other threads, one before the
+next tile overwrites this one. Without either, a thread may read an element that is not there yet, or no longer
+(PTX621).
+
+The twin in CUDA C++: `corpus/seeds/src/plain_staging.cu`, with `cooperative_groups::thread_block::sync`.
+"""
+
+from __future__ import annotations
+
+from ptxkit.build import Global, Kernel, f32, u32
+from ptxkit.kernels.seeds.folding import THREADS, TILE, store_folded
+
+
+def plain_staging(*, debug: bool = False) -> Kernel:
+    """Folds tiles of TILE elements; the CTAs share them.
+
+    Parameters: source, target: f32 arrays; tiles: u32. Block: THREADS; grid: any.
+    """
+    k = Kernel("plain_staging", threads=THREADS, debug=debug)
+    source, target = k.param(Global[f32], "source"), k.param(Global[f32], "target")
+    tiles = k.param(u32, "tiles")
+    tile = k.shared(f32, TILE, name="tile")
+    with k.for_range(k.ctaid.x, tiles, k.nctaid.x) as number:
+        first = number * TILE
+        for part in range(0, TILE, THREADS):
+            mine = k.tid.x + part
+            tile[mine].store(source[first + mine].load())
+        k.cta_sync()
+        store_folded(k, target[first], tile)
+        k.cta_sync()
+    return k

@@ -1,0 +1,103 @@
+"""The seed programs: each in CUDA C++ and with the builder, found clean, taken by ptxas, copied by what it says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ptxkit import Severity, lint
+from ptxkit.build import Kernel
+from ptxkit.device import compile as compile_kernel
+from ptxkit.kernels import seeds
+from ptxkit.kernels.check import Subject
+from ptxkit.kernels.seeds.barrier_copy import barrier_copy
+from ptxkit.kernels.seeds.check import SEEDS
+from ptxkit.source import SourceFile
+from ptxkit.surveyor import survey
+from tests.build.support import assert_ptxas_accepts
+from tests.corpus.support import CORPUS, assemble, told
+
+ROOT = Path(__file__).resolve().parents[2]
+TWINS = sorted((CORPUS / "seeds").glob("*.ptx"))
+each_twin = pytest.mark.parametrize("path", TWINS, ids=lambda path: path.stem)
+each_seed = pytest.mark.parametrize("subject", SEEDS, ids=lambda subject: subject.build.__name__)
+
+#: What copies in each program, in CUDA C++ and with the builder.
+UNITS = [
+    ("plain_staging.sm_80", {"plain"}),
+    ("group_copy.sm_80", {"LDGSTS"}),
+    ("group_copy.sm_90a", {"LDGSTS"}),
+    ("barrier_copy.sm_80", {"LDGSTS"}),
+    ("barrier_copy.sm_90a", {"TMA"}),
+]
+
+
+def units(text: str) -> set[str]:
+    """The units that move data in a module."""
+    table = survey(SourceFile("seed.ptx", text)).table
+    assert table is not None
+    return {str(transfer.unit) for kernel in table.kernels for transfer in kernel.transfers}
+
+
+def built(name: str) -> Kernel:
+    """The program with the builder, for the target of its twin."""
+    program, _, target = name.partition(".")
+    if program == "barrier_copy":
+        return barrier_copy(target=target)
+    made: Kernel = getattr(seeds, program)()
+    return made
+
+
+@each_twin
+def test_what_nvcc_makes_of_it_gets_neither_error_nor_warning(path: Path) -> None:
+    found = lint(path.read_text(), path=str(path)).diagnostics
+    assert not told(found, Severity.ERROR, Severity.WARNING)
+
+
+@each_twin
+def test_ptxas_compiles_what_nvcc_makes_of_it(path: Path, tmp_path: Path) -> None:
+    done = assemble(path, tmp_path)
+    assert done.returncode == 0, done.stderr
+
+
+@each_twin
+def test_it_says_what_it_does_and_which_rules_it_keeps(path: Path) -> None:
+    header = [line for line in path.read_text().splitlines() if line.startswith("//")]
+    assert any(line.startswith("// Keeps: ") for line in header)
+
+
+@each_seed
+def test_the_builders_kernel_is_verified_clean(subject: Subject) -> None:
+    assert subject.build().verify().diagnostics == ()
+
+
+@each_seed
+def test_ptxas_and_nvjitlink_accept_the_builders_kernel(subject: Subject, tmp_path: Path) -> None:
+    assert_ptxas_accepts(str(subject.build()), tmp_path)
+    assert compile_kernel(subject.build()).code.startswith(b"\x7fELF")
+
+
+@each_seed
+def test_its_cases_have_whole_numbers_of_ctas_and_elements(subject: Subject) -> None:
+    cases = list(subject.cases(1, np.random.default_rng(1)))
+    assert len(cases) > 1
+    assert all(case.wanted.size and np.prod(case.grid) > 0 for case in cases)
+
+
+@pytest.mark.parametrize(("name", "wanted"), UNITS)
+def test_both_copy_by_the_unit_that_the_program_is_about(name: str, wanted: set[str]) -> None:
+    assert units((CORPUS / "seeds" / f"{name}.ptx").read_text()) == wanted
+    assert units(str(built(name))) == wanted
+
+
+def test_each_program_is_there_twice_and_in_the_readme() -> None:
+    programs = {subject.build.__name__ for subject in SEEDS}
+    assert programs == set(seeds.__all__) == {path.name.split(".")[0] for path in TWINS}
+    assert programs == {path.stem for path in (CORPUS / "seeds" / "src").glob("*.cu")}
+    readme = (ROOT / "README.md").read_text("utf-8")
+    for program in programs:
+        for link in (f"ptxkit/kernels/seeds/{program}.py", f"corpus/seeds/src/{program}.cu"):
+            assert (ROOT / link).exists()
+            assert f"]({link})" in readme
