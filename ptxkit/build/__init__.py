@@ -27,6 +27,7 @@ from ptxkit.build.errors import (
     Location,
     VerificationError,
 )
+from ptxkit.build.functions import External, Function
 from ptxkit.build.kernel import Kernel, Parameter
 from ptxkit.build.pipeline import Consumer, Pipeline, Producer, Stage, ThreadPipeline
 from ptxkit.build.recorder import Label
@@ -76,6 +77,8 @@ __all__ = [
     "BuildTypeError",
     "BuildValueError",
     "Const",
+    "External",
+    "Function",
     "Generic",
     "Global",
     "Kernel",

@@ -41,7 +41,7 @@ class Assembly(Roles):
 
         BuildError at the caller's line where the text is no PTX, or has an instruction that the table does not know.
         """
-        self._check_owner(tuple(operands.values()))
+        self.check_owner(tuple(operands.values()))
         used: set[str] = set()
 
         def spelled(found: re.Match[str]) -> str:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ptxkit.build.errors import BuildError, Location
 from ptxkit.build.gates import lowest
+from ptxkit.build.memory import DYNAMIC_SHARED, STATIC_SHARED_LIMIT
 from ptxkit.build.recorder import Entry
 from ptxkit.build.tensormap import BYTES
 from ptxkit.build.types import memory_word
@@ -14,55 +17,91 @@ from ptxkit.syntax import tree
 
 if TYPE_CHECKING:
     from ptxkit.build.kernel import Kernel, Parameter
+    from ptxkit.build.routine import Routine
+    from ptxkit.isa.targets import Target
 
 
 @dataclass(frozen=True, slots=True)
 class Assembled:
-    """A module, and for each statement of its kernel's body the user's line (None for declarations)."""
+    """A module, and for each statement of its kernel's body the user's line (None for declarations).
+
+    functions: the same for each function beside the kernel, by its name.
+    """
 
     module: tree.Module
     locations: tuple[Location | None, ...]
+    functions: tuple[tuple[str, tuple[Location | None, ...]], ...] = ()
 
 
-def assemble(kernel: Kernel) -> Assembled:
-    """The module of one kernel; `BuildError` for a label that is nowhere, or gates that exclude each other."""
-    entries = _ended(kernel)
-    _check_labels(entries)
-    files = _files(entries) if kernel.debug else {}
-    statements: list[tree.Statement] = [*_registers(kernel), *kernel.variables]
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """One routine on its way into the module."""
+
+    routine: Routine
+    entries: tuple[Entry, ...]
+
+
+def assemble(routine: Routine) -> Assembled:
+    """The module of a kernel or a function, and of the functions that it calls.
+
+    `BuildError` for a label that is nowhere, gates that exclude each other, or two things of one name.
+    """
+    parts = [_Part(each, _ended(each)) for each in routine.reached()]
+    for part in parts:
+        part.routine.check_complete()
+        _check_labels(part.entries)
+    _check_shared(parts)
+    files = _files(parts) if routine.debug else {}
+    bodies = [_body(part, files) for part in parts]
+    items: tuple[tree.Item, ...] = (
+        *_header(parts),
+        *_debug_files(files),
+        *(constant for part in parts for constant in part.routine.constants),
+        *_dynamic(routine),
+        *_declared_first(parts),
+        *(part.routine.item(body) for part, (body, _) in zip(parts, bodies, strict=True)),
+    )
+    _check_names(items, parts)
+    locations = [(part.routine.name, where) for part, (_, where) in zip(parts, bodies, strict=True)]
+    return Assembled(tree.Module(items), locations[-1][1], tuple(locations[:-1]))
+
+
+def _body(part: _Part, files: dict[str, int]) -> tuple[tree.Body, tuple[Location | None, ...]]:
+    """The statements of one routine, and their lines."""
+    statements: list[tree.Statement] = [*_registers(part.routine), *part.routine.variables]
     locations: list[Location | None] = [None] * len(statements)
-    for entry in entries:
-        if files and isinstance(entry.statement, tree.Instruction):
+    for entry in part.entries:
+        if files and isinstance(entry.statement, tree.Instruction | tree.Block):
             words = (str(files[entry.location.file]), str(entry.location.line), "0")
             statements.append(tree.Directive("loc", words))
             locations.append(entry.location)
         statements.append(entry.statement)
         locations.append(entry.location)
-    function = tree.Function(
-        "entry",
-        kernel.name,
-        parameters=tuple(_parameter(parameter) for parameter in kernel.parameters),
-        linkage=("visible",),
-        directives=_launch_bounds(kernel),
-        body=tree.Body(tuple(statements)),
-    )
-    items: tuple[tree.Item, ...] = (
-        *_header(kernel, entries),
-        *_debug_files(files),
-        *kernel.constants,
-        *_dynamic(kernel),
-        function,
-    )
-    return Assembled(tree.Module(items), tuple(locations))
+    return tree.Body(tuple(statements)), tuple(locations)
 
 
-def _ended(kernel: Kernel) -> tuple[Entry, ...]:
+def _ended(routine: Routine) -> tuple[Entry, ...]:
     """The entries, with a `ret` at the end where the user wrote none."""
-    entries = kernel.entries()
+    entries = routine.entries()
     last = entries[-1].statement if entries else None
     if isinstance(last, tree.Instruction) and last.guard is None and last.opcode in ("ret", "exit"):
         return entries
-    return (*entries, Entry(tree.Instruction("ret"), kernel.location))
+    return (*entries, Entry(tree.Instruction("ret"), routine.location))
+
+
+def _declared_first(parts: Sequence[_Part]) -> Iterator[tree.Function]:
+    """External functions, and those that are called before they stand in the module."""
+    standing: set[str] = set()
+    declared: set[str] = set()
+    for part in parts:
+        standing.add(part.routine.name)
+        for name, called in part.routine.callees.items():
+            if name not in standing | declared:
+                declared.add(name)
+                yield called.prototype.function()
+
+
+# ----------------------------------------------------------------------------------------------- checks
 
 
 def _check_labels(entries: tuple[Entry, ...]) -> None:
@@ -74,33 +113,69 @@ def _check_labels(entries: tuple[Entry, ...]) -> None:
                 raise BuildError(f"label {operand.text} is branched to and never placed", entry.location)
 
 
-def _header(kernel: Kernel, entries: tuple[Entry, ...]) -> tuple[tree.Directive, ...]:
-    gates = [gate for entry in entries if entry.match is not None for gate in entry.match.gates]
+def _check_shared(parts: Sequence[_Part]) -> None:
+    size = sum(part.routine.static_bytes for part in parts)
+    if size > STATIC_SHARED_LIMIT:
+        raise BuildError(
+            f"{size} bytes of shared arrays in {', '.join(part.routine.name for part in parts)} together; "
+            f"more than {STATIC_SHARED_LIMIT} must be launch-sized: k.dynamic_shared(...)",
+            parts[-1].routine.location,
+        )
+
+
+def _check_names(items: Sequence[tree.Item], parts: Sequence[_Part]) -> None:
+    """What stands in the module has names of its own: a function and an array of constants could share one."""
+    standing = {part.routine.name for part in parts}
+    names = Counter(item.name for item in items if isinstance(item, tree.Function) and item.body is not None)
+    names += Counter(each.name for item in items if isinstance(item, tree.Declaration) for each in item.declarators)
+    names += Counter({called.name for part in parts for called in part.routine.callees.values()} - standing)
+    twice = [name for name, count in names.items() if count > 1]
+    if twice:
+        raise BuildError(f"the name {twice[0]!r} stands for two things in one module", parts[-1].routine.location)
+
+
+# ----------------------------------------------------------------------------------------------- header
+
+
+def _header(parts: Sequence[_Part]) -> tuple[tree.Directive, ...]:
+    gates = [gate for part in parts for entry in part.entries if entry.match is not None for gate in entry.match.gates]
+    gates += [gate for part in parts for gate in (*part.routine.raw_gates, *part.routine.special_gates())]
+    root = parts[-1].routine
+    target = _target(parts)
     try:
-        (major, minor), target = lowest((*gates, *kernel.raw_gates, *kernel.special_gates()), kernel.target)
+        (major, minor), lowest_target = lowest(gates, target)
     except ValueError as error:
-        raise BuildError(f"kernel {kernel.name!r}: {error}", _excluded(kernel, entries)) from None
+        raise BuildError(f"kernel {root.name!r}: {error}", _excluded(parts, target)) from None
     return (
         tree.Directive("version", (f"{major}.{minor}",)),
-        tree.Directive("target", (str(target),)),
+        tree.Directive("target", (str(lowest_target),)),
         tree.Directive("address_size", ("64",)),
     )
 
 
-def _excluded(kernel: Kernel, entries: tuple[Entry, ...]) -> Location:
+def _target(parts: Sequence[_Part]) -> Target | None:
+    """What the kernel or one of its functions says; a module has one."""
+    named = {part.routine.target: part.routine for part in parts if part.routine.target is not None}
+    if len(named) > 1:
+        words = " and ".join(f"{routine.name!r} for {target}" for target, routine in named.items())
+        raise BuildError(f"a module has one target, and here is {words}", parts[-1].routine.location)
+    return next(iter(named), None)
+
+
+def _excluded(parts: Sequence[_Part], target: Target | None) -> Location:
     """The first instruction that the target, or what stands before it, excludes."""
-    gates = [*kernel.raw_gates, *kernel.special_gates()]
-    for entry in entries:
+    gates = [gate for part in parts for gate in (*part.routine.raw_gates, *part.routine.special_gates())]
+    for entry in (entry for part in reversed(parts) for entry in part.entries):
         gates += entry.match.gates if entry.match else ()
         try:
-            lowest(gates, kernel.target)
+            lowest(gates, target)
         except ValueError:
             return entry.location
-    return kernel.location
+    return parts[-1].routine.location
 
 
-def _files(entries: tuple[Entry, ...]) -> dict[str, int]:
-    names = dict.fromkeys(entry.location.file for entry in entries)
+def _files(parts: Sequence[_Part]) -> dict[str, int]:
+    names = dict.fromkeys(entry.location.file for part in parts for entry in part.entries)
     return {name: number for number, name in enumerate(names, start=1)}
 
 
@@ -108,13 +183,26 @@ def _debug_files(files: dict[str, int]) -> tuple[tree.Directive, ...]:
     return tuple(tree.Directive("file", (str(number), f'"{name}"')) for name, number in files.items())
 
 
-def _dynamic(kernel: Kernel) -> tuple[tree.Declaration, ...]:
-    from ptxkit.build.memory import DYNAMIC_SHARED
+# ---------------------------------------------------------------------------------------- declarations
 
-    if not kernel.dynamic_alignment:
+
+def _dynamic(routine: Routine) -> tuple[tree.Declaration, ...]:
+    if not routine.dynamic_alignment:
         return ()
     declarator = tree.Declarator(DYNAMIC_SHARED, dimensions=(None,))
-    return (tree.Declaration("shared", "b8", (declarator,), linkage=("extern",), alignment=kernel.dynamic_alignment),)
+    return (tree.Declaration("shared", "b8", (declarator,), linkage=("extern",), alignment=routine.dynamic_alignment),)
+
+
+def entry_function(kernel: Kernel, body: tree.Body) -> tree.Function:
+    """A kernel in its module."""
+    return tree.Function(
+        "entry",
+        kernel.name,
+        parameters=tuple(_parameter(parameter) for parameter in kernel.parameters),
+        linkage=("visible",),
+        directives=_launch_bounds(kernel),
+        body=body,
+    )
 
 
 def _parameter(parameter: Parameter) -> tree.Declaration:
@@ -139,8 +227,8 @@ def _launch_bounds(kernel: Kernel) -> tuple[tree.Directive, ...]:
     return tuple(found)
 
 
-def _registers(kernel: Kernel) -> list[tree.Declaration]:
+def _registers(routine: Routine) -> list[tree.Declaration]:
     return [
         tree.Declaration("reg", word, (tree.Declarator(prefix, count=count),))
-        for (word, prefix), count in sorted(kernel.register_counts.items())
+        for (word, prefix), count in sorted(routine.register_counts.items())
     ]

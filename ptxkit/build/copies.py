@@ -27,7 +27,7 @@ from ptxkit.records import dataclass
 
 if TYPE_CHECKING:
     from ptxkit.build.groups import Group
-    from ptxkit.build.kernel import Kernel
+    from ptxkit.build.routine import Routine
     from ptxkit.isa.targets import Target
 
 BULK, CP_ASYNC, PLAIN = "bulk", "cp.async", "ld/st"
@@ -64,7 +64,7 @@ class _Plan:
 
 
 def memcpy_async(
-    kernel: Kernel,
+    kernel: Routine,
     destination: Address[Any],
     source: Address[Any],
     size: int | Register[u32],
@@ -132,7 +132,7 @@ def _whole(size: object) -> int:
 
 
 def _bulk(
-    kernel: Kernel,
+    kernel: Routine,
     destination: Address[Any],
     source: Address[Any],
     size: int | Register[u32],
@@ -146,7 +146,7 @@ def _bulk(
 
 
 def _by_threads(
-    kernel: Kernel,
+    kernel: Routine,
     destination: Address[Any],
     source: Address[Any],
     size: int | Register[u32],
@@ -180,7 +180,7 @@ def _bytes(address: Address[Any]) -> Address[b8]:
     return address.cast(b8)
 
 
-def _move(kernel: Kernel, to: Address[b8], of: Address[b8], unit: int) -> None:
+def _move(kernel: Routine, to: Address[b8], of: Address[b8], unit: int) -> None:
     """Loads and stores `unit` bytes: a vector of two words where they are sixteen."""
     assert isinstance(to, Global | Shared)
     assert isinstance(of, Global | Shared)

@@ -79,7 +79,7 @@ class Instructions(Recorder, Methods):
         **modifiers: str | bool,
     ) -> object:
         """Appends the instruction that `name` means for these operands; gives its result or results."""
-        self._check_owner(operands)
+        self.check_owner(operands)
         chosen = _choose(name, tuple(operands), modifiers)
         given = _given_results(into)
 
@@ -98,7 +98,7 @@ class Instructions(Recorder, Methods):
         self, opcode: str, *operands: object, guard: Register[pred] | None = None, unless: Register[pred] | None = None
     ) -> None:
         """Appends an instruction spelled out: the whole opcode, and every operand in PTX's order, results too."""
-        self._check_owner(operands)
+        self.check_owner(operands)
         candidates = table().candidates(opcode)
         if not candidates:
             found = table().match(tree.Instruction(opcode))
@@ -148,11 +148,11 @@ class Instructions(Recorder, Methods):
 
     # ------------------------------------------------------------------------------------------ workings
 
-    def _check_owner(self, operands: Sequence[object]) -> None:
+    def check_owner(self, operands: Sequence[object]) -> None:
         """A register of another kernel would be this kernel's register of the same name."""
         for operand in operands:
             if isinstance(operand, tuple | list):
-                self._check_owner(operand)
+                self.check_owner(operand)
             elif isinstance(operand, Register | Address) and operand.builder is not self:
                 raise BuildTypeError(f"{operand!r} belongs to another kernel")
 
@@ -167,14 +167,15 @@ class Instructions(Recorder, Methods):
             if guard is not None or unless is not None:
                 raise BuildError("an instruction has one guard, and this one stands in `k.predicated(...)`")
             guard = self.guard
-        instruction = tree.Instruction(opcode, operands, _guard(guard, unless))
+        instruction = tree.Instruction(opcode, operands, guard_of(guard, unless))
         match = table().match(instruction)
         if isinstance(match, Mismatch):
             raise BuildError(match.message)
         self._record(instruction, match)
 
 
-def _guard(when: Register[pred] | None, unless: Register[pred] | None) -> tree.Guard | None:
+def guard_of(when: Register[pred] | None, unless: Register[pred] | None) -> tree.Guard | None:
+    """The guard of an instruction that is executed where one holds, or where the other does not."""
     if when is not None and unless is not None:
         raise BuildTypeError("an instruction has one guard: give `guard` or `unless`")
     chosen = when if when is not None else unless

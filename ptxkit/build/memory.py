@@ -32,13 +32,16 @@ DYNAMIC_SHARED = "dynamic_shared"
 class Memory(Flow):
     """Declares arrays. `variables` stand in the kernel's body, `constants` before it."""
 
+    module_prefix = ""
+    """Of the names that stand beside those of other kernels and functions."""
+
     def __init__(self) -> None:
         super().__init__()
         self.variables: list[tree.Declaration] = []
         self.constants: list[tree.Declaration] = []
-        self.dynamic_alignment = 0
-        self.dynamic_bytes = 0
-        self._static_bytes = 0
+        self.own_dynamic = (0, 0)
+        """Alignment and bytes of launch-sized memory that are asked for here."""
+        self.static_bytes = 0
 
     # ------------------------------------------------------------------------------------------- shared
 
@@ -66,23 +69,37 @@ class Memory(Flow):
         if not isinstance(count, int) or count < 0:
             raise BuildValueError(f"launch-sized memory has at least a whole number of elements, not {count!r}")
         alignment = alignment_of(align, scalar)
-        self.dynamic_alignment = max(self.dynamic_alignment, alignment)
-        self.dynamic_bytes = max(self.dynamic_bytes, count * scalar.size())
+        known, size = self.own_dynamic
+        self.own_dynamic = (max(known, alignment), max(size, count * scalar.size()))
         return Shared(self, scalar, DYNAMIC_SHARED, alignment)
 
     def _declare_shared(self, scalar: type[Scalar], count: int | None, alignment: int, name: str | None) -> str:
         name = self._declared(name or f"shared_{len(self.variables)}", "a shared array")
         size = (1 if count is None else _checked_count(count)) * scalar.size()
-        start = -(-self._static_bytes // alignment) * alignment
-        self._static_bytes = start + size
-        if self._static_bytes > STATIC_SHARED_LIMIT:
+        start = -(-self.static_bytes // alignment) * alignment
+        self.static_bytes = start + size
+        if self.static_bytes > STATIC_SHARED_LIMIT:
             raise BuildValueError(
-                f"{self._static_bytes} bytes of shared arrays; more than {STATIC_SHARED_LIMIT} must be launch-sized: "
+                f"{self.static_bytes} bytes of shared arrays; more than {STATIC_SHARED_LIMIT} must be launch-sized: "
                 "k.dynamic_shared(...)"
             )
         declarator = tree.Declarator(name, dimensions=() if count is None else (count,))
         self.variables.append(tree.Declaration("shared", memory_word(scalar), (declarator,), alignment=alignment))
         return name
+
+    def sharers(self) -> Sequence[Memory]:
+        """All whose shared memory is the same: this, and in a kernel the functions that it calls."""
+        return (self,)
+
+    @property
+    def dynamic_alignment(self) -> int:
+        """The largest alignment that is asked of launch-sized shared memory, in bytes; 0 where there is none."""
+        return max(each.own_dynamic[0] for each in self.sharers())
+
+    @property
+    def dynamic_bytes(self) -> int:
+        """The launch-sized shared memory that a launch must give, at least."""
+        return max(each.own_dynamic[1] for each in self.sharers())
 
     # ----------------------------------------------------------------------------------- local, constant
 
@@ -105,7 +122,7 @@ class Memory(Flow):
         if not isinstance(values, Sequence) or not values:
             raise BuildValueError(f"a constant array has a sequence of values, at least one, not {values!r}")
         alignment = alignment_of(align, scalar)
-        name = self._declared(name or f"const_{len(self.constants)}", "a constant array")
+        name = self._declared(name or f"{self.module_prefix}const_{len(self.constants)}", "a constant array")
         initialiser = tree.Vector(tuple(_initial(value, scalar) for value in values))
         declarator = tree.Declarator(name, dimensions=(len(values),), initialiser=initialiser)
         self.constants.append(tree.Declaration("const", memory_word(scalar), (declarator,), alignment=alignment))

@@ -35,7 +35,7 @@ from ptxkit.build.values import Register
 from ptxkit.records import dataclass
 
 if TYPE_CHECKING:
-    from ptxkit.build.kernel import Kernel
+    from ptxkit.build.routine import Routine
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class Pipeline:
     producers: arrivals that fill a stage, one for each thread that commits it. consumers: threads that release it.
     """
 
-    def __init__(self, kernel: Kernel, stages: int, producers: int, consumers: int, name: str | None) -> None:
+    def __init__(self, kernel: Routine, stages: int, producers: int, consumers: int, name: str | None) -> None:
         for what, count in (("producers", producers), ("consumers", consumers)):
             if isinstance(count, bool) or not isinstance(count, int) or count < 1:
                 raise BuildValueError(f"a pipeline has a whole number of {what}, at least 1, not {count!r}")
@@ -169,7 +169,7 @@ class Consumer:
 class ThreadPipeline:
     """Stages of one thread's own `cp.async`: groups, of which the newest `stages - 1` may be under way."""
 
-    def __init__(self, kernel: Kernel, stages: int) -> None:
+    def __init__(self, kernel: Routine, stages: int) -> None:
         if isinstance(stages, bool) or not isinstance(stages, int) or stages < 1:
             raise BuildValueError(f"a pipeline has a whole number of stages, at least 1, not {stages!r}")
         self._kernel = kernel

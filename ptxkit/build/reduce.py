@@ -13,7 +13,7 @@ from ptxkit.build.types import f32, u32
 from ptxkit.build.values import Register
 
 if TYPE_CHECKING:
-    from ptxkit.build.kernel import Kernel
+    from ptxkit.build.routine import Routine
 
 LANES = 32
 _ALL = 0xFFFFFFFF
@@ -23,7 +23,7 @@ Merge = Callable[[Sequence[Register[Any]], Sequence[Register[Any]]], Sequence[Re
 
 
 def warp_merge(
-    k: Kernel, values: Sequence[Register[Any]], merge: Merge, lanes: int = LANES
+    k: Routine, values: Sequence[Register[Any]], merge: Merge, lanes: int = LANES
 ) -> tuple[Register[Any], ...]:
     """The partial results of `lanes` lanes (a power of two) merged; every lane has the result. All lanes take part."""
     merged = tuple(values)
@@ -36,7 +36,7 @@ def warp_merge(
 
 
 def cta_merge(
-    k: Kernel, values: Sequence[Register[f32]], merge: Merge, neutral: Sequence[float]
+    k: Routine, values: Sequence[Register[f32]], merge: Merge, neutral: Sequence[float]
 ) -> tuple[Register[f32], ...]:
     """The partial results of all threads of the CTA merged; every thread has the result.
 
@@ -64,5 +64,5 @@ def cta_merge(
     return warp_merge(k, found, merge, lanes)
 
 
-def _like(k: Kernel, value: Register[Any]) -> Register[Any]:
+def _like(k: Routine, value: Register[Any]) -> Register[Any]:
     return k.register(value.type if value.type.bits == 32 else u32)

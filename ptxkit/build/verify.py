@@ -12,12 +12,12 @@ from ptxkit.diagnostics import Diagnostic, Severity, Verdict
 from ptxkit.syntax.tree import Module
 
 if TYPE_CHECKING:
-    from ptxkit.build.kernel import Kernel
+    from ptxkit.build.routine import Routine
 
 
-def verify(kernel: Kernel) -> Verdict:
-    """The verdict on the kernel's module; `VerificationError` where a finding is an error."""
-    return verify_assembled(kernel.assembled(), kernel.name)
+def verify(routine: Routine) -> Verdict:
+    """The verdict on the module of a kernel or a function; `VerificationError` where a finding is an error."""
+    return verify_assembled(routine.assembled(), routine.name)
 
 
 def verify_assembled(assembled: Assembled, name: str) -> Verdict:
@@ -32,10 +32,9 @@ def verify_assembled(assembled: Assembled, name: str) -> Verdict:
     if module.source is None:
         module = parse(str(module), path=f"{name}.ptx")
     verdict = lint(module)
-    starts = statement_starts(module, name)
     errors = [found for found in verdict.diagnostics if found.severity is Severity.ERROR]
     if errors:
-        raise VerificationError(name, [_blame(found, starts, assembled.locations) for found in errors])
+        raise VerificationError(name, [_blame(found, _Lines(module, assembled, name)) for found in errors])
     return verdict
 
 
@@ -45,13 +44,26 @@ def statement_starts(module: Module, name: str) -> Sequence[int]:
     return found.starts if found is not None else ()
 
 
-def _blame(found: Diagnostic, starts: Sequence[int], locations: Sequence[Location | None]) -> Blame:
+class _Lines:
+    """From offsets of the text to the user's lines, in the kernel and in the functions beside it."""
+
+    def __init__(self, module: Module, assembled: Assembled, name: str) -> None:
+        tables = (*assembled.functions, (name, assembled.locations))
+        self._tables = [(statement_starts(module, function), lines) for function, lines in tables]
+
+    def at(self, offset: int) -> Location | None:
+        """The line of the statement there; the last function that begins before it is the one."""
+        within = [each for each in self._tables if each[0] and each[0][0] <= offset]
+        return location_at(offset, *max(within, key=lambda each: each[0][0])) if within else None
+
+
+def _blame(found: Diagnostic, lines: _Lines) -> Blame:
     others = []
     for label in found.labels:
-        where = location_at(label.span.start, starts, locations)
+        where = lines.at(label.span.start)
         if where is not None:
             others.append((where, label.message, found.source.position(label.span.start)[0]))
-    return Blame(found, location_at(found.span.start, starts, locations), tuple(others))
+    return Blame(found, lines.at(found.span.start), tuple(others))
 
 
 def location_at(offset: int, starts: Sequence[int], locations: Sequence[Location | None]) -> Location | None:

@@ -1,0 +1,265 @@
+"""Device functions: recorded once, called from kernels and from each other, or linked from another module.
+
+    square = Function("square", results=f32)
+    x = square.param(f32, "x")
+    square.return_(x * x)
+
+    k = Kernel("squares", threads=128)
+    ...
+    data[i].store(square(k, data[i].load()))       # the module holds `.func square` beside the kernel
+
+    norm = External("norm3d", results=f64, params=(f64, f64, f64))       # `.extern .func`: another module defines it
+    norm(k, a, b, c)
+
+Values and addresses are passed with their types: an argument of another one fails at the caller's line, and nothing is
+converted silently. How they lie in `.param` memory is the ABI of CUDA C++, so that `extern "C" __device__` functions
+and these call each other: integers narrower than 32 bits are widened, halves are arrays of two bytes, several results
+are the members of a structure. What CUDA C++ knows as a pointer is a `Generic` address.
+
+A function may call itself, and two may call each other: how deep they go the launch cannot know, and their stack is
+the context's limit (`cudaLimitStackSize`).
+
+Source: PTX ISA, "Kernel and Function Directives: .func", "Control Flow Instructions: call", "Abstracting the ABI".
+"""
+
+from __future__ import annotations
+
+import typing
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast, overload
+
+from ptxkit.build.addresses import Address
+from ptxkit.build.calls import Prototype, Slot, receive, results, results_of, slot, stores, structure
+from ptxkit.build.errors import BuildError, BuildTypeError, Location, caller
+from ptxkit.build.instructions import guard_of
+from ptxkit.build.memory import checked_identifier
+from ptxkit.build.recorder import InPrologue
+from ptxkit.build.routine import Routine, cta_shape
+from ptxkit.build.types import ScalarT, pred
+from ptxkit.build.values import Register
+from ptxkit.syntax import tree
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+Form: TypeAlias = Any
+"""What stands for a parameter or a result: a type such as `u32`, or an address such as `Shared[f32]`."""
+
+ResultT = TypeVar("ResultT")
+_AddressT = TypeVar("_AddressT", bound=Address[Any])
+
+
+class Called(typing.Generic[ResultT]):
+    """What can be called: `result = square(k, x)`."""
+
+    name: str
+    threads: tuple[int, int, int] | None = None
+
+    @property
+    def prototype(self) -> Prototype:
+        """What its callers see."""
+        raise NotImplementedError
+
+    def __call__(
+        self, k: Routine, *arguments: object, guard: Register[pred] | None = None, unless: Register[pred] | None = None
+    ) -> ResultT:
+        """Calls it in a kernel or another function; gives its result, a tuple of several, or None: `call`.
+
+        An argument has the type of its parameter, or is a constant. Where a guard does not hold, nothing is called and
+        the results are unwritten.
+        """
+        if not isinstance(k, Routine):
+            raise BuildTypeError(f"{self!r} is called with the kernel first, `{self.name}(k, ...)`, not with {k!r}")
+        prototype = self.prototype
+        k.check_owner(arguments)
+        self._check_call(k, arguments)
+        places = [f"param{number}" for number in range(len(arguments))]
+        passed = list(stores(k, [(place, 0) for place in places], prototype.params, arguments, "argument"))
+        condition = guard_of(k.guard if k.guard is not None else guard, unless)
+        operands: list[tree.Operand] = [tree.Name(self.name)]
+        if prototype.results:
+            operands.insert(0, tree.Arguments((tree.Name("retval0"),)))
+        if places or prototype.results:
+            operands.append(tree.Arguments(tuple(map(tree.Name, places))))
+        after: list[tree.Statement] = []
+        given = results(k, prototype.results, "retval0", after)
+        k.block(
+            [
+                *(each.declaration(place) for each, place in zip(prototype.params, places, strict=True)),
+                *prototype.declare_results("retval0"),
+                *passed,
+                tree.Instruction("call.uni" if condition is None else "call", tuple(operands), condition),
+                *after,
+            ]
+        )
+        return cast("ResultT", None if not given else given[0] if len(given) == 1 else given)
+
+    def _check_call(self, k: Routine, arguments: tuple[object, ...]) -> None:
+        params = self.prototype.params
+        if len(arguments) != len(params):
+            names = ", ".join(f"{each.name}: {each}" for each in params) or "none"
+            raise BuildTypeError(f"{self!r} takes {len(params)} ({names}), got {len(arguments)}")
+        if self.threads is not None and self.threads != k.threads:
+            raise BuildError(f"{self!r} is for CTAs of {self.threads} threads, and {k!r} has {k.threads or 'any'}")
+        assert isinstance(self, Function | External)
+        k.knows(self)
+
+
+class Function(Routine, Called[ResultT]):
+    """A device function under construction: `.func`. Parameters are declared by `param`, results returned by `return_`.
+
+    results: a type, an address, or several of them in a tuple; None for none. visible: other modules may link against
+    it; else only its own module knows it. threads: the shape of the CTAs that call it, where it uses their roles or
+    ranks. target: as for a kernel; that of its callers must be the same.
+    """
+
+    @overload
+    def __init__(
+        self: Function[None],
+        name: str,
+        *,
+        results: None = None,
+        visible: bool = False,
+        threads: int | Iterable[int] | None = None,
+        target: str | None = None,
+    ) -> None: ...
+
+    @overload
+    def __init__(
+        self: Function[Register[ScalarT]],
+        name: str,
+        *,
+        results: type[ScalarT],
+        visible: bool = False,
+        threads: int | Iterable[int] | None = None,
+        target: str | None = None,
+    ) -> None: ...
+
+    @overload
+    def __init__(
+        self: Function[_AddressT],
+        name: str,
+        *,
+        results: type[_AddressT],
+        visible: bool = False,
+        threads: int | Iterable[int] | None = None,
+        target: str | None = None,
+    ) -> None: ...
+
+    @overload
+    def __init__(
+        self: Function[tuple[Any, ...]],
+        name: str,
+        *,
+        results: tuple[Form, ...],
+        visible: bool = False,
+        threads: int | Iterable[int] | None = None,
+        target: str | None = None,
+    ) -> None: ...
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        results: Form = None,
+        visible: bool = False,
+        threads: int | Iterable[int] | None = None,
+        target: str | None = None,
+    ) -> None:
+        super().__init__(checked_identifier(name, "a function"), target=target, debug=False)
+        self.module_prefix = f"{name}_"
+        self.threads = cta_shape(threads)
+        self.visible = visible
+        self.results = results_of(results)
+        self.slots: list[Slot] = []
+
+    def __repr__(self) -> str:
+        return f"Function({self.name!r})"
+
+    @property
+    def prototype(self) -> Prototype:
+        """What its callers see."""
+        return Prototype(self.name, tuple(self.slots), self.results, "visible" if self.visible else "")
+
+    @overload
+    def param(self, form: type[ScalarT], name: str) -> Register[ScalarT]: ...
+
+    @overload
+    def param(self, form: type[_AddressT], name: str, *, align: int | None = None) -> _AddressT: ...
+
+    def param(self, form: Any, name: str, *, align: int | None = None) -> Any:
+        """The next parameter: a value (`u32`) or an address of any space (`Shared[f32]`), aligned to `align` bytes.
+
+        An address that a caller passes has at least that alignment; a `Barrier` is an address, too.
+        """
+        self._declared(name, "a parameter")
+        passed = slot(form, align, name)
+        self.slots.append(passed)
+        with InPrologue(self):
+            register: Register[Any] = self.register(passed.held)
+            self._append(f"ld.param.{passed.loaded}", (tree.Name(register.name), tree.Address(tree.Name(name))))
+        return receive(self, passed, register)
+
+    def return_(self, *values: object) -> None:
+        """Returns to the caller with these values, of the types that the function said: `st.param`, `ret`."""
+        if len(values) != len(self.results):
+            raise BuildTypeError(f"{self!r} returns {len(self.results)} values, not {len(values)}")
+        place = self.prototype.result_name
+        offsets = structure(self.results)[0]
+        for statement in stores(self, [(place, offset) for offset in offsets], self.results, values, "result"):
+            self._append(statement.opcode, statement.operands)
+        self._append("ret", ())
+
+    def item(self, body: tree.Body) -> tree.Function:
+        """The `.func` that stands in the module."""
+        return self.prototype.function(body)
+
+    def check_complete(self) -> None:
+        """BuildError where the end of the function is reached without its results."""
+        last = self.body[-1].statement if self.body else None
+        ended = isinstance(last, tree.Instruction) and last.guard is None and last.opcode in ("ret", "exit", "trap")
+        if self.results and not ended:
+            raise BuildError(f"{self!r} has results, and ends without return_(...)", self.location)
+
+    def taken_names(self) -> set[str]:
+        """The names that stand in the function so far."""
+        return super().taken_names() | {each.name for each in self.slots} | {self.name, self.prototype.result_name}
+
+
+class External(Called[ResultT]):
+    """A function that another module defines: `.extern .func`. Link the modules before they are launched.
+
+    params, results: as for `Function`; the names of the parameters do not matter.
+    """
+
+    @overload
+    def __init__(self: External[None], name: str, *, params: Sequence[Form] = (), results: None = None) -> None: ...
+
+    @overload
+    def __init__(
+        self: External[Register[ScalarT]], name: str, *, params: Sequence[Form] = (), results: type[ScalarT]
+    ) -> None: ...
+
+    @overload
+    def __init__(
+        self: External[_AddressT], name: str, *, params: Sequence[Form] = (), results: type[_AddressT]
+    ) -> None: ...
+
+    @overload
+    def __init__(
+        self: External[tuple[Any, ...]], name: str, *, params: Sequence[Form] = (), results: tuple[Form, ...]
+    ) -> None: ...
+
+    def __init__(self, name: str, *, params: Sequence[Form] = (), results: Form = None) -> None:
+        self.name = checked_identifier(name, "a function")
+        self.location: Location = caller()
+        slots = tuple(slot(form, None, f"{name}_param_{number}") for number, form in enumerate(params))
+        self._prototype = Prototype(name, slots, results_of(results), "extern")
+
+    @property
+    def prototype(self) -> Prototype:
+        """What its callers see."""
+        return self._prototype
+
+    def __repr__(self) -> str:
+        return f"External({self.name!r})"

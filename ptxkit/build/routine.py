@@ -1,0 +1,228 @@
+"""What kernels and device functions have in common: all that may be written in either.
+
+Source: PTX ISA, "Kernel and Function Directives".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args, get_origin
+
+from ptxkit.build.addresses import Address, Shared
+from ptxkit.build.assemble import Assembled, assemble
+from ptxkit.build.barrier import Barrier
+from ptxkit.build.copies import Copy, memcpy_async
+from ptxkit.build.errors import BuildError, BuildTypeError, BuildValueError, Location, caller
+from ptxkit.build.gates import known_target
+from ptxkit.build.groups import Group
+from ptxkit.build.memory import alignment_of
+from ptxkit.build.pipeline import Pipeline, ThreadPipeline
+from ptxkit.build.sync import Sync
+from ptxkit.build.types import Scalar, f32, u32
+from ptxkit.build.values import Register
+from ptxkit.build.wgmma import Accumulator, Matrix, matrix
+from ptxkit.isa import table
+from ptxkit.isa.forms import Match
+from ptxkit.syntax import tree
+
+if TYPE_CHECKING:
+    from ptxkit.build.functions import External, Function
+    from ptxkit.diagnostics import Verdict
+
+_AddressT = TypeVar("_AddressT", bound=Address[Any])
+_ResultT = TypeVar("_ResultT")
+
+
+class Routine(Sync):
+    """A kernel or a function under construction. debug: `.loc` and `.file` tell the user's lines.
+
+    callees: the functions that it calls, in the order in which it first does.
+    """
+
+    def __init__(self, name: str, *, target: str | None, debug: bool) -> None:
+        super().__init__()
+        self.name = name
+        self.debug = debug
+        self.threads: tuple[int, int, int] | None = None
+        self.registers: int | None = None
+        self.location: Location = caller()
+        self.callees: dict[str, Function[Any] | External[Any]] = {}
+        try:
+            self.target = None if target is None else known_target(target)
+        except ValueError as error:
+            raise BuildValueError(str(error)) from None
+
+    # ------------------------------------------------------------------------------------- its module
+
+    def reached(self) -> list[Routine]:
+        """The functions that it calls, and those that they call, each before its first caller; this one last."""
+        found: dict[int, Routine] = {}
+        begun: set[int] = set()
+
+        def visit(routine: Routine) -> None:
+            begun.add(id(routine))
+            for called in routine.callees.values():
+                if isinstance(called, Routine) and id(called) not in begun:
+                    visit(called)
+            found[id(routine)] = routine
+
+        visit(self)
+        return list(found.values())
+
+    def sharers(self) -> list[Routine]:
+        """The functions that it calls share its memory."""
+        return self.reached()
+
+    def item(self, body: tree.Body) -> tree.Function:
+        """The function that stands in the module."""
+        raise NotImplementedError
+
+    def check_complete(self) -> None:
+        """BuildError where something is missing at its end."""
+
+    # ------------------------------------------------------------------------------------------- calls
+
+    def external(self, name: str, *, params: Iterable[Any] = (), results: Any = None) -> External[Any]:
+        """One of another module: `norm = k.external("norm", params=(f32, f32), results=f32)`; `norm(k, x, y)`."""
+        from ptxkit.build.functions import External
+
+        return External(name, params=tuple(params), results=results)
+
+    def knows(self, called: Function[Any] | External[Any]) -> None:
+        """Notes a function that is called here. BuildError where its name means another one already."""
+        known = self.callees.setdefault(called.name, called)
+        if known is not called and not (known.prototype == called.prototype and known.prototype.linkage == "extern"):
+            raise BuildError(f"{self!r} calls another function of the name {called.name!r} already")
+
+    def block(self, statements: list[tree.Statement]) -> None:
+        """Statements in a scope of their own, which are one to the user."""
+        for each in statements:
+            if isinstance(each, tree.Instruction):
+                match = table().match(each)
+                if not isinstance(match, Match):
+                    raise BuildError(match.message)
+                self.raw_gates += match.gates
+        self._record(tree.Block(tree.Body(tuple(statements))), None)
+
+    def pointer(self, form: type[_AddressT], register: Register[Any], align: int | None = None) -> _AddressT:
+        """An address from a register that holds one: `k.pointer(Shared[f32], r, align=16)`."""
+        space, element = get_origin(form), element_of(form)
+        if space is None or not issubclass(space, Address):
+            raise BuildTypeError(f"an address type is written like Global[f32], not {form!r}")
+        if not isinstance(register, Register) or register.type.bits != space.pointer.bits:
+            raise BuildTypeError(
+                f"an address in .{space.space} is held by a .{space.pointer.word} register, not {register!r}"
+            )
+        return cast("_AddressT", space(self, element, register, alignment_of(align, element)))
+
+    # ----------------------------------------------------------------------------------------- pipelines
+
+    def pipeline(self, stages: int, *, producers: int, consumers: int, name: str | None = None) -> Pipeline:
+        """Stages that are handed over by mbarriers: see `ptxkit.build.pipeline`.
+
+        producers: how many threads commit a stage. consumers: how many threads release it.
+        """
+        return Pipeline(self, stages, producers, consumers, name)
+
+    def thread_pipeline(self, stages: int) -> ThreadPipeline:
+        """Stages of each thread's own `cp.async`."""
+        return ThreadPipeline(self, stages)
+
+    # ------------------------------------------------------------------------------------ groups, copies
+
+    def this_thread(self) -> Group:
+        """The executing thread alone."""
+        return Group(self, 1, 0)
+
+    def this_warp(self) -> Group:
+        """The 32 threads of a warp."""
+        return Group(self, 32, self.laneid)
+
+    def this_cta(self) -> Group:
+        """All threads of the CTA, whose shape the kernel must fix."""
+        if self.threads is None:
+            raise BuildError("the size of the group is the CTA's: Kernel(..., threads=...)")
+        x, y, z = self.threads
+        return Group(self, x * y * z, self.thread_rank, 0)
+
+    def memcpy_async(
+        self,
+        destination: Address[Any],
+        source: Address[Any],
+        size: int | Register[u32],
+        *,
+        group: Group,
+        barrier: Barrier | None = None,
+    ) -> Copy:
+        """Starts a copy of `size` bytes, which all threads of the group call; see `ptxkit.build.copies`.
+
+        The result tells by which mechanism, and why. barrier: an mbarrier whose current phase waits for the copy.
+        """
+        return memcpy_async(self, destination, source, size, group, barrier)
+
+    # ---------------------------------------------------------------------------------------- matrices
+
+    def matrix(
+        self,
+        place: Shared[Any],
+        *,
+        swizzle: int = 128,
+        stride: int | None = None,
+        leading: int = 16,
+        transposed: bool = False,
+    ) -> Matrix:
+        """A matrix in shared memory for `wgmma`, as a tensor map with that swizzle writes it.
+
+        stride: bytes from eight rows to the next eight; left out, those of rows as long as the swizzle. leading: bytes
+        from one column of core matrices to the next, where the layout needs it. transposed: rows are along M or N.
+        """
+        return matrix(self, place, swizzle=swizzle, stride=stride, leading=leading, transposed=transposed)
+
+    def accumulator(self, columns: int, scalar: type[Scalar] = f32) -> Accumulator:
+        """The registers of a warpgroup's 64 x `columns` results."""
+        return Accumulator(self, columns, scalar)
+
+    # ---------------------------------------------------------------------------------------- the result
+
+    def assembled(self) -> Assembled:
+        """The tree, and beside each statement the user's line."""
+        return assemble(self)
+
+    def module(self) -> tree.Module:
+        """The tree of a module with this kernel, as the parser would make it. Not verified."""
+        return self.assembled().module
+
+    def verify(self) -> Verdict:
+        """What the verifier says, when nothing is an error; `VerificationError` with the user's lines otherwise."""
+        from ptxkit.build.verify import verify
+
+        return verify(self)
+
+    def __str__(self) -> str:
+        return str(self.module())
+
+
+def cta_shape(threads: int | Iterable[int] | None) -> tuple[int, int, int] | None:
+    """The three extents of a CTA; BuildValueError where there are more than 1024 threads."""
+    return shape_of(threads, 1024, "a CTA", "threads")
+
+
+def shape_of(extents: int | Iterable[int] | None, most: int, what: str, parts: str) -> tuple[int, int, int] | None:
+    """One to three extents, the others 1; None for none."""
+    if extents is None:
+        return None
+    given = (extents,) if isinstance(extents, int) else tuple(extents)
+    if not 1 <= len(given) <= 3 or any(not isinstance(extent, int) or extent < 1 for extent in given):
+        raise BuildValueError(f"{what} has one to three extents of at least 1, not {extents!r}")
+    x, y, z = (*given, 1, 1)[:3]
+    if x * y * z > most:
+        raise BuildValueError(f"{what} has at most {most} {parts}, not {x * y * z}")
+    return x, y, z
+
+
+def element_of(form: Any) -> type[Scalar]:
+    """The elements that an address type names."""
+    arguments = get_args(form)
+    if len(arguments) != 1 or not isinstance(arguments[0], type) or not issubclass(arguments[0], Scalar):
+        raise BuildTypeError(f"an address type names its elements, like Global[f32], not {form!r}")
+    return arguments[0]
