@@ -3,9 +3,25 @@
 from ptxkit.kernels.async_copy import async_copy
 from ptxkit.kernels.bulk_add_one import bulk_add_one
 from ptxkit.kernels.bulk_copy import bulk_copy
+from ptxkit.kernels.cluster_histogram import cluster_histogram
 from ptxkit.kernels.gemm import gemm
+from ptxkit.kernels.halo_exchange import halo_exchange
 from ptxkit.kernels.layer_norm import layer_norm
+from ptxkit.kernels.reduction import reduction
 from ptxkit.kernels.row_softmax import row_softmax
+from ptxkit.kernels.saxpy import saxpy
 from ptxkit.kernels.transpose import transpose
 
-__all__ = ["async_copy", "bulk_add_one", "bulk_copy", "gemm", "layer_norm", "row_softmax", "transpose"]
+__all__ = [
+    "async_copy",
+    "bulk_add_one",
+    "bulk_copy",
+    "cluster_histogram",
+    "gemm",
+    "halo_exchange",
+    "layer_norm",
+    "reduction",
+    "row_softmax",
+    "saxpy",
+    "transpose",
+]

@@ -12,13 +12,27 @@ import pytest
 from ptxkit import Severity
 from ptxkit.build import BuildValueError, Kernel, VerificationError, verify_assembled
 from ptxkit.device import compile as compile_kernel
-from ptxkit.kernels import async_copy, bulk_add_one, bulk_copy, layer_norm, row_softmax, transpose
+from ptxkit.kernels import (
+    async_copy,
+    bulk_add_one,
+    bulk_copy,
+    cluster_histogram,
+    halo_exchange,
+    layer_norm,
+    reduction,
+    row_softmax,
+    saxpy,
+    transpose,
+)
 from ptxkit.kernels.bulk_add_one import ctas
-from ptxkit.kernels.check import LARGEST, SUBJECTS, Subject, random_sizes
+from ptxkit.kernels.cases import LARGEST, SUBJECTS, Subject, random_sizes
 from tests.build.support import assert_ptxas_accepts, instructions
 from tests.kernels.removal import positions, with_replaced, without
 
-KERNELS: list[Callable[[], Kernel]] = [async_copy, bulk_add_one, bulk_copy, transpose, row_softmax, layer_norm]
+KERNELS: list[Callable[[], Kernel]] = [
+    *(async_copy, bulk_add_one, bulk_copy, transpose, row_softmax, layer_norm),
+    *(saxpy, reduction, halo_exchange, cluster_histogram),
+]
 
 REMOVALS = [
     (async_copy, "cp.async.wait_group", "PTX302"),
@@ -37,6 +51,17 @@ REMOVALS = [
     (transpose, "fence.proxy.async", "PTX401"),
     (row_softmax, "bar.sync", "PTX621"),
     (layer_norm, "bar.sync", "PTX621"),
+    (saxpy, "cp.async.wait_group", "PTX302"),
+    (saxpy, "cp.async.commit_group", "PTX302"),
+    (halo_exchange, "mbarrier.init", "PTX501"),
+    (halo_exchange, "mbarrier.arrive.expect_tx", "PTX503"),
+    (halo_exchange, "mbarrier.try_wait", "PTX505"),
+    (halo_exchange, "barrier.cluster.arrive", "PTX613"),
+    (halo_exchange, "bar.sync", "PTX621"),
+    (cluster_histogram, "barrier.cluster.arrive", "PTX613"),
+    (cluster_histogram, "fence.proxy.async", "PTX401"),
+    (cluster_histogram, "cp.async.bulk.commit_group", "PTX301"),
+    (cluster_histogram, "cp.async.bulk.wait_group", "PTX303"),
 ]
 
 
@@ -62,6 +87,15 @@ def test_without_one_of_its_fences_or_waits_it_is_refused(build: Callable[[], Ke
         assert code in [found.code for found in caught.value.diagnostics]
         assert all(found.severity is Severity.ERROR for found in caught.value.diagnostics)
         assert all(blame.location is not None for blame in caught.value.blames)
+
+
+def test_a_barrier_that_only_the_last_cta_comes_to_is_not_proven_missing() -> None:
+    kernel = reduction()
+    first, second = positions(kernel, "bar.sync")
+    with pytest.raises(VerificationError, match="PTX621"):
+        verify_assembled(without(kernel, first), kernel.name)
+    verdict = verify_assembled(without(kernel, second), kernel.name)
+    assert [undecided.code for undecided in verdict.undecided] == ["PTX621"]
 
 
 def test_taking_out_nothing_leaves_it_clean() -> None:
@@ -97,7 +131,12 @@ def test_a_row_has_a_length_that_its_threads_share(build: Callable[[int], Kernel
 def test_every_case_has_as_many_elements_as_its_kernel_writes(subject: Subject) -> None:
     cases = list(subject.cases(1, np.random.default_rng(1)))
     assert len(cases) > 1
-    assert all(case.wanted.size == case.source.size and case.grid > 0 for case in cases)
+    assert all(
+        np.prod(case.grid) > 0 and case.wanted.dtype.itemsize == case.source.dtype.itemsize == 4 for case in cases
+    )
+    assert all(case.before is None or case.before.size == case.wanted.size for case in cases)
+    if subject.build not in (reduction, cluster_histogram):
+        assert all(case.wanted.size == case.source.size for case in cases)
 
 
 def test_the_grid_covers_every_element_and_no_more() -> None:

@@ -1,0 +1,104 @@
+"""`y = a * x + y` at the speed of memory: cp.async in stages, so that each thread has many loads under way.
+
+The idea. A multiprocessor has to have some 40 KB of loads under way to keep memory busy. Registers are a poor place to
+wait in: `cp.async` brings what is loaded to shared memory and asks for none. Each thread starts the copies of the
+first pieces before it touches one, and then, for each piece that it finishes, starts another:
+
+    piece       0  1  2  3  4  5  6  7          of 16 bytes of x and of y, for each thread
+    started     |<- STAGES ->|
+    worked on   ^                               wait_group STAGES - 1: all but the newest STAGES - 1 are there
+    next           |<- STAGES ->|
+
+The stages lie in shared memory as a ring: piece p is in stage p mod STAGES.
+
+    stage 0: x of piece 0, 4, ... | y of piece 0, 4, ...        TILE elements each: VECTOR for each thread
+    stage 1: x of piece 1, 5, ... | y of piece 1, 5, ...
+
+A CTA works on PIECES tiles in a row and ends; the hardware starts the next one. See `bulk_copy` for why that is faster
+than CTAs that walk over the whole array.
+
+The rules that make it right, and what the verifier says where one is broken:
+
+* x and y of a piece are one group: what is copied and never committed is seen by no wait (PTX302).
+* `wait_group` counts the groups that may still be under way. So a group is closed for every piece, also an empty one
+  where there is nothing left to start (PTX302 for the wait that then covers too little).
+* A stage is filled again by the thread that has read it, in program order: no barrier. Each thread reads back only what
+  it copied itself, and the wait speaks of a thread's own copies: no barrier there either.
+
+The end of the array. The last operand of a copy says how many of its 16 bytes are read, from all down to none; zeros
+take the place of the others. So no copy is left out, and no branch stands around one. The stores at the end go one by
+one.
+
+Source: PTX ISA, "Data Movement and Conversion Instructions: cp.async", "... cp.async.commit_group", "...
+cp.async.wait_group / cp.async.wait_all"; "Floating Point Instructions: fma".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ptxkit.build import Global, Kernel, Register, f32, s32, u32
+
+THREADS = 256
+VECTOR = 4
+"""Elements that a thread copies at once: 16 bytes, the most that cp.async takes."""
+TILE = THREADS * VECTOR
+"""Elements of a piece of the whole CTA."""
+STAGES = 4
+PIECES = 8
+CHUNK = PIECES * TILE
+"""Elements of a CTA."""
+
+
+def saxpy(*, debug: bool = False) -> Kernel:
+    """`y[i] = a * x[i] + y[i]` for i < count, rounded once; count is below 2**31 - CHUNK.
+
+    Parameters: x, y: f32 arrays, aligned to 16 bytes; a: f32; count: u32. Block: THREADS; grid: `ctas(count)`.
+    """
+    k = Kernel("saxpy", threads=THREADS, debug=debug)
+    x = k.param(Global[f32], "x", align=16)
+    y = k.param(Global[f32], "y", align=16)
+    a = k.param(f32, "a")
+    count = k.param(u32, "count")
+
+    mine = k.tid.x * VECTOR
+    first = k.ctaid.x * CHUNK + mine
+    x, y = x[first], y[first]
+    left = (count - first).reinterpret(s32)
+    stages = k.shared(f32, STAGES * 2 * TILE, align=16, name="stages")[mine]
+
+    def start(piece: int) -> None:
+        """Starts the copies of a piece, or of none behind the last one; always closes a group."""
+        if piece < PIECES:
+            elements = k.max(k.min(left - piece * TILE, VECTOR), 0)
+            size = (elements * f32.size()).reinterpret(u32)
+            slot = stages[piece % STAGES * 2 * TILE]
+            k.cp_async_cg(slot, x[piece * TILE], 16, size)
+            k.cp_async_cg(slot[TILE], y[piece * TILE], 16, size)
+        k.cp_async_commit_group()
+
+    for piece in k.unroll(STAGES - 1):
+        start(piece)
+    for piece in k.unroll(PIECES):
+        start(piece + STAGES - 1)
+        k.cp_async_wait_group(STAGES - 1)
+        slot = stages[piece % STAGES * 2 * TILE]
+        values = zip(k.ld_v4(slot), k.ld_v4(slot[TILE]), strict=True)
+        sums = [k.fma_rn(a, of_x, of_y) for of_x, of_y in values]
+        _store(k, y[piece * TILE], sums, left - piece * TILE)
+    return k
+
+
+def ctas(count: int) -> int:
+    """The grid for `count` elements."""
+    return -(-count // CHUNK)
+
+
+def _store(k: Kernel, place: Global[f32], values: Sequence[Register[f32]], left: Register[s32]) -> None:
+    """Stores as many of the values as there are elements left: at once, or one by one at the end of the array."""
+    with k.if_(left >= VECTOR):
+        k.st_v4(place, values)
+    with k.else_():
+        for offset in range(VECTOR - 1):
+            with k.if_(left > offset):
+                place[offset].store(values[offset])
