@@ -49,7 +49,7 @@ def compile_table() -> Stored:
 
 def encode(instructions: Instructions) -> Stored:
     """A table as plain data."""
-    fields = {name: getattr(instructions, name) for name in instructions.__match_args__}
+    fields: dict[str, Any] = {name: getattr(instructions, name) for name in instructions.__match_args__}
     entries, classes, table = _encode({name: value for name, value in fields.items() if name not in _LATER})
     return entries, classes, table | {name: marshal.dumps(_encode({name: fields[name]})) for name in _LATER}
 
