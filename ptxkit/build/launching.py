@@ -11,43 +11,23 @@ from ptxkit.build.errors import BuildTypeError
 
 if TYPE_CHECKING:
     from ptxkit.build.kernel import Kernel
-    from ptxkit.device import Cubin
-    from ptxkit.device.launcher import Bound
+    from ptxkit.device import Cubin, Launch, Loaded
+    from ptxkit.device.launches import Bindings
 
 Extents: TypeAlias = "int | tuple[int, ...]"
 
 
-class Launch:
-    """A kernel with a geometry: call it with the arguments. What a launch needs is found out once for each context."""
-
-    __slots__ = ("_bound", "_geometry", "_kernel", "_stream")
-
-    def __init__(self, kernel: Kernel, stream: Any, geometry: tuple[Extents | None, ...]) -> None:
-        self._kernel = kernel
-        self._stream = stream
-        self._geometry = geometry
-        self._bound: dict[tuple[int, int], Bound] = {}
-
-    def __call__(self, *arguments: object) -> None:
-        """Launches and does not wait. Errors: `ArgumentError`, `LaunchError`."""
-        from ptxkit.device.submit import current_context, current_stream, stream_handle
-
-        key = (current_context(), self._kernel.version)
-        bound = self._bound.get(key)
-        if bound is None:
-            bound = self._kernel.loaded().bind(*self._geometry)
-            self._bound = {(current_context(), key[1]): bound}
-        stream = current_stream(arguments) if self._stream is None else stream_handle(self._stream)
-        bound(stream, arguments)
-
-
 class Launching:
     """What a kernel can do on a device. A kernel is compiled and loaded once for each device, when it is launched
-    first; it must be complete then."""
+    first; it must be complete then.
+
+    loaded_kernels: by device and version, what is loaded.
+    """
 
     def __init__(self) -> None:
-        self._loaded: dict[tuple[int, int], Any] = {}
+        self.loaded_kernels: dict[tuple[int, int], Loaded] = {}
         self._launches: dict[Any, Launch] = {}
+        self._bindings: dict[Any, Bindings] = {}
 
     def compile(self: Kernel, target: str = "sm_90a", *, verify: bool = True) -> Cubin:  # type: ignore[misc]
         """Machine code for a target; needs no GPU. See `ptxkit.device.compile`."""
@@ -63,14 +43,25 @@ class Launching:
         block: Extents | None = None,
         cluster: Extents | None = None,
         shared: int | None = None,
+        wait: bool = False,
     ) -> Launch:
         """The kernel with a geometry, to be called with the arguments: `k.launch(stream, grid=132)(a, b)`.
 
         stream: of cuda.core, PyTorch or CuPy; None takes the current one of the library that the arrays are from.
         grid: CTAs. block: threads of a CTA, where the kernel does not fix them. cluster: CTAs of a cluster. shared:
-        bytes of launch-sized shared memory, where they are more than the kernel asked for.
+        bytes of launch-sized shared memory, where they are more than the kernel asked for. wait: until the kernel has
+        ended, so that an error says of which kernel, geometry and arguments it is.
         """
-        return Launch(self, stream, (grid, block, cluster, shared))
+        from ptxkit.device.launches import Bindings, Launch
+
+        geometry = (grid, block, cluster, shared)
+        try:
+            bindings = self._bindings.get(geometry)
+        except TypeError:
+            raise BuildTypeError(f"grid, block and cluster are whole numbers or tuples of them: {geometry!r}") from None
+        if bindings is None:
+            bindings = self._bindings[geometry] = Bindings(self, geometry)
+        return Launch(bindings, stream, wait=wait)
 
     def __getitem__(self: Kernel, geometry: Any) -> Launch:  # type: ignore[misc]
         """`k[grid, block](...)` on the current stream; `k[grid](...)` where the kernel fixes its block.
@@ -91,12 +82,8 @@ class Launching:
         """A number that changes when something is added to the kernel."""
         return len(self.body) + len(self.prologue)
 
-    def loaded(self: Kernel) -> Any:  # type: ignore[misc]
+    def loaded(self: Kernel) -> Loaded:  # type: ignore[misc]
         """The kernel on the current device: see `ptxkit.device.load`."""
-        from ptxkit.device import load, use_device
+        from ptxkit.device.launches import loaded
 
-        key = (use_device().device_id, self.version)
-        found = self._loaded.get(key)
-        if found is None:
-            found = self._loaded[key] = load(self)
-        return found
+        return loaded(self)

@@ -20,7 +20,9 @@ from ptxkit.device.errors import (
     NoDeviceError,
     TensorMapError,
 )
+from ptxkit.device.geometry import Geometry
 from ptxkit.device.launcher import Bound, Loaded, device_target, launch, load
+from ptxkit.device.launches import Launch
 from ptxkit.device.libraries import check_device
 from ptxkit.device.memory import DeviceArray, to_device, use_device
 from ptxkit.device.signature import Argument, Signature
@@ -35,6 +37,8 @@ __all__ = [
     "Cubin",
     "DeviceArray",
     "DeviceError",
+    "Geometry",
+    "Launch",
     "LaunchError",
     "Loaded",
     "MissingLibraryError",

@@ -16,6 +16,7 @@ from ptxkit.device.arrays import ArrayView, is_array, view_of
 from ptxkit.device.errors import ArgumentError
 from ptxkit.device.signature import Argument, Signature
 from ptxkit.device.tensormap import TensorMap
+from ptxkit.isa.functions import bits
 
 NUMPY: dict[str, str] = {
     **{f"{kind}{bits}": f"{code}{bits // 8}" for kind, code in (("u", "u"), ("s", "i")) for bits in (8, 16, 32, 64)},
@@ -115,9 +116,7 @@ def _place(argument: Argument) -> str:
 def _address(argument: Argument, array: ArrayView) -> int:
     element = argument.element
     if element is not None and not holds(element, array):
-        raise ArgumentError(
-            f"parameter {argument.name!r} points to .{element}, and the array holds NumPy's {array.kind}{array.size} "
-        )
+        raise ArgumentError(f"parameter {argument.name!r} points to .{element}, and the array holds {array.elements}")
     if not array.is_packed:
         raise ArgumentError(f"parameter {argument.name!r} takes packed elements; this array has gaps or another order")
     if array.address % argument.alignment:
@@ -129,8 +128,17 @@ def _address(argument: Argument, array: ArrayView) -> int:
 
 
 def holds(element: str, array: ArrayView) -> bool:
-    """Whether the elements of an array are of a PTX type; those that NumPy does not have are taken by their size."""
-    code = NUMPY.get(element)
+    """Whether the elements of an array are of a PTX type.
+
+    Types that NumPy lacks are held by arrays that say so, and by raw ones of their size; bytes may be any 8-bit floats,
+    for which PTX has no type in memory. Pairs (`f16x2`) are two elements or one.
+    """
+    code, found = NUMPY.get(element), f"{array.kind}{array.size}"
     if element.startswith("b") and element[1:].isdigit():
         return array.size * 8 == int(element[1:])
-    return code is None or code == f"{array.kind}{array.size}"
+    if code is not None:
+        return code == found or (code == "u1" and bool(array.word) and array.size == 1)
+    single = element.removesuffix("x2")
+    if array.word:
+        return array.word in (element, single)
+    return found == NUMPY.get(single) or (array.kind in "uiV" and array.size * 8 == bits(element))

@@ -1,12 +1,14 @@
 """Arrays of any library as the launch sees them: where they are, of which shape, and what they hold.
 
-Anything that speaks `__cuda_array_interface__` or DLPack is an array.
+Anything that speaks `__cuda_array_interface__` or DLPack is an array. PyTorch's tensors are read by their own methods:
+the interfaces know neither bfloat16 nor 8-bit floating point, and refuse tensors that take part in a gradient.
 """
 
 from __future__ import annotations
 
 import importlib
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -14,38 +16,95 @@ import numpy as np
 from ptxkit.device.errors import ArgumentError
 from ptxkit.records import dataclass
 
+_CODES = {"bool": "b1"} | {
+    f"{word}{size * 8}": f"{letter}{size}"
+    for word, letter in (("uint", "u"), ("int", "i"), ("float", "f"), ("complex", "c"))
+    for size in (1, 2, 4, 8, 16)
+    if (word, size) != ("float", 1)
+}
+"""NumPy's letter and bytes, by PyTorch's names of types; its other types have no letter."""
+
+_WORDS = {
+    "bfloat16": "bf16",
+    "float8_e4m3fn": "e4m3",
+    "float8_e5m2": "e5m2",
+    "float8_e8m0fnu": "ue8m0",
+    "float4_e2m1fn_x2": "e2m1x2",
+}
+"""PTX's words of the types that NumPy lacks, by PyTorch's names; others, such as the `fnuz` types, PTX has not."""
+
+_CUDA = 2
+"""DLPack's number of memory on a GPU; pinned and managed memory have others."""
+
 
 @dataclass(frozen=True, slots=True)
 class ArrayView:
     """An array in device memory. kind: NumPy's letter of the elements, `V` where NumPy has no such type; size: bytes of
-    an element. shape: elements in each dimension; strides: bytes, outermost first as in NumPy."""
+    an element. shape: elements in each dimension; strides: bytes, outermost first as in NumPy. word: what PTX calls the
+    elements (the library, where PTX does not), if NumPy has no such type and the library says it; name: the library's.
+    """
 
     address: int
     kind: str
     size: int
     shape: tuple[int, ...]
     strides: tuple[int, ...]
+    word: str = ""
+    name: str = ""
 
     @property
     def is_packed(self) -> bool:
         """Whether the elements follow one another in the order of the indices, without gaps."""
-        return self.strides == packed_strides(self.shape, self.size) or 0 in self.shape
+        wanted = packed_strides(self.shape, self.size)
+        steps = zip(self.shape, self.strides, wanted, strict=True)
+        return 0 in self.shape or all(extent == 1 or step == packed for extent, step, packed in steps)
+
+    @property
+    def elements(self) -> str:
+        """What it holds, for messages."""
+        return self.name or f"NumPy's {self.kind}{self.size}"
 
 
 def is_array(value: object) -> bool:
     """Whether a value speaks one of the interfaces of arrays."""
-    if isinstance(value, np.generic):
+    return _speaks(type(value))
+
+
+@cache
+def _speaks(kind: type) -> bool:
+    """Asks the type: what is asked of a tensor itself can fail for its contents."""
+    if issubclass(kind, np.generic):
         return False
-    return any(hasattr(value, name) for name in ("__cuda_array_interface__", "__dlpack__", "__array_interface__"))
+    return any(hasattr(kind, name) for name in ("__cuda_array_interface__", "__dlpack__", "__array_interface__"))
+
+
+def is_tensor(value: object) -> bool:
+    """Whether a value is a tensor of PyTorch, or of a class derived from that."""
+    return _is_tensor(type(value))
+
+
+@cache
+def _is_tensor(kind: type) -> bool:
+    return any(base.__name__ == "Tensor" and base.__module__ == "torch" for base in kind.__mro__)
+
+
+def device_of(value: Any) -> int | None:
+    """The number of the GPU that an array is on; None where it does not say, or all can reach it."""
+    if not hasattr(type(value), "__dlpack_device__"):
+        return None
+    kind, number = value.__dlpack_device__()
+    return int(number) if int(kind) == _CUDA else None
 
 
 def view_of(value: Any, what: str) -> ArrayView:
     """The array; `ArgumentError` that names `what` it was given for, where it is not in device memory."""
+    if is_tensor(value):
+        return _from_torch(value, what)
     if isinstance(value, np.ndarray):
         raise ArgumentError(f"{what}; this array is in host memory")
     try:
         interface = value.__cuda_array_interface__
-    except (AttributeError, TypeError):  # PyTorch raises either where the interface cannot say the type (bfloat16)
+    except (AttributeError, TypeError):
         return _from_dlpack(value, what)
     kind = interface["typestr"][1]
     size = int(interface["typestr"][2:])
@@ -54,6 +113,17 @@ def view_of(value: Any, what: str) -> ArrayView:
     return ArrayView(
         interface["data"][0], kind, size, shape, packed_strides(shape, size) if strides is None else tuple(strides)
     )
+
+
+def _from_torch(value: Any, what: str) -> ArrayView:
+    if not value.is_cuda:
+        where = "in host memory" if value.device.type == "cpu" else f"on the device {str(value.device)!r}"
+        raise ArgumentError(f"{what}; this tensor is {where}")
+    name = str(value.dtype).removeprefix("torch.")
+    size = value.element_size()
+    strides = tuple(stride * size for stride in value.stride())
+    kind = _CODES.get(name, "V")[0]
+    return ArrayView(value.data_ptr(), kind, size, tuple(value.shape), strides, _WORDS.get(name, ""), str(value.dtype))
 
 
 def _from_dlpack(value: Any, what: str) -> ArrayView:

@@ -19,6 +19,7 @@ from ptxkit.device import assembler, store
 from ptxkit.device.errors import CompileError, Complaint, DeviceError
 from ptxkit.device.libraries import nvjitlink
 from ptxkit.device.signature import Signature, of_kernel, of_module
+from ptxkit.diagnostics import Verdict
 from ptxkit.records import dataclass, field
 from ptxkit.syntax import tree
 
@@ -31,13 +32,15 @@ _LOG_LINE = re.compile(r"ptxas .*?, line (\d+); (error|warning|fatal)\s*: (.*)")
 
 @dataclass(frozen=True, slots=True)
 class Cubin:
-    """Machine code for one target. kernels: what may be launched from it. log: what the compiler remarked."""
+    """Machine code for one target. kernels: what may be launched from it. log: what the compiler remarked. undecided:
+    what the verifier left open, as `PTX302: reason (ptx:12)`; None where it was not asked."""
 
     code: bytes = field(repr=False)
     target: str
     kernels: tuple[Signature, ...]
     ptx: str = field(repr=False)
     log: str = field(repr=False, default="")
+    undecided: tuple[str, ...] | None = field(repr=False, default=None)
 
     def kernel(self, name: str | None = None) -> Signature:
         """The kernel of that name; without a name, the only one."""
@@ -78,16 +81,22 @@ def compile(  # noqa: A001  (what the step is called everywhere)
     entry = store.Entry(prepared.text, target, (*lines, *options), verify, compiler)
     found = store.find(entry) if cache else None
     if found is not None:
-        return Cubin(found[0], target, prepared.kernels, prepared.text, found[1])
-    if verify:
-        verify_assembled(prepared.assembled, prepared.name)
+        return Cubin(found.code, target, prepared.kernels, prepared.text, found.log, found.undecided)
+    undecided = open_questions(verify_assembled(prepared.assembled, prepared.name)) if verify else None
     if whole:
         code, log = _assemble(prepared, target, [*lines, *options])
     else:
         code, log = _link(nvjitlink(), prepared, [f"-arch={target}", *lines, *options])
     if cache:
-        store.keep(entry, code, log)
-    return Cubin(code, target, prepared.kernels, prepared.text, log)
+        store.keep(entry, store.Found(code, log, undecided))
+    return Cubin(code, target, prepared.kernels, prepared.text, log, undecided)
+
+
+def open_questions(verdict: Verdict) -> tuple[str, ...]:
+    """What a verifier left open, a sentence each."""
+    return tuple(
+        f"{each.code}: {each.reason} (ptx:{each.source.position(each.span.start)[0]})" for each in verdict.undecided
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,33 +1,42 @@
-"""Launching: an explicit stream, a geometry, arguments checked against the kernel's signature."""
+"""Launching: a kernel on a device, its geometry bound once, its arguments checked against its signature each time."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from math import prod
+from typing import Any
 
 from ptxkit.build import Kernel
-from ptxkit.device import assembler
-from ptxkit.device.compiler import Cubin, compile  # noqa: A004
+from ptxkit.device import assembler, submit
+from ptxkit.device.compiler import Cubin, compile, open_questions  # noqa: A004
 from ptxkit.device.errors import LaunchError
+from ptxkit.device.failures import failure
+from ptxkit.device.geometry import PORTABLE_CLUSTER, Extents, Geometry, geometry
 from ptxkit.device.libraries import check_device, checked, core, driver
 from ptxkit.device.marshal import Marshal
 from ptxkit.device.signature import Signature, of_kernel
-from ptxkit.device.submit import Shape, stream_handle, submit
+from ptxkit.device.streams import stream_handle
+from ptxkit.device.submit import Frame
 
-Extents: TypeAlias = int | tuple[int, ...]
-
-ORDINARY_DYNAMIC_SHARED = 48 * 1024
-"""Bytes of launch-sized shared memory that a kernel may have without asking for more."""
+ORDINARY_SHARED = 48 * 1024
+"""Bytes of shared memory that a CTA may have without asking for more."""
 
 
 class Loaded:
-    """A kernel that is on the current device: compiled and loaded once, launched often."""
+    """A kernel that is on the current device: compiled and loaded once, launched often.
 
-    def __init__(self, signature: Signature, kernel: Any, device: Any) -> None:
+    undecided: what the verifier left open, a sentence each; None where it was not asked.
+    """
+
+    def __init__(
+        self, signature: Signature, kernel: Any, device: Any, undecided: tuple[str, ...] | None = None
+    ) -> None:
         self.signature = signature
         self.kernel = kernel
         self.device = device
-        self.marshal = Marshal(signature)
+        self.undecided = undecided
+        self.marshal = Marshal(signature, device.device_id)
+        self._bound: dict[tuple[object, ...], Bound] = {}
 
     def launch(
         self,
@@ -50,79 +59,75 @@ class Loaded:
         self, grid: Extents, block: Extents | None = None, cluster: Extents | None = None, shared: int | None = None
     ) -> Bound:
         """The kernel with a geometry, checked once: for launches that follow one another. Errors: `LaunchError`."""
-        return Bound(self, _three(grid), _three(self._block(block)), self._cluster(cluster), self._shared(shared))
+        key = (grid, block, cluster, shared)
+        found = self._bound.get(key)
+        if found is None:
+            wanted = geometry(self.signature, grid, block, cluster, shared)
+            self._prepare(wanted)
+            found = self._bound[key] = Bound(self, wanted)
+        return found
 
     @property
     def handle(self) -> int:
         """The driver's kernel."""
         return int(getattr(self.kernel, "handle", None) or self.kernel._handle)
 
-    def _cluster(self, cluster: Extents | None) -> tuple[int, int, int] | None:
-        """The cluster to ask for: none where the kernel is compiled for one, which must be the same."""
-        wanted = self.signature.cluster
-        if wanted is None:
-            return None if cluster is None else _three(cluster)
-        if cluster is not None and _three(cluster) != wanted:
-            raise LaunchError(f"kernel {self.signature.name!r} is written for clusters of {wanted}, not {cluster}")
-        return None
-
-    def _block(self, block: Extents | None) -> Extents:
-        wanted = self.signature.threads
-        if wanted is None:
-            if block is None:
-                raise LaunchError(f"kernel {self.signature.name!r} fixes no block; give block=")
-            return block
-        if block is not None and _three(block) != wanted:
-            raise LaunchError(f"kernel {self.signature.name!r} is written for {wanted} threads, not {block}")
-        return wanted
-
-    def _shared(self, shared: int | None) -> int:
-        least = self.signature.dynamic_shared
-        size = least if shared is None else shared
-        if size < least:
-            raise LaunchError(
-                f"kernel {self.signature.name!r} needs {least} bytes of launch-sized shared memory, not {size}"
-            )
+    def _prepare(self, wanted: Geometry) -> None:
+        """Asks the driver for what a launch does not have by itself; `LaunchError` where the device has not as much."""
+        attributes = driver().CUfunction_attribute
+        size = wanted.shared + self._attribute(attributes.CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)
         limit = self.device.properties.max_shared_memory_per_block_optin
         if size > limit:
-            raise LaunchError(f"{size} bytes of shared memory; {self.device.name} gives a CTA at most {limit}")
-        if size > ORDINARY_DYNAMIC_SHARED:
-            self._allow(size)
-        return size
+            static = f" with the {size - wanted.shared} that the kernel declares" if size != wanted.shared else ""
+            raise LaunchError(f"{size} bytes of shared memory{static}; {self.device.name} gives a CTA at most {limit}")
+        if size > ORDINARY_SHARED:
+            self._allow(attributes.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, wanted.shared)
+        cluster = wanted.cluster or self.signature.cluster
+        if cluster is not None and prod(cluster) > PORTABLE_CLUSTER:
+            self._allow(attributes.CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1)
 
-    def _allow(self, size: int) -> None:
+    def _attribute(self, attribute: Any) -> int:
         api = driver()
-        attribute = api.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
-        device = api.CUdevice(self.device.device_id)
-        checked(
-            api.cuKernelSetAttribute(attribute, size, self.handle, device), f"asking for {size} bytes of shared memory"
-        )
+        result = api.cuKernelGetAttribute(attribute, self.handle, api.CUdevice(self.device.device_id))
+        checked(result, f"asking for {attribute.name} of {self.signature.name!r}")
+        return int(result[1])
+
+    def _allow(self, attribute: Any, value: int) -> None:
+        api = driver()
+        result = api.cuKernelSetAttribute(attribute, value, self.handle, api.CUdevice(self.device.device_id))
+        checked(result, f"setting {attribute.name} of {self.signature.name!r} to {value}")
 
 
 class Bound:
-    """A kernel with a geometry."""
+    """A kernel with a geometry. Frames are used again, but never by two threads at once."""
 
-    __slots__ = ("_block", "_cluster", "_grid", "_handle", "_is_empty", "_loaded", "_shared")
+    __slots__ = ("_free", "_handle", "_launch", "_marshal", "geometry", "loaded")
 
-    def __init__(self, loaded: Loaded, grid: Shape, block: Shape, cluster: Shape | None, shared: int) -> None:
-        self._loaded = loaded
-        self._handle = loaded.handle
-        self._grid, self._block, self._cluster = grid, block, cluster
-        self._shared = shared
-        self._is_empty = 0 in grid
+    def __init__(self, loaded: Loaded, geometry: Geometry) -> None:
+        self.loaded = loaded
+        self.geometry = geometry
+        self._handle = submit.handle(loaded.handle)
+        self._marshal = loaded.marshal
+        self._free: list[Frame] = []
+        self._launch = submit.nothing if geometry.is_empty else submit.launch_function()
 
     def __call__(self, stream: int, arguments: Sequence[object]) -> None:
-        """Launches on a stream, given by its handle, and does not wait. Errors: `ArgumentError`, `DeviceError`."""
-        marshal = self._loaded.marshal
-        buffer = marshal.pack(arguments)
-        if not self._is_empty:  # an empty grid runs no thread; the driver would call it an error
-            result = submit(
-                self._handle, buffer.parameters, stream, self._grid, self._block, self._cluster, self._shared
-            )
-            if result[0]:
-                name = self._loaded.signature.name
-                checked(result, f"launching {name!r} with grid {self._grid} and block {self._block}")
-        marshal.release(buffer)
+        """Launches on a stream, given by its handle, and does not wait. Errors: `ArgumentError`, `LaunchError`."""
+        marshal = self._marshal
+        if len(arguments) != marshal.count:
+            marshal.refuse_count(len(arguments))
+        packed = [pack(value) for pack, value in zip(marshal.packers, arguments)]  # noqa: B905  (counted above)
+        try:
+            frame = self._free.pop()
+        except IndexError:
+            frame = Frame(self.geometry, marshal.layout.size, marshal.places)
+        marshal.layout.pack_into(frame.memory, frame.start, *packed)
+        if stream != frame.stream:
+            frame.use(stream)
+        status = self._launch(frame.config, self._handle, frame.parameters, None)
+        self._free.append(frame)  # the driver has copied it
+        if status:
+            raise failure(self.loaded, self.geometry, stream, arguments, status)
 
 
 def load(source: Kernel | Cubin, name: str | None = None, *, verify: bool = True) -> Loaded:
@@ -140,16 +145,15 @@ def load(source: Kernel | Cubin, name: str | None = None, *, verify: bool = True
         source = compile(source, device_target(device.compute_capability), verify=verify)
     signature = source.kernel(name)
     code = module.ObjectCode.from_cubin(source.code)
-    return Loaded(signature, code.get_kernel(signature.name), device)
+    return Loaded(signature, code.get_kernel(signature.name), device, source.undecided)
 
 
 def _load_text(kernel: Kernel, device: Any, *, verify: bool) -> Loaded:
     """Lets the driver compile a kernel, as a whole program; it keeps what it compiled."""
-    if verify:
-        kernel.verify()
+    undecided = open_questions(kernel.verify()) if verify else None
     signature = of_kernel(kernel)
     code = core().ObjectCode.from_ptx(str(kernel).encode() + b"\0")
-    return Loaded(signature, code.get_kernel(signature.name), device)
+    return Loaded(signature, code.get_kernel(signature.name), device, undecided)
 
 
 def launch(
@@ -173,12 +177,3 @@ def device_target(capability: tuple[int, int]) -> str:
     """The target of a device, with its architecture-specific instructions where it has any: `sm_90a` of (9, 0)."""
     major, minor = capability
     return f"sm_{major}{minor}" + ("a" if major >= 9 else "")
-
-
-def _extents(shape: Extents) -> tuple[int, ...]:
-    return (shape,) if isinstance(shape, int) else tuple(shape)
-
-
-def _three(shape: Extents) -> tuple[int, int, int]:
-    x, y, z = (*_extents(shape), 1, 1)[:3]
-    return x, y, z

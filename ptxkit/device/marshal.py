@@ -1,24 +1,24 @@
 """Arguments to parameters, fast: a launch should cost the host little more than the driver's call.
 
-What occurs in every launch of a loop (PyTorch's tensors of the right type, whole numbers in range, encoded tensor maps)
-is checked and packed here with few steps. Everything else, and everything that does not fit, goes the careful way of
-`arguments`, which words the errors.
+What occurs in every launch of a loop (PyTorch's tensors, whole numbers in range, numbers for floating point, encoded
+tensor maps) is checked here in few steps, with what was found out about its type kept. Everything else, everything
+seen for the first time and everything that does not fit goes the careful way of `arguments`, which words the errors.
 
 Source: CUDA Driver API, "Execution Control: cuLaunchKernel" (kernelParams).
 """
 
 from __future__ import annotations
 
-import ctypes
 import struct
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from ptxkit.device.arguments import NUMPY, convert, holds
-from ptxkit.device.arrays import ArrayView
+from ptxkit.device.arguments import NUMPY, convert
+from ptxkit.device.arrays import device_of, is_tensor
 from ptxkit.device.errors import ArgumentError
+from ptxkit.device.memory import can_reach
 from ptxkit.device.signature import Argument, Signature
 from ptxkit.device.tensormap import TensorMap
 
@@ -30,11 +30,17 @@ _MAP = 64
 
 
 class Marshal:
-    """Packs the arguments of one kernel. Buffers are used again, but never by two threads at once."""
+    """Checks and packs the arguments of one kernel on one device.
 
-    def __init__(self, signature: Signature) -> None:
+    packers: one a parameter; each gives what `layout` writes. places: where each parameter begins.
+    """
+
+    __slots__ = ("_signature", "count", "layout", "packers", "places")
+
+    def __init__(self, signature: Signature, device: int) -> None:
         self._signature = signature
-        self._packers = [_packer(argument) for argument in signature.arguments]
+        self.count = len(signature.arguments)
+        self.packers = [_packer(argument, device) for argument in signature.arguments]
         text, places, end = "=", [], 0
         for argument in signature.arguments:
             size, unit, letter = _slot(argument)
@@ -42,43 +48,24 @@ class Marshal:
             text += f"{place - end}x{letter}"
             places.append(place)
             end = place + size
-        self._format = struct.Struct(text)
-        self._places = places
-        self._free: list[_Buffer] = []
+        self.layout = struct.Struct(text)
+        self.places = tuple(places)
 
-    def pack(self, values: Sequence[object]) -> _Buffer:
-        """The parameters in memory; give the buffer back with `release` when the driver has read it."""
-        packers = self._packers
-        if len(values) != len(packers):
-            names = ", ".join(argument.name for argument in self._signature.arguments) or "none"
-            raise ArgumentError(
-                f"kernel {self._signature.name!r} takes {len(packers)} arguments ({names}), not {len(values)}"
-            )
-        packed = [packer(value) for packer, value in zip(packers, values, strict=True)]
-        buffer = self._free.pop() if self._free else _Buffer(self._format.size, self._places)
-        self._format.pack_into(buffer.memory, buffer.start, *packed)
-        return buffer
+    def refuse_count(self, given: int) -> None:
+        """`ArgumentError` for another number of arguments."""
+        names = ", ".join(argument.name for argument in self._signature.arguments) or "none"
+        raise ArgumentError(f"kernel {self._signature.name!r} takes {self.count} arguments ({names}), not {given}")
 
-    def release(self, buffer: _Buffer) -> None:
-        """The buffer may be used again."""
-        self._free.append(buffer)
-
-
-class _Buffer:
-    """Memory for the parameters of one launch. parameters: the address of an array of pointers to each."""
-
-    __slots__ = ("_pointers", "memory", "parameters", "start")
-
-    def __init__(self, size: int, places: Sequence[int]) -> None:
-        self.memory = ctypes.create_string_buffer(size + _MAP)
-        address = ctypes.addressof(self.memory)
-        self.start = -address % _MAP
-        self._pointers = (ctypes.c_void_p * max(len(places), 1))(*(address + self.start + place for place in places))
-        self.parameters = ctypes.addressof(self._pointers)
+    def pack(self, memory: Any, start: int, values: Sequence[object]) -> None:
+        """Writes the parameters; `ArgumentError` for what does not fit."""
+        if len(values) != self.count:
+            self.refuse_count(len(values))
+        packed = [packer(value) for packer, value in zip(self.packers, values, strict=True)]
+        self.layout.pack_into(memory, start, *packed)
 
 
 def _slot(argument: Argument) -> tuple[int, int, str]:
-    """(bytes, alignment, letter of `struct`) of a parameter in the buffer."""
+    """(bytes, alignment, letter of `struct`) of a parameter in memory."""
     if argument.type is None:
         size = argument.size or 0
         return size, _MAP, f"{size}s"
@@ -92,58 +79,73 @@ def _slot(argument: Argument) -> tuple[int, int, str]:
     return int(code[1]), _SLOT, letter
 
 
-def _packer(argument: Argument) -> Packer:
+def _packer(argument: Argument, device: int) -> Packer:
     if argument.type is None:
         return _block_packer(argument)
     if argument.space is not None:
-        return _pointer_packer(argument)
+        return _pointer_packer(argument, device)
     code = NUMPY.get(argument.type, "")
     if code[:1] in ("u", "i"):
-        return _integer_packer(argument, code)
-
-    def other(value: Any) -> Any:
-        return convert(argument, value).item()
-
-    return other
+        return _integer_packer(code, _pointer_packer(argument, device))
+    return _floating_packer(argument, code)
 
 
-def _integer_packer(argument: Argument, code: str) -> Packer:
+def _integer_packer(code: str, other: Packer) -> Packer:
+    """other: takes what is no small number; of 64 bits also arrays, as PTX that compilers write has plain numbers."""
     limits = np.iinfo(np.dtype(code))
     low, high = int(limits.min), int(limits.max)
 
     def pack(value: Any) -> Any:
         if type(value) is int and low <= value <= high:
             return value
-        return convert(argument, value).item()
+        return other(value)
 
     return pack
 
 
-def _pointer_packer(argument: Argument) -> Packer:
-    """PyTorch's tensors tell place, type and order in three calls; which of its types fit is asked once for each."""
-    fitting: dict[Any, bool] = {}
+def _floating_packer(argument: Argument, code: str) -> Packer:
+    is_double = code == "f8"
+
+    def pack(value: Any) -> Any:
+        if is_double and type(value) is float:
+            return value
+        return convert(argument, value).item()  # narrower ones are rounded, and may overflow, as NumPy has it
+
+    return pack
+
+
+def _pointer_packer(argument: Argument, device: int) -> Packer:
+    """PyTorch's tensors tell type, place, address and order in four calls; which of its types fit is kept."""
+    tensors: set[type] = set()
+    fitting: set[Any] = set()
     mask = argument.alignment - 1
 
     def pack(value: Any) -> Any:
-        if type(value).__name__ == "Tensor" and hasattr(value, "data_ptr") and value.is_cuda and value.is_contiguous():
-            kind = value.dtype
-            fits = fitting.get(kind)
-            if fits is None:
-                fits = fitting[kind] = _fits(argument, kind, value.element_size())
+        if type(value) in tensors and value.dtype in fitting and value.get_device() == device:
             address = value.data_ptr()
-            if fits and not address & mask:
+            if not address & mask and value.is_contiguous():
                 return address
-        return int(convert(argument, value))
+        return careful(value)
+
+    def careful(value: Any) -> int:
+        address = int(convert(argument, value))
+        _check_place(argument, value, device)
+        if is_tensor(value):
+            tensors.add(type(value))
+            fitting.add(value.dtype)
+        return address
 
     return pack
 
 
-def _fits(argument: Argument, kind: Any, size: int) -> bool:
-    """Whether a pointer parameter takes elements of one of PyTorch's types."""
-    if argument.element is None:
-        return True
-    letter = "f" if kind.is_floating_point else "u" if "uint" in str(kind) else "i"
-    return holds(argument.element, ArrayView(0, "V" if "bfloat" in str(kind) else letter, size, (), ()))
+def _check_place(argument: Argument, value: object, device: int) -> None:
+    """`ArgumentError` for an array of another GPU that this one cannot reach."""
+    place = device_of(value)
+    if place is not None and place != device and not can_reach(int(convert(argument, value))):
+        raise ArgumentError(
+            f"parameter {argument.name!r}: the array is on GPU {place}, and the kernel is launched on GPU {device}, "
+            "which cannot reach it"
+        )
 
 
 def _block_packer(argument: Argument) -> Packer:

@@ -54,6 +54,13 @@ def to_device(host: np.ndarray[Any, Any]) -> DeviceArray:
     return made
 
 
+def can_reach(address: int) -> bool:
+    """Whether the current device can use memory at an address, which may be another's."""
+    api = driver()
+    result = api.cuPointerGetAttribute(api.CUpointer_attribute.CU_POINTER_ATTRIBUTE_DEVICE_POINTER, address)
+    return bool(result[0] == api.CUresult.CUDA_SUCCESS)
+
+
 def use_device() -> Any:
     """Makes the first GPU current and gives its `cuda.core.Device`; `NoDeviceError` where there is none."""
     check_device()

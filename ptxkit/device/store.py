@@ -39,22 +39,31 @@ class Entry:
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
-def find(entry: Entry) -> tuple[bytes, str] | None:
-    """The machine code and the compiler's log; None where there is no sound entry."""
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What an entry holds: machine code, the compiler's log, and what the verifier left open, if it was asked."""
+
+    code: bytes
+    log: str
+    undecided: tuple[str, ...] | None = None
+
+
+def find(entry: Entry) -> Found | None:
+    """What is kept; None where there is no sound entry."""
     folder = user_folder()
     found = None if folder is None else read(_path(folder, entry), _key(entry))
     match found:
-        case (bytes(code), str(log)):
-            return code, log
+        case (bytes(code), str(log), None | tuple() as undecided):
+            return Found(code, log, undecided)
     return None
 
 
-def keep(entry: Entry, code: bytes, log: str) -> None:
+def keep(entry: Entry, made: Found) -> None:
     """Keeps what was compiled, where that can be done."""
     folder = user_folder()
     if folder is not None:
         with suppress(OSError):
-            write(_path(folder, entry), _key(entry), (code, log))
+            write(_path(folder, entry), _key(entry), (made.code, made.log, made.undecided))
             clear(folder, _PREFIX, _KEPT)
 
 

@@ -1,95 +1,109 @@
-"""The driver's launch, and the streams it takes.
+"""The driver's launch, with everything that stays the same from launch to launch laid out beforehand.
 
-`cuda.core.launch` passes numbers and buffers, but no structures by value in all of its versions; tensor maps are
-structures. So parameters are laid out by `marshal`, and the driver gets a pointer to each.
+The driver's `cuLaunchKernelEx` reads a structure with geometry, stream and attributes, and a table of pointers to the
+parameters. A `Frame` is that memory, made once and used again: a launch writes the parameters into it, and the stream
+where it is another. `cuda.core.launch` and `cuda.bindings` make those structures anew from Python objects for each
+launch, and neither takes a structure in memory that is filled already; so the driver's function is called through
+`ctypes`, at the address that `cuda.bindings` knows.
 
-Source: CUDA Driver API, "Execution Control: cuLaunchKernel, cuLaunchKernelEx".
+Source: CUDA Driver API, "Execution Control: cuLaunchKernelEx", "Data types used by CUDA driver: CUlaunchConfig".
 """
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Sequence
+import ctypes
+from collections.abc import Callable, Sequence
 from functools import cache
-from types import ModuleType
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
-from ptxkit.device.errors import LaunchError
-from ptxkit.device.libraries import driver
+from ptxkit.device.geometry import Geometry
+from ptxkit.device.libraries import checked, driver
 
-Shape = tuple[int, int, int]
-
-_api = cache(driver)
-
-
-def submit(
-    kernel: int, parameters: int, stream: int, grid: Shape, block: Shape, cluster: Shape | None, shared: int
-) -> tuple[Any, ...]:
-    """Launches; gives the driver's answer."""
-    api = _api()
-    if cluster is None:
-        result: tuple[Any, ...] = api.cuLaunchKernel(kernel, *grid, *block, shared, stream, parameters, 0)
-        return result
-    return _submit_clusters(api, (kernel, parameters, stream, shared), grid, block, cluster)
+_MAP = 64
+"""To which a block of bytes is aligned: a tensor map needs as much."""
+_CLUSTER = 4
+"""CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION"""
 
 
-def _submit_clusters(
-    api: ModuleType, what: tuple[int, int, int, int], grid: Shape, block: Shape, cluster: Shape
-) -> tuple[Any, ...]:
-    kernel, parameters, stream, shared = what
-    config = api.CUlaunchConfig()
-    config.gridDimX, config.gridDimY, config.gridDimZ = grid
-    config.blockDimX, config.blockDimY, config.blockDimZ = block
-    config.sharedMemBytes = shared
-    config.hStream = stream
-    attribute = api.CUlaunchAttribute()
-    attribute.id = api.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
-    attribute.value.clusterDim.x, attribute.value.clusterDim.y, attribute.value.clusterDim.z = cluster
-    config.attrs = [attribute]
-    config.numAttrs = 1
-    result: tuple[Any, ...] = api.cuLaunchKernelEx(config, kernel, parameters, 0)
-    return result
+class _Attribute(ctypes.Structure):
+    """CUlaunchAttribute"""
+
+    _fields_ = (("id", ctypes.c_uint32), ("pad", ctypes.c_uint32), ("value", ctypes.c_uint32 * 16))
 
 
-def current_context() -> int:
-    """The driver's current context, 0 where there is none."""
-    return int(_api().cuCtxGetCurrent()[1])
+class Config(ctypes.Structure):
+    """CUlaunchConfig"""
+
+    _fields_ = (
+        ("grid", ctypes.c_uint32 * 3),
+        ("block", ctypes.c_uint32 * 3),
+        ("shared", ctypes.c_uint32),
+        ("stream", ctypes.c_void_p),
+        ("attributes", ctypes.POINTER(_Attribute)),
+        ("count", ctypes.c_uint32),
+    )
 
 
-@runtime_checkable
-class StreamLike(Protocol):
-    """What `cuda.core` takes for a stream."""
+class Frame:
+    """What the driver reads of one launch. places: where in the parameters' memory each begins.
 
-    def __cuda_stream__(self) -> tuple[int, int]: ...
+    memory, start: the parameters, which begin at `start`. config, parameters: arguments of the driver's function.
+    """
+
+    __slots__ = ("_attributes", "_config", "_pointers", "config", "memory", "parameters", "start", "stream")
+
+    def __init__(self, geometry: Geometry, size: int, places: Sequence[int]) -> None:
+        self.memory = ctypes.create_string_buffer(size + _MAP)
+        address = ctypes.addressof(self.memory)
+        self.start = -address % _MAP
+        self._pointers = (ctypes.c_void_p * max(len(places), 1))(*(address + self.start + place for place in places))
+        self._attributes = (_Attribute * 1)()
+        self._config = Config(geometry.grid, geometry.block, geometry.shared, None, self._attributes, 0)
+        if geometry.cluster is not None:
+            self._attributes[0].id = _CLUSTER
+            self._attributes[0].value[:3] = geometry.cluster
+            self._config.count = 1
+        self.stream = 0
+        self.config = ctypes.c_void_p(ctypes.addressof(self._config))
+        self.parameters = ctypes.c_void_p(ctypes.addressof(self._pointers))
+
+    def use(self, stream: int) -> None:
+        """Says on which stream to launch."""
+        self._config.stream = self.stream = stream
 
 
-def stream_handle(stream: object) -> int:
-    """The driver's handle of a stream; `LaunchError` where it is none."""
-    for name in ("cuda_stream", "ptr"):  # PyTorch's and CuPy's names for the handle
-        handle = getattr(stream, name, None)
-        if isinstance(handle, int):
-            return handle
-    if isinstance(stream, StreamLike):
-        return int(stream.__cuda_stream__()[1])
-    raise LaunchError(f"a stream of cuda.core, PyTorch or CuPy is needed, not {type(stream).__name__}")
+LaunchFunction = Callable[[ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, None], int]
+"""(configuration, kernel, parameters, nothing) -> the driver's status."""
 
 
-def current_stream(arguments: Sequence[object]) -> int:
-    """The handle of the current stream of the library that the arrays are from; 0, the default stream, for others."""
-    for argument in arguments:
-        find = _CURRENT.get(type(argument).__module__.partition(".")[0])
-        if find is not None:
-            return find()
+@cache
+def launch_function() -> LaunchFunction:
+    """`cuLaunchKernelEx`. Other threads run while it waits for room in the queue of the device."""
+    result = driver().cuGetProcAddress(b"cuLaunchKernelEx", 12000, 0)
+    checked(result, "finding cuLaunchKernelEx")
+    # No types are declared: it is only called with objects of `ctypes`, which then need no look-up of a conversion.
+    return ctypes.CFUNCTYPE(ctypes.c_int)(int(result[1]))
+
+
+def nothing(*_: object) -> int:
+    """Stands for the driver's function where a grid is empty: no thread runs, and the driver would call it an error."""
     return 0
 
 
-def _of_torch() -> int:
-    return int(_module("torch").cuda.current_stream().cuda_stream)
+def handle(kernel: int) -> ctypes.c_void_p:
+    """A kernel as an argument of the driver's function."""
+    return ctypes.c_void_p(kernel)
 
 
-def _of_cupy() -> int:
-    return int(_module("cupy").cuda.get_current_stream().ptr)
+@cache
+def _current_context() -> Callable[[], tuple[Any, Any]]:
+    function: Callable[[], tuple[Any, Any]] = driver().cuCtxGetCurrent
+    return function
 
 
-_module = cache(importlib.import_module)
-_CURRENT = {"torch": _of_torch, "cupy": _of_cupy}
+def current_context() -> int:
+    """The driver's current context, 0 where there is none, or no driver."""
+    try:
+        return int(_current_context()()[1])
+    except RuntimeError:
+        return 0

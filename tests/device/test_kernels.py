@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ptxkit.kernels.check import SUBJECTS, Subject, check
+from ptxkit.kernels.cases import SUBJECTS, Subject
+from ptxkit.kernels.check import check
 
 
 @pytest.mark.device

@@ -10,17 +10,30 @@ import numpy as np
 import pytest
 
 from ptxkit.build import Global, Kernel, f32, u32
-from ptxkit.device import ArgumentError, DeviceError, LaunchError, check_device, device_target, launch, launcher, load
+from ptxkit.device import (
+    ArgumentError,
+    DeviceError,
+    LaunchError,
+    check_device,
+    device_target,
+    failures,
+    launch,
+    load,
+    submit,
+)
 from ptxkit.device.launcher import Loaded
 from ptxkit.device.memory import DeviceArray, to_device, use_device
 from ptxkit.device.signature import Argument, Signature
+from ptxkit.device.submit import Config
 from ptxkit.kernels import bulk_add_one
 from tests.device.conftest import reason
+from tests.device.test_arguments import Fake
 
 
 @pytest.mark.skipif(reason() is None, reason="this machine has a GPU")
 def test_without_a_gpu_launching_says_so_in_one_sentence() -> None:
-    for attempt in (check_device, lambda: load(bulk_add_one()), lambda: launch(None, bulk_add_one(), grid=1)):
+    kernel = bulk_add_one()
+    for attempt in (check_device, lambda: load(kernel), lambda: launch(None, kernel, grid=1), kernel[1]):
         with pytest.raises(DeviceError, match="so kernels can be compiled but not launched") as caught:
             attempt()
         assert "\n" not in str(caught.value)
@@ -48,8 +61,54 @@ class FakeKernel:
     handle = 5
 
 
-def loaded(**options: Any) -> Loaded:
-    return Loaded(Signature("k", (), **options), FakeKernel(), Limits())
+def loaded(*arguments: Argument, **options: Any) -> Loaded:
+    return Loaded(Signature("k", arguments, **options), FakeKernel(), Limits())
+
+
+class FakeStream:
+    """A stream as PyTorch shows it."""
+
+    cuda_stream = 77
+
+
+@dataclass
+class Submitted:
+    """A launch as the driver reads it, with its parameters as words of 32 bits."""
+
+    kernel: int
+    words: list[int]
+    stream: int
+    grid: tuple[int, ...]
+    block: tuple[int, ...]
+    cluster: tuple[int, ...] | None
+    shared: int
+
+
+class Driver:
+    """Stands for the driver's function: reads what it is given, and answers with `status`."""
+
+    def __init__(self) -> None:
+        self.calls: list[Submitted] = []
+        self.status = 0
+        self.count = 1
+
+    def __call__(self, config: Any, kernel: Any, parameters: Any, extra: None) -> int:
+        found = Config.from_address(config.value)
+        cluster = tuple(found.attributes[0].value[:3]) if found.count else None
+        places = (ctypes.c_void_p * self.count).from_address(parameters.value)
+        words = [ctypes.c_uint32.from_address(place).value for place in places if place]
+        shape = tuple(found.grid), tuple(found.block), cluster
+        self.calls.append(Submitted(kernel.value, words, found.stream or 0, *shape, found.shared))
+        return self.status
+
+
+@pytest.fixture
+def driver(monkeypatch: pytest.MonkeyPatch) -> Driver:
+    found = Driver()
+    monkeypatch.setattr(submit, "launch_function", lambda: found)
+    monkeypatch.setattr(Loaded, "_attribute", lambda *_: 0)
+    monkeypatch.setattr(failures, "words_of", lambda result: "its words")
+    return found
 
 
 @pytest.mark.parametrize(
@@ -63,92 +122,121 @@ def loaded(**options: Any) -> Loaded:
             "needs 100 bytes of launch-sized shared memory, not 99",
         ),
         (loaded(), {"shared": 1001, "block": 1}, "1001 bytes of shared memory; a device gives a CTA at most 1000"),
-        (loaded(), {"block": 1}, "a stream of cuda.core, PyTorch or CuPy is needed, not object"),
     ],
 )
 def test_a_launch_that_cannot_be_is_refused_before_the_driver(
-    kernel: Loaded, options: dict[str, Any], message: str
+    kernel: Loaded, options: dict[str, Any], message: str, driver: Driver
 ) -> None:
     with pytest.raises(LaunchError, match=message):
-        kernel.launch(object(), grid=1, **options)
+        kernel.launch(FakeStream(), grid=1, **options)
+    assert driver.calls == []
 
 
-def test_arguments_are_checked_before_the_driver() -> None:
-    kernel = Loaded(Signature("k", (Argument("n", "u32"),)), FakeKernel(), Limits())
-    with pytest.raises(ArgumentError, match="takes 1 argument"):
-        kernel.launch(FakeStream(), grid=1, block=1)
+def test_what_is_no_stream_is_refused(driver: Driver) -> None:
+    with pytest.raises(LaunchError, match=r"a stream of cuda\.core, PyTorch or CuPy is needed, not object"):
+        loaded().launch(object(), grid=1, block=1)
+    loaded().launch(FakeStream(), grid=1, block=1)
+    assert len(driver.calls) == 1
 
 
-class FakeStream:
-    """A stream as PyTorch shows it."""
-
-    cuda_stream = 77
-
-
-@dataclass
-class Submitted:
-    """A launch as the driver gets it, with its parameters read back as words of 32 bits."""
-
-    kernel: int
-    words: list[int]
-    stream: int
-    grid: tuple[int, int, int]
-    block: tuple[int, int, int]
-    cluster: tuple[int, int, int] | None
-    shared: int
+def test_shared_memory_counts_with_what_the_kernel_declares(driver: Driver, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Loaded, "_attribute", lambda *_: 600)
+    loaded().launch(FakeStream(), grid=1, block=1, shared=400)
+    with pytest.raises(LaunchError, match="1001 bytes of shared memory with the 600 that the kernel declares"):
+        loaded().launch(FakeStream(), grid=1, block=1, shared=401)
+    assert len(driver.calls) == 1
 
 
-@pytest.fixture
-def submitted(monkeypatch: pytest.MonkeyPatch) -> list[Submitted]:
-    found: list[Submitted] = []
-
-    def submit(kernel: int, parameters: int, *rest: Any) -> tuple[FakeStatus]:
-        (first,) = (ctypes.c_void_p * 1).from_address(parameters)
-        words = [] if first is None else [ctypes.c_uint32.from_address(first).value]
-        found.append(Submitted(kernel, words, *rest))
-        return (FakeStatus(),)
-
-    monkeypatch.setattr(launcher, "submit", submit)
-    return found
+def test_arguments_are_checked_before_the_driver(driver: Driver) -> None:
+    kernel = loaded(Argument("n", "u32"))
+    for values in ((), (1, 2)):
+        with pytest.raises(ArgumentError, match=rf"takes 1 arguments \(n\), not {len(values)}"):
+            kernel.launch(FakeStream(), *values, grid=1, block=1)
+    with pytest.raises(ArgumentError, match="does not fit in parameter 'n'"):
+        kernel.launch(FakeStream(), -1, grid=1, block=1)
+    assert driver.calls == []
 
 
-class FakeStatus:
-    """The driver's answer where all went well."""
-
-    name = "CUDA_SUCCESS"
-
-
-def test_a_launch_hands_geometry_stream_and_arguments_to_the_driver(submitted: list[Submitted]) -> None:
-    signature = Signature("k", (Argument("n", "u32"),), threads=(32, 2, 1), dynamic_shared=64)
-    Loaded(signature, FakeKernel(), Limits()).launch(FakeStream(), 7, grid=(4, 2), cluster=2)
-    assert submitted == [Submitted(5, [7], 77, (4, 2, 1), (32, 2, 1), (2, 1, 1), 64)]
+def test_a_launch_hands_geometry_stream_and_arguments_to_the_driver(driver: Driver) -> None:
+    driver.count = 2
+    kernel = loaded(Argument("n", "u32"), Argument("m", "s32"), threads=(32, 2, 1), dynamic_shared=64)
+    kernel.launch(FakeStream(), 7, 8, grid=(4, 2), cluster=2)
+    assert driver.calls == [Submitted(5, [7, 8], 77, (4, 2, 1), (32, 2, 1), (2, 1, 1), 64)]
 
 
-def test_a_kernel_for_a_cluster_is_launched_without_asking_for_one(submitted: list[Submitted]) -> None:
-    kernel = Loaded(Signature("k", (), threads=(32, 1, 1), cluster=(2, 1, 1)), FakeKernel(), Limits())
+def test_launches_that_follow_share_what_stays_the_same(driver: Driver) -> None:
+    kernel = loaded(Argument("n", "u32"), threads=(32, 1, 1))
+    bound = kernel.bind(1)
+    assert kernel.bind(1) is bound
+    for stream, value in ((77, 1), (0, 2), (78, 3)):
+        bound(stream, (value,))
+    assert [(each.stream, each.words) for each in driver.calls] == [(77, [1]), (0, [2]), (78, [3])]
+
+
+def test_a_kernel_for_a_cluster_is_launched_without_asking_for_one(driver: Driver) -> None:
+    kernel = loaded(threads=(32, 1, 1), cluster=(2, 1, 1))
     kernel.launch(FakeStream(), grid=4)
     kernel.launch(FakeStream(), grid=4, cluster=2)
-    assert [each.cluster for each in submitted] == [None, None]
+    assert [each.cluster for each in driver.calls] == [None, None]
     with pytest.raises(LaunchError, match=r"for clusters of \(2, 1, 1\), not 4"):
         kernel.launch(FakeStream(), grid=4, cluster=4)
 
 
-def test_an_empty_grid_is_not_launched(submitted: list[Submitted]) -> None:
-    loaded(threads=(32, 1, 1)).launch(FakeStream(), grid=0)
-    loaded(threads=(32, 1, 1)).launch(FakeStream(), grid=(3, 0))
-    assert submitted == []
+def test_an_empty_grid_is_not_launched_and_its_arguments_are_checked(driver: Driver) -> None:
+    kernel = loaded(Argument("n", "u32"), threads=(32, 1, 1))
+    kernel.launch(FakeStream(), 1, grid=0)
+    kernel.launch(FakeStream(), 1, grid=(3, 0))
+    assert driver.calls == []
+    with pytest.raises(ArgumentError, match="does not fit"):
+        kernel.launch(FakeStream(), -1, grid=0)
 
 
-def test_more_than_48_kilobytes_are_asked_of_the_driver(
-    submitted: list[Submitted], monkeypatch: pytest.MonkeyPatch
+def test_what_a_launch_does_not_have_by_itself_is_asked_of_the_driver(
+    driver: Driver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: list[int] = []
-    monkeypatch.setattr(Loaded, "_allow", lambda _, size: asked.append(size))
+    asked: list[tuple[str, int]] = []
+    monkeypatch.setattr(Loaded, "_allow", lambda _, attribute, value: asked.append((attribute.name[18:], value)))
     monkeypatch.setattr(Limits.properties, "max_shared_memory_per_block_optin", 100_000)
     for size in (48 * 1024, 48 * 1024 + 4):
         loaded(threads=(32, 1, 1)).launch(FakeStream(), grid=1, shared=size)
-    assert asked == [48 * 1024 + 4]
-    assert [each.shared for each in submitted] == [48 * 1024, 48 * 1024 + 4]
+    assert asked == [("MAX_DYNAMIC_SHARED_SIZE_BYTES", 48 * 1024 + 4)]
+    asked.clear()
+    for cluster in (8, 16):
+        loaded(threads=(32, 1, 1)).launch(FakeStream(), grid=32, cluster=cluster)
+    assert asked == [("NON_PORTABLE_CLUSTER_SIZE_ALLOWED", 1)]
+
+
+def test_a_launch_that_fails_says_what_was_launched(driver: Driver) -> None:
+    signature = Signature("k", (Argument("data", "u64", "global", "f32"), Argument("n", "u32")))
+    undecided = ("PTX302: the address comes from a call (ptx:12)", "PTX302: another (ptx:13)", "PTX401: a loop (ptx:9)")
+    driver.count, driver.status = 2, 1
+    with pytest.raises(LaunchError) as caught:
+        Loaded(signature, FakeKernel(), Limits(), undecided).launch(FakeStream(), Fake(), 7, grid=(4, 2), block=64)
+    assert str(caught.value).startswith("kernel 'k' was not launched: CUDA_ERROR_INVALID_VALUE (its words)\n")
+    assert str(caught.value).splitlines()[1:] == [
+        "  grid (4, 2, 1), block (64, 1, 1), 0 bytes of launch-sized shared memory; stream 0x4d of a device",
+        "  data = array of NumPy's f4, shape (8,), at 0x1000",
+        "  n = 7",
+        "  the verifier could not decide:",
+        "    PTX302: the address comes from a call (ptx:12), and 1 more",
+        "    PTX401: a loop (ptx:9)",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("undecided", "line"), [(None, "the kernel was not verified"), ((), "the verifier left nothing open")]
+)
+def test_a_launch_that_fails_says_what_the_verifier_did(
+    driver: Driver, undecided: tuple[str, ...] | None, line: str
+) -> None:
+    driver.status = 700
+    with pytest.raises(LaunchError, match="CUDA_ERROR_ILLEGAL_ADDRESS") as caught:
+        Loaded(Signature("k", ()), FakeKernel(), Limits(), undecided).launch(FakeStream(), grid=1, block=1)
+    text = str(caught.value).splitlines()
+    assert text[1] == (
+        "  that is the error of a kernel that ran before on this device: launch with wait=True to see of which"
+    )
+    assert text[-1] == f"  {line}"
 
 
 def scale(shared_elements: int = 0) -> Kernel:

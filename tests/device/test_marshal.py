@@ -6,12 +6,13 @@ import ctypes
 import struct
 from typing import Any
 
-import numpy as np
 import pytest
 
 from ptxkit.device import ArgumentError, Signature, TensorMap
+from ptxkit.device.geometry import Geometry
 from ptxkit.device.marshal import Marshal
 from ptxkit.device.signature import Argument
+from ptxkit.device.submit import Frame
 from ptxkit.device.tensormap import tensor_of
 from tests.device.test_arguments import Fake
 
@@ -29,25 +30,25 @@ MANY = Signature(
 )
 
 
-class Kind:
-    """A type of PyTorch's."""
+class Place:
+    """Where a tensor is, as PyTorch says it."""
 
-    def __init__(self, name: str) -> None:
-        self.is_floating_point = "float" in name
-        self._name = name
+    def __init__(self, kind: str) -> None:
+        self.type = kind
 
     def __str__(self) -> str:
-        return f"torch.{self._name}"
+        return self.type
 
 
 class Tensor(Fake):
-    """A tensor as PyTorch shows it; its slow interface is not asked for."""
+    """A tensor as PyTorch shows it."""
 
     is_cuda = True
-    dtype = Kind("float32")
+    dtype = "torch.float32"
+    gpu = 0
 
     def is_contiguous(self) -> bool:
-        return True
+        return self.strides is None
 
     def data_ptr(self) -> int:
         return self.address
@@ -55,14 +56,36 @@ class Tensor(Fake):
     def element_size(self) -> int:
         return 4
 
+    def get_device(self) -> int:
+        return self.gpu
+
+    def stride(self) -> tuple[int, ...]:
+        return self.strides or (1,)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return 2, self.gpu
+
+
+Tensor.__module__ = "torch"
+POINTER = Signature("k", (Argument("data", "u64", "global", "f32", 16),))
+
+
+class Packed:
+    """Memory for the parameters, and a marshal that fills it."""
+
+    def __init__(self, signature: Signature) -> None:
+        self.marshal = Marshal(signature, 0)
+        self.frame = Frame(Geometry((1, 1, 1), (1, 1, 1)), self.marshal.layout.size, self.marshal.places)
+
+    def __call__(self, values: tuple[Any, ...]) -> Any:
+        self.marshal.pack(self.frame.memory, self.frame.start, values)
+        return (ctypes.c_void_p * len(values)).from_address(self.frame.parameters.value or 0)
+
 
 def words(signature: Signature, values: tuple[Any, ...], *formats: str) -> list[Any]:
     """The parameters as the driver reads them, each by the letter of `struct`."""
-    marshal = Marshal(signature)
-    buffer = marshal.pack(values)
-    pointers = (ctypes.c_void_p * len(formats)).from_address(buffer.parameters)
-    found = []
-    for place, letter in zip(pointers, formats, strict=True):
+    found, packed = [], Packed(signature)
+    for place, letter in zip(packed(values), formats, strict=True):
         assert place is not None
         found.append(struct.unpack(f"={letter}", ctypes.string_at(place, struct.calcsize(f"={letter}")))[0])
     return found
@@ -73,58 +96,123 @@ def test_every_kind_of_parameter_is_packed() -> None:
     assert words(MANY, values, "b", "Q", "f", "e", "Q", "12s", "I") == [-3, 0x1000, *values[2:]]
 
 
-def test_a_tensor_of_the_right_type_goes_the_fast_way(monkeypatch: pytest.MonkeyPatch) -> None:
-    pointer = Signature("k", (Argument("data", "u64", "global", "f32", 16),))
+def test_tensors_are_looked_at_with_care_once_for_each_type(monkeypatch: pytest.MonkeyPatch) -> None:
+    packed = Packed(POINTER)
+    packed((Tensor(),))
     monkeypatch.setattr("ptxkit.device.marshal.convert", lambda *_: pytest.fail("the careful way was taken"))
-    assert words(pointer, (Tensor(address=0x2000),), "Q") == [0x2000]
+    (place,) = packed((Tensor(address=0x2000),))
+    assert place is not None
+    assert ctypes.c_uint64.from_address(place).value == 0x2000
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"address": 0x2004}, "must be aligned to 16 bytes; this array begins at 0x2004"),
+        ({"strides": (2,)}, "takes packed elements"),
+        ({"is_cuda": False, "gpu": -1, "device": Place("cpu")}, "this tensor is in host memory"),
+        ({"is_cuda": False, "gpu": -1, "device": Place("meta")}, "this tensor is on the device 'meta'"),
+        ({"dtype": "torch.int32"}, r"points to \.f32, and the array holds torch.int32"),
+        ({"gpu": 1}, "the array is on GPU 1, and the kernel is launched on GPU 0, which cannot reach it"),
+    ],
+)
+def test_every_tensor_is_checked_also_of_a_type_that_is_known(
+    changes: dict[str, Any], message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ptxkit.device.marshal.can_reach", lambda _: False)
+    packed = Packed(POINTER)
+    for _ in range(2):
+        packed((Tensor(),))
+        wrong = Tensor()
+        for name, value in changes.items():
+            setattr(wrong, name, value)
+        with pytest.raises(ArgumentError, match=message):
+            packed((wrong,))
+
+
+def test_a_tensor_of_another_gpu_is_taken_where_this_one_can_reach_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ptxkit.device.marshal.can_reach", lambda _: True)
+    other = Tensor(address=0x3000)
+    other.gpu = 1
+    packed = Packed(POINTER)
+    (place,) = packed((other,))
+    assert place is not None
+    assert ctypes.c_uint64.from_address(place).value == 0x3000
+
+
+def test_plain_numbers_of_64_bits_take_tensors_as_compilers_write_no_pointers() -> None:
+    plain = Signature("k", (Argument("data", "u64"), Argument("n", "u64")))
+    assert words(plain, (Tensor(address=0x2004), 3), "Q", "Q") == [0x2004, 3]
+    narrow = Signature("k", (Argument("n", "u32"),))
+    with pytest.raises(ArgumentError, match=r"is a \.u32 value, not an array"):
+        words(narrow, (Tensor(),), "I")
 
 
 def test_what_does_not_fit_is_refused_in_words() -> None:
     pointer = Signature("k", (Argument("data", "u64", "global", "f64", 16),))
     with pytest.raises(ArgumentError, match=r"points to \.f64"):
-        Marshal(pointer).pack((Tensor(),))
-    pointer = Signature("k", (Argument("data", "u64", "global", "f32", 16),))
-    with pytest.raises(ArgumentError, match="must be aligned to 16 bytes; this array begins at 0x2004"):
-        Marshal(pointer).pack((Tensor(address=0x2004),))
+        Packed(pointer)((Tensor(),))
     number = Signature("k", (Argument("n", "u32"),))
     for value, message in ((-1, "does not fit"), (True, "not bool"), (1.5, "is no integer")):
         with pytest.raises(ArgumentError, match=message):
-            Marshal(number).pack((value,))
+            Packed(number)((value,))
     with pytest.raises(ArgumentError, match=r"takes 1 arguments \(n\), not 2"):
-        Marshal(number).pack((1, 2))
+        Packed(number)((1, 2))
 
 
-def test_tensor_maps_are_aligned_and_looked_at_once() -> None:
-    maps = Signature("k", (Argument("n", "u32"), Argument("map", None, size=128)))
+def test_tensor_maps_are_aligned_and_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     data = bytes(range(128))
     made = TensorMap(tensor_of(Fake(shape=(8, 64)), None), (32, 8), 128, "tiled", data, None)
-    marshal = Marshal(maps)
+    packed = Packed(Signature("k", (Argument("n", "u32"), Argument("map", None, size=128))))
     for _ in range(2):
-        buffer = marshal.pack((5, made))
-        (_, place) = (ctypes.c_void_p * 2).from_address(buffer.parameters)
+        (_, place) = packed((5, made))
         assert place is not None
         assert place % 64 == 0
         assert ctypes.string_at(place, 128) == data
-        marshal.release(buffer)
+        monkeypatch.setattr("ptxkit.device.marshal.convert", lambda *_: pytest.fail("the careful way was taken"))
 
 
-def test_a_buffer_is_used_again_and_never_by_two_launches_at_once() -> None:
-    marshal = Marshal(Signature("k", (Argument("n", "u32"),)))
-    first, second = marshal.pack((1,)), marshal.pack((2,))
-    assert first.parameters != second.parameters
-    marshal.release(first)
-    assert marshal.pack((3,)) is first
+NARROW = [
+    ("torch.bfloat16", 2, "bf16"),
+    ("torch.bfloat16", 2, "bf16x2"),
+    ("torch.float8_e4m3fn", 1, "u8"),
+    ("torch.float8_e4m3fn", 1, "b8"),
+    ("torch.float8_e5m2", 1, "u8"),
+    ("torch.float8_e4m3fn", 1, "e4m3"),
+    ("torch.float8_e5m2", 1, "e5m2"),
+    ("torch.uint8", 1, "e5m2"),
+    ("torch.uint16", 2, "bf16"),
+    ("torch.float16", 2, "f16x2"),
+]
 
 
-def test_half_precision_of_pytorch_is_known_by_its_name() -> None:
-    pointer = Signature("k", (Argument("data", "u64", "global", "bf16", 2),))
+def narrow(name: str, size: int) -> Tensor:
+    found = Tensor()
+    found.dtype = name
+    found.element_size = lambda: size  # type: ignore[method-assign]
+    return found
 
-    class Half(Tensor):
-        dtype = Kind("bfloat16")
 
-        def element_size(self) -> int:
-            return 2
+@pytest.mark.parametrize(("name", "size", "element"), NARROW)
+def test_types_that_numpy_lacks_are_taken_as_what_they_are(name: str, size: int, element: str) -> None:
+    assert words(Signature("k", (Argument("data", "u64", "global", element),)), (narrow(name, size),), "Q") == [0x1000]
 
-    Half.__name__ = "Tensor"
-    assert words(pointer, (Half(),), "Q") == [0x1000]
-    assert np.dtype("f2").itemsize == 2
+
+@pytest.mark.parametrize(
+    ("name", "size", "element"),
+    [
+        ("torch.float8_e4m3fn", 1, "e5m2"),
+        ("torch.float8_e5m2", 1, "e4m3"),
+        ("torch.float8_e4m3fnuz", 1, "e4m3"),
+        ("torch.float8_e4m3fn", 1, "s8"),
+        ("torch.float8_e4m3fn", 1, "f16"),
+        ("torch.float16", 2, "bf16"),
+        ("torch.bfloat16", 2, "f16"),
+        ("torch.bfloat16", 2, "u16"),
+        ("torch.float32", 4, "bf16"),
+        ("torch.float32", 4, "bf16x2"),
+    ],
+)
+def test_types_that_numpy_lacks_are_not_taken_for_one_another(name: str, size: int, element: str) -> None:
+    with pytest.raises(ArgumentError, match=rf"points to \.{element}, and the array holds {name}"):
+        words(Signature("k", (Argument("data", "u64", "global", element),)), (narrow(name, size),), "Q")

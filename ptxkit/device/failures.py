@@ -1,0 +1,91 @@
+"""What a launch says when the driver refuses it: the kernel, its geometry, its arguments, and what the verifier left
+open. Told only then, so it may cost what it costs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from ptxkit.device.arrays import is_array, view_of
+from ptxkit.device.errors import ArgumentError, LaunchError
+from ptxkit.device.geometry import Geometry
+from ptxkit.device.libraries import driver
+from ptxkit.device.tensormap import TensorMap
+
+if TYPE_CHECKING:
+    from ptxkit.device.launcher import Loaded
+
+_EARLIER = (700, 702, 714, 715, 716, 717, 718, 719)
+"""Statuses of kernels that ran: illegal address, timeout, stack, instruction, alignment, space, counter, failure."""
+
+
+def failure(loaded: Loaded, geometry: Geometry, stream: int, arguments: Sequence[object], status: int) -> LaunchError:
+    """The error of a launch that the driver refused, or of a kernel that ended badly."""
+    lines = [f"kernel {loaded.signature.name!r} was not launched: {meaning(status)}"]
+    if status in _EARLIER:
+        lines.append(
+            "that is the error of a kernel that ran before on this device: launch with wait=True to see of which"
+        )
+    return LaunchError("\n  ".join([*lines, *_details(loaded, geometry, stream, arguments)]))
+
+
+def ended_badly(
+    loaded: Loaded, geometry: Geometry, stream: int, arguments: Sequence[object], status: int
+) -> LaunchError:
+    """The error of a kernel that was launched and waited for."""
+    lines = [f"kernel {loaded.signature.name!r} failed: {meaning(status)}"]
+    return LaunchError("\n  ".join([*lines, *_details(loaded, geometry, stream, arguments)]))
+
+
+def meaning(status: int) -> str:
+    """What the driver calls a status, and how it words it."""
+    try:
+        result: Any = driver().CUresult(status)
+    except ValueError:
+        return f"status {status} of the driver"
+    return f"{result.name} ({words_of(result)})"
+
+
+def words_of(result: Any) -> str:
+    """The driver's sentence about a status."""
+    text: bytes | None = driver().cuGetErrorString(result)[1]
+    return "" if text is None else text.decode()
+
+
+def _details(loaded: Loaded, geometry: Geometry, stream: int, arguments: Sequence[object]) -> list[str]:
+    parameters = loaded.signature.arguments
+    return [
+        f"{geometry}; stream {stream:#x} of {loaded.device.name}",
+        *(f"{each.name} = {_shown(value)}" for each, value in zip(parameters, arguments, strict=True)),
+        _questions(loaded.undecided),
+    ]
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, TensorMap):
+        tensor = value.tensor
+        return f"tensor map of .{tensor.element} {tensor.extents} at {tensor.address:#x}, box {value.box}"
+    if not is_array(value):
+        return repr(value)[:80]
+    try:
+        view = view_of(value, "an array")
+    except ArgumentError as error:
+        return str(error)
+    return f"array of {view.elements}, shape {view.shape}, at {view.address:#x}"
+
+
+def _questions(undecided: Sequence[str] | None) -> str:
+    """What the verifier could not decide, a rule once."""
+    if undecided is None:
+        return "the kernel was not verified"
+    if not undecided:
+        return "the verifier left nothing open"
+    rules: dict[str, list[str]] = {}
+    for each in undecided:
+        code, _, reason = each.partition(": ")
+        rules.setdefault(code, []).append(reason)
+    lines = [
+        f"  {code}: {reasons[0]}" + (f", and {len(reasons) - 1} more" if len(reasons) > 1 else "")
+        for code, reasons in sorted(rules.items())
+    ]
+    return "\n  ".join(["the verifier could not decide:", *lines])

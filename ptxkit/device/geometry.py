@@ -1,0 +1,115 @@
+"""How a kernel is launched: grid, block, cluster and shared memory, held to what the kernel and every device can do.
+
+Source: CUDA C++ Programming Guide, "Compute Capabilities: Technical Specifications".
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable
+from math import prod
+from typing import TypeAlias
+
+from ptxkit.device.errors import LaunchError
+from ptxkit.device.signature import Signature
+from ptxkit.records import dataclass
+
+Shape: TypeAlias = tuple[int, int, int]
+Extents: TypeAlias = int | tuple[int, ...]
+
+MOST_GRID = (2**31 - 1, 65535, 65535)
+MOST_BLOCK, MOST_THREADS = (1024, 1024, 64), 1024
+MOST_CLUSTER, PORTABLE_CLUSTER = 16, 8
+"""CTAs of a cluster: at most, where the device can, and on every device that has clusters."""
+
+
+@dataclass(frozen=True, slots=True)
+class Geometry:
+    """grid: CTAs. block: threads of a CTA. cluster: CTAs of a cluster to ask for. shared: launch-sized bytes."""
+
+    grid: Shape
+    block: Shape
+    cluster: Shape | None = None
+    shared: int = 0
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is no CTA."""
+        return 0 in self.grid
+
+    def __str__(self) -> str:
+        cluster = "" if self.cluster is None else f", cluster {self.cluster}"
+        return f"grid {self.grid}, block {self.block}{cluster}, {self.shared} bytes of launch-sized shared memory"
+
+
+def geometry(
+    signature: Signature,
+    grid: Extents,
+    block: Extents | None = None,
+    cluster: Extents | None = None,
+    shared: int | None = None,
+) -> Geometry:
+    """The geometry; `LaunchError` where the kernel or the hardware excludes it."""
+    found = Geometry(
+        _three("grid", grid, MOST_GRID, least=0),
+        _block(signature, block),
+        _cluster(signature, cluster),
+        _shared(signature, shared),
+    )
+    together = found.cluster or signature.cluster or (1, 1, 1)
+    if any(whole % part for whole, part in zip(found.grid, together, strict=True)):
+        raise LaunchError(
+            f"kernel {signature.name!r} has clusters of {together}, and the grid {found.grid} is no multiple of that"
+        )
+    return found
+
+
+def _block(signature: Signature, block: Extents | None) -> Shape:
+    wanted = signature.threads
+    if block is None:
+        if wanted is None:
+            raise LaunchError(f"kernel {signature.name!r} fixes no block; give block=")
+        return wanted
+    given = _three("block", block, MOST_BLOCK)
+    if prod(given) > MOST_THREADS:
+        raise LaunchError(f"a block has at most {MOST_THREADS} threads, not {prod(given)}")
+    if wanted is not None and given != wanted:
+        raise LaunchError(f"kernel {signature.name!r} is written for {wanted} threads, not {block}")
+    return given
+
+
+def _cluster(signature: Signature, cluster: Extents | None) -> Shape | None:
+    """The cluster to ask for: none where the kernel is compiled for one, which must be the same."""
+    if cluster is None:
+        return None
+    given = _three("cluster", cluster, (MOST_CLUSTER,) * 3)
+    if prod(given) > MOST_CLUSTER:
+        raise LaunchError(f"a cluster has at most {MOST_CLUSTER} CTAs, not {prod(given)}")
+    if signature.cluster is None:
+        return given
+    if given != signature.cluster:
+        raise LaunchError(f"kernel {signature.name!r} is written for clusters of {signature.cluster}, not {cluster}")
+    return None
+
+
+def _shared(signature: Signature, shared: int | None) -> int:
+    least = signature.dynamic_shared
+    size = least if shared is None else shared
+    if size < least:
+        raise LaunchError(f"kernel {signature.name!r} needs {least} bytes of launch-sized shared memory, not {size}")
+    return size
+
+
+def _three(what: str, extents: Extents, most: Shape, least: int = 1) -> Shape:
+    """Three extents; those left out are 1."""
+    given = tuple(extents) if isinstance(extents, Iterable) else (extents,)
+    try:
+        numbers = tuple(operator.index(each) for each in given)
+    except TypeError:
+        numbers = ()
+    if not 1 <= len(numbers) <= 3:
+        raise LaunchError(f"{what} is a whole number, or one to three of them, not {extents!r}")
+    x, y, z = (*numbers, 1, 1)[:3]
+    if any(not least <= each <= limit for each, limit in zip((x, y, z), most, strict=True)):
+        raise LaunchError(f"{what} is {extents!r}; its extents are {least} to {', '.join(map(str, most))}")
+    return x, y, z
