@@ -65,7 +65,7 @@ class ArrayView:
         return self.name or f"NumPy's {self.kind}{self.size}"
 
 
-def is_array(value: object) -> bool:
+def is_array(value: Any) -> bool:
     """Whether a value speaks one of the interfaces of arrays."""
     return _speaks(type(value))
 
@@ -78,7 +78,7 @@ def _speaks(kind: type) -> bool:
     return any(hasattr(kind, name) for name in ("__cuda_array_interface__", "__dlpack__", "__array_interface__"))
 
 
-def is_tensor(value: object) -> bool:
+def is_tensor(value: Any) -> bool:
     """Whether a value is a tensor of PyTorch, or of a class derived from that."""
     return _is_tensor(type(value))
 
@@ -123,7 +123,8 @@ def _from_torch(value: Any, what: str) -> ArrayView:
     size = value.element_size()
     strides = tuple(stride * size for stride in value.stride())
     kind = _CODES.get(name, "V")[0]
-    return ArrayView(value.data_ptr(), kind, size, tuple(value.shape), strides, _WORDS.get(name, ""), str(value.dtype))
+    word = _WORDS.get(name, name) if kind == "V" else ""
+    return ArrayView(value.data_ptr(), kind, size, tuple(value.shape), strides, word, str(value.dtype))
 
 
 def _from_dlpack(value: Any, what: str) -> ArrayView:
