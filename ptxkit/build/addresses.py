@@ -11,10 +11,11 @@ Source: PTX ISA, "State Spaces", "Addresses as Operands", "Generic Addressing".
 from __future__ import annotations
 
 import typing
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 
 from ptxkit.build.errors import BuildTypeError, BuildValueError
-from ptxkit.build.types import OtherT, Scalar, ScalarT, u32, u64
+from ptxkit.build.types import OtherT, Scalar, ScalarT, b64, memory_word, u32, u64
 from ptxkit.build.values import Number, Register, power_of_two_in
 from ptxkit.syntax import tree
 
@@ -178,6 +179,18 @@ class Generic(Address[ScalarT]):
         """The place in the thread's own memory; it must lie there. Emits `cvta.to.local` and a narrowing `cvt`."""
         return Local(self.builder, self.type, self._converted("local").convert(u32), self.alignment)
 
+    def map_rank(self, rank: int | Register[u32]) -> Generic[ScalarT]:
+        """The same place in the shared memory of the cluster's CTA of that rank; this one must lie in shared memory.
+
+        Emits `mapa`.
+        """
+        mapped = self.builder.instruction("mapa_u64", (self.to_register(), rank))
+        return Generic(self.builder, self.type, cast("Register[u64]", mapped), self.alignment)
+
+    def rank(self) -> Register[u32]:
+        """The rank of the CTA whose shared memory the address is in: emits `getctarank`."""
+        return cast("Register[u32]", self.builder.instruction("getctarank_u64", (self.to_register(),)))
+
     def to_const(self) -> Const[ScalarT]:
         """The place in constant memory; it must lie there. Emits `cvta.to.const`."""
         return Const(self.builder, self.type, self._converted("const"), self.alignment)
@@ -242,6 +255,37 @@ class SharedCluster(Address[ScalarT]):
         rank = self.builder.instruction("getctarank_shared_cluster_u32", (self.to_register(),))
         return cast("Register[u32]", rank)
 
+    def store_async(
+        self,
+        values: Register[ScalarT] | Number | Sequence[Register[ScalarT] | Number],
+        barrier: SharedCluster[b64],
+    ) -> None:
+        """Starts a store of one, two or four elements, and reports their bytes to an mbarrier of the same CTA, whose
+        threads find them after waiting for it: `st.async`. Nothing else orders the store."""
+        word = memory_word(self.type)
+        if isinstance(values, Sequence):
+            operands = (self, tuple(values), self._tracked(barrier))
+            self.builder.instruction(f"st_async_v{len(values)}_{word}", operands)
+        else:
+            self.builder.instruction(f"st_async_{word}", (self, values, self._tracked(barrier)))
+
+    def reduce_async(self, operation: str, value: Register[ScalarT] | int, barrier: SharedCluster[b64]) -> None:
+        """Starts `element = operation(element, value)`, and reports its bytes to an mbarrier of the same CTA:
+        `red.async`.
+
+        operation: `add` of u32, s32 and u64, `min`, `max` of u32 and s32, `inc`, `dec` of u32, `and`, `or`, `xor`.
+        """
+        if operation not in ASYNC_REDUCTIONS:
+            raise BuildValueError(f"a reduction is one of {', '.join(ASYNC_REDUCTIONS)}, not {operation!r}")
+        word = f"b{self.type.bits}" if operation in ("and", "or", "xor") else self.type.word
+        self.builder.instruction("red_async", (self, value, self._tracked(barrier)), op=operation, t=word)
+
+    def _tracked(self, barrier: object) -> SharedCluster[b64]:
+        if not isinstance(barrier, SharedCluster) or barrier.type is not b64:
+            remedy = "; `.map_rank(r)` gives it as that CTA's" if isinstance(barrier, Shared) else ""
+            raise BuildTypeError(f"the mbarrier is one of the CTA that the address is in, not {barrier!r}{remedy}")
+        return barrier
+
     def to_generic(self) -> Generic[ScalarT]:
         """The same place as a generic address: emits a widening `cvt` and `cvta.shared::cluster`."""
         return _to_generic(self, "cvta_shared_cluster_u64")
@@ -276,6 +320,9 @@ class Param(Address[ScalarT]):
     """An address in the kernel's parameters."""
 
     space = "param"
+
+
+ASYNC_REDUCTIONS = ("add", "min", "max", "inc", "dec", "and", "or", "xor")
 
 
 def _to_generic(address: Address[ScalarT], name: str) -> Generic[ScalarT]:

@@ -73,6 +73,15 @@ class Barrier(Shared[b64]):
         operands = (self,) if _is_one(count) else (self, count)
         return cast("Register[b64]", self.builder.instruction("mbarrier_arrive_drop", operands))
 
+    def arrive_drop_expect_tx(self, size: int | Register[u32]) -> Register[b64]:
+        """The last arrival, after telling the phase to wait for `size` more bytes of asynchronous copies."""
+        return cast("Register[b64]", self.builder.instruction("mbarrier_arrive_drop_expect_tx", (self, size)))
+
+    def pending(self, token: Register[b64]) -> Register[u32]:
+        """How many arrivals the phase still waited for when an arrival gave this token."""
+        count = cast("Register[Any]", self.builder.instruction("mbarrier_pending_count", (token,)))
+        return Register(self.builder, u32, count.name)
+
     def expect_tx(self, size: int | Register[u32]) -> None:
         """Tells the current phase to wait for `size` more bytes; no arrival."""
         self.builder.instruction("mbarrier_expect_tx_relaxed_cta", (self, size))
@@ -168,13 +177,18 @@ class RemoteBarrier(SharedCluster[b64]):
         """One arrival after telling the phase to wait for `size` more bytes of asynchronous copies."""
         self.builder.instruction(f"mbarrier_arrive_expect_tx{_suffix(scope, order)}", (self, size))
 
-    def arrive_drop(self, count: int | Register[u32] = 1) -> None:
+    def arrive_drop(self, count: int | Register[u32] = 1, *, scope: str = "cluster", order: str = "release") -> None:
         """Arrives for the last time: later phases wait for `count` arrivals less."""
-        self.builder.instruction("mbarrier_arrive_drop", (self,) if _is_one(count) else (self, count))
+        operands = (self,) if _is_one(count) else (self, count)
+        self.builder.instruction(f"mbarrier_arrive_drop{_suffix(scope, order)}", operands)
 
     def expect_tx(self, size: int | Register[u32]) -> None:
         """Tells the current phase to wait for `size` more bytes; no arrival."""
         self.builder.instruction("mbarrier_expect_tx_relaxed_cluster", (self, size))
+
+    def complete_tx(self, size: int | Register[u32]) -> None:
+        """Does what a copy of `size` bytes does when it completes; no copy is made."""
+        self.builder.instruction("mbarrier_complete_tx_relaxed_cluster", (self, size))
 
 
 def _is_one(count: int | Register[u32]) -> bool:

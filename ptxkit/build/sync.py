@@ -3,16 +3,19 @@
 Each emits one or two instructions, which its docstring names; layer 1 has them all, too (`k.bar_sync(0)`).
 
 Source: PTX ISA, "Parallel Synchronization and Communication Instructions: bar, barrier", "... barrier.cluster",
-"... membar / fence", "Data Movement and Conversion Instructions: cp.async.bulk.wait_group".
+"... membar / fence", "Data Movement and Conversion Instructions: cp.async.bulk.wait_group", "... mapa",
+"... getctarank".
 """
 
 from __future__ import annotations
 
-from typing import cast
+from typing import Any, cast, overload
 
+from ptxkit.build.addresses import Generic, Shared, SharedCluster
 from ptxkit.build.asm import Assembly
-from ptxkit.build.errors import BuildValueError
-from ptxkit.build.types import pred, u32
+from ptxkit.build.barrier import Barrier, RemoteBarrier
+from ptxkit.build.errors import BuildTypeError, BuildValueError
+from ptxkit.build.types import ScalarT, pred, u32
 from ptxkit.build.values import Register
 
 _BARRIERS = 16
@@ -26,21 +29,23 @@ class Sync(Assembly):
 
     def cta_sync(self, barrier: int = 0, threads: int | None = None) -> None:
         """All threads of the CTA meet, or `threads` of them at a named barrier: `bar.sync`."""
-        if not 0 <= barrier < _BARRIERS:
-            raise BuildValueError(f"a CTA has barriers 0 to {_BARRIERS - 1}; there is no barrier {barrier}")
-        self.instruction("bar_sync", (barrier,) if threads is None else (barrier, threads))
+        self.instruction("bar_sync", _meeting(barrier, threads))
 
-    def cta_sync_count(self, predicate: Register[pred]) -> Register[u32]:
-        """All threads of the CTA meet; in how many of them the predicate holds: `bar.red.popc`."""
-        return cast("Register[u32]", self.instruction("bar_red_popc_u32", (0, predicate)))
+    def cta_arrive(self, barrier: int, threads: int) -> None:
+        """Tells `threads` threads, of which the others wait by `cta_sync`, that this one is here: `bar.arrive`."""
+        self.instruction("bar_arrive", _meeting(barrier, threads))
 
-    def cta_sync_and(self, predicate: Register[pred]) -> Register[pred]:
-        """All threads of the CTA meet; whether the predicate holds in all: `bar.red.and`."""
-        return cast("Register[pred]", self.instruction("bar_red_and_pred", (0, predicate)))
+    def cta_sync_count(self, predicate: Register[pred], barrier: int = 0, threads: int | None = None) -> Register[u32]:
+        """The threads meet as by `cta_sync`; in how many of them the predicate holds: `bar.red.popc`."""
+        return cast("Register[u32]", self.instruction("bar_red_popc_u32", (*_meeting(barrier, threads), predicate)))
 
-    def cta_sync_or(self, predicate: Register[pred]) -> Register[pred]:
-        """All threads of the CTA meet; whether the predicate holds in some: `bar.red.or`."""
-        return cast("Register[pred]", self.instruction("bar_red_or_pred", (0, predicate)))
+    def cta_sync_and(self, predicate: Register[pred], barrier: int = 0, threads: int | None = None) -> Register[pred]:
+        """The threads meet as by `cta_sync`; whether the predicate holds in all: `bar.red.and`."""
+        return cast("Register[pred]", self.instruction("bar_red_and_pred", (*_meeting(barrier, threads), predicate)))
+
+    def cta_sync_or(self, predicate: Register[pred], barrier: int = 0, threads: int | None = None) -> Register[pred]:
+        """The threads meet as by `cta_sync`; whether the predicate holds in some: `bar.red.or`."""
+        return cast("Register[pred]", self.instruction("bar_red_or_pred", (*_meeting(barrier, threads), predicate)))
 
     def warp_sync(self, members: int = 0xFFFFFFFF) -> None:
         """The lanes `members` of a warp meet: `bar.warp.sync`."""
@@ -67,6 +72,31 @@ class Sync(Assembly):
         in a kernel in which others access this CTA's."""
         self.cluster_arrive(aligned=aligned)
         self.cluster_wait(aligned=aligned)
+
+    @overload
+    def map_shared_rank(self, address: Barrier, rank: int | Register[u32]) -> RemoteBarrier: ...
+
+    @overload
+    def map_shared_rank(self, address: Shared[ScalarT], rank: int | Register[u32]) -> SharedCluster[ScalarT]: ...
+
+    @overload
+    def map_shared_rank(self, address: Generic[ScalarT], rank: int | Register[u32]) -> Generic[ScalarT]: ...
+
+    def map_shared_rank(self, address: Any, rank: int | Register[u32]) -> Any:
+        """The same place in the shared memory of the cluster's CTA of that rank: `mapa`, as `address.map_rank(rank)`.
+
+        A `Shared` address becomes one of `SharedCluster`, a `Barrier` a `RemoteBarrier`; a `Generic` one stays so.
+        """
+        if not isinstance(address, Shared | Generic):
+            raise BuildTypeError(f"an address in the CTA's shared memory is mapped, not {address!r}")
+        return address.map_rank(rank)
+
+    def query_shared_rank(self, address: Shared[Any] | SharedCluster[Any] | Generic[Any]) -> Register[u32]:
+        """The rank of the CTA whose shared memory an address is in: `getctarank`."""
+        found = address.to_cluster() if isinstance(address, Shared) else address
+        if not isinstance(found, SharedCluster | Generic):
+            raise BuildTypeError(f"an address in the cluster's shared memory has a rank, and not {address!r}")
+        return found.rank()
 
     # ---------------------------------------------------------------------------------------------- fences
 
@@ -102,3 +132,10 @@ class Sync(Assembly):
         read: only until their sources are read, which may then be overwritten; else until they are written, too.
         """
         self.instruction(f"cp_async_bulk_wait_group{'_read' if read else ''}", (pending,))
+
+
+def _meeting(barrier: int, threads: int | None) -> tuple[int, ...]:
+    """The operands that say where threads meet; BuildValueError where no barrier has that number."""
+    if not 0 <= barrier < _BARRIERS:
+        raise BuildValueError(f"a CTA has barriers 0 to {_BARRIERS - 1}; there is no barrier {barrier}")
+    return (barrier,) if threads is None else (barrier, threads)

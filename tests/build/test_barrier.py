@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ptxkit.build import BuildTypeError, BuildValueError, Kernel, b64
+from ptxkit.build import BuildTypeError, BuildValueError, Kernel, b64, u32
 from tests.build.support import assert_ptxas_accepts, opcodes
 
 
@@ -53,6 +53,10 @@ def test_arrivals(k: Kernel) -> None:
     assert last(k) == "mbarrier.arrive.expect_tx.shared.b64 %rd3, [bar], 128;"
     bar.arrive_drop()
     assert last(k) == "mbarrier.arrive_drop.shared.b64 %rd4, [bar];"
+    token = bar.arrive_drop_expect_tx(16)
+    assert last(k) == "mbarrier.arrive_drop.expect_tx.shared.b64 %rd5, [bar], 16;"
+    assert bar.pending(token).type is u32
+    assert last(k) == "mbarrier.pending_count.b64 %r0, %rd5;"
     bar.expect_tx(16)
     assert last(k) == "mbarrier.expect_tx.relaxed.cta.shared.b64 [bar], 16;"
     bar.complete_tx(16)
@@ -99,12 +103,15 @@ def test_threads_arrive_in_other_ctas(k: Kernel, tmp_path: Path) -> None:
     there.arrive(2, order="relaxed")
     there.arrive_expect_tx(64)
     there.expect_tx(16)
+    there.complete_tx(16)
     there.arrive_drop()
     text = str(k)
     assert "mapa.shared::cluster.u32 %r2, %r1, 3;" in text
     assert "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r2];" in text
     assert "mbarrier.arrive.relaxed.cluster.shared::cluster.b64 _, [%r2], 2;" in text
     assert "mbarrier.expect_tx.relaxed.cluster.shared::cluster.b64 [%r2], 16;" in text
+    assert "mbarrier.complete_tx.relaxed.cluster.shared::cluster.b64 [%r2], 16;" in text
+    assert "mbarrier.arrive_drop.release.cluster.shared::cluster.b64 _, [%r2];" in text
     assert_ptxas_accepts(text, tmp_path)
 
 

@@ -16,6 +16,10 @@ EMITTED: list[tuple[Callable[[Kernel], object], list[str]]] = [
     (lambda k: k.cta_sync_count(k.tid.x > 3), ["bar.red.popc.u32"]),
     (lambda k: k.cta_sync_and(k.tid.x > 3), ["bar.red.and.pred"]),
     (lambda k: k.cta_sync_or(k.tid.x > 3), ["bar.red.or.pred"]),
+    (lambda k: k.cta_sync_count(k.tid.x > 3, 1, 64), ["bar.red.popc.u32"]),
+    (lambda k: k.cta_sync_and(k.tid.x > 3, 1, 64), ["bar.red.and.pred"]),
+    (lambda k: k.cta_sync_or(k.tid.x > 3, 1, 64), ["bar.red.or.pred"]),
+    (lambda k: k.cta_arrive(2, 64), ["bar.arrive"]),
     (lambda k: k.warp_sync(), ["bar.warp.sync"]),
     (lambda k: k.cluster_arrive(), ["barrier.cluster.arrive.release.aligned"]),
     (lambda k: k.cluster_arrive(order="relaxed", aligned=False), ["barrier.cluster.arrive.relaxed"]),
@@ -24,9 +28,11 @@ EMITTED: list[tuple[Callable[[Kernel], object], list[str]]] = [
         ["barrier.cluster.arrive.release.aligned", "barrier.cluster.wait.acquire.aligned"],
     ),
     (lambda k: k.thread_fence("cta"), ["fence.acq_rel.cta"]),
+    (lambda k: k.thread_fence("cluster"), ["fence.acq_rel.cluster"]),
     (lambda k: k.thread_fence(), ["fence.acq_rel.gpu"]),
     (lambda k: k.thread_fence("system"), ["fence.acq_rel.sys"]),
     (lambda k: k.fence_barrier_init(), ["fence.mbarrier_init.release.cluster"]),
+    (lambda k: k.fence_proxy_async(), ["fence.proxy.async"]),
     (lambda k: k.fence_view_async(), ["fence.proxy.async.shared::cta"]),
     (lambda k: k.tma_store_arrive(), ["cp.async.bulk.commit_group"]),
     (lambda k: k.tma_store_wait(1), ["cp.async.bulk.wait_group.read"]),
@@ -45,10 +51,20 @@ def test_each_emits_what_its_docstring_names(
     assert_ptxas_accepts(str(k), tmp_path)
 
 
+def test_a_reduction_at_a_barrier_names_it_and_its_threads() -> None:
+    k = Kernel("k", threads=64)
+    k.cta_sync_count(k.tid.x > 3, 1, 64)
+    k.cta_sync_and(k.tid.x > 3)
+    assert "bar.red.popc.u32 %r1, 1, 64, %p0;" in str(k)
+    assert "bar.red.and.pred %p2, 0, %p1;" in str(k)
+
+
 def test_what_does_not_exist_is_refused() -> None:
     k = Kernel("k")
     with pytest.raises(BuildValueError, match="there is no barrier 16"):
         k.cta_sync(16, 32)
+    with pytest.raises(BuildValueError, match="there is no barrier 16"):
+        k.cta_sync_or(k.tid.x > 3, 16)
     with pytest.raises(BuildValueError, match="one of cta, cluster, gpu"):
         k.thread_fence("device")
     with pytest.raises(BuildValueError, match="release or relaxed"):
