@@ -9,13 +9,10 @@ from __future__ import annotations
 import importlib
 import statistics
 import time
-from collections.abc import Callable
 from typing import Any
 
-#: Turns of each rival, and launches of one turn.
-TURNS, LAUNCHES = 25, 4
-
-Call = Callable[[], Any]
+from streams_on_device import heat_in_rods, histogram_of_a_gib, saxpy_of_a_gib, sum_of_a_gib
+from turns import LAUNCHES, TURNS, Call, report_moved, report_work
 
 
 def bench_device() -> int:
@@ -30,7 +27,8 @@ def bench_device() -> int:
         return 2
     print(f"{torch.cuda.get_device_name()}, PyTorch {torch.__version__}; median of {TURNS} turns of {LAUNCHES}")
     print(f"{'kernel':34} {'ms':>9} {'GB/s':>7}  beside")
-    for measure in (_copy, _transpose, _softmax, _layer_norm):
+    streams = saxpy_of_a_gib, sum_of_a_gib, histogram_of_a_gib, heat_in_rods
+    for measure in (_copy, _transpose, _softmax, _layer_norm, *streams):
         measure(torch)
     print(f"{'':34} {'ms':>9} {'TFLOP/s':>7}")
     for size in (8192, 4096):
@@ -51,7 +49,7 @@ def _copy(torch: Any) -> None:
     mine = lambda: kernel[pieces(source.numel())](source, target, source.numel())  # noqa: E731
     mine()
     assert torch.equal(source, target), "bulk_copy is wrong"
-    _report(torch, "bulk copy, 8 GiB", 2 * source.numel(), mine, {"driver's copy": lambda: other.copy_(source)})
+    report_moved(torch, "bulk copy, 8 GiB", 2 * source.numel(), mine, {"driver's copy": lambda: other.copy_(source)})
 
 
 def _transpose(torch: Any) -> None:
@@ -68,7 +66,7 @@ def _transpose(torch: Any) -> None:
     mine()
     assert torch.equal(source.t(), target), "transpose is wrong"
     rivals = {"driver's copy": lambda: other.copy_(source), "torch": lambda: source.t().contiguous()}
-    _report(torch, "transpose, fp32 16384 x 16384", 2 * source.numel() * 4, mine, rivals)
+    report_moved(torch, "transpose, fp32 16384 x 16384", 2 * source.numel() * 4, mine, rivals)
 
 
 def _softmax(torch: Any) -> None:
@@ -81,7 +79,7 @@ def _softmax(torch: Any) -> None:
     mine()
     torch.testing.assert_close(target, torch.softmax(source, 1), rtol=1e-5, atol=1e-8)
     rivals = {"driver's copy": lambda: other.copy_(source), "torch": lambda: torch.softmax(source, 1)}
-    _report(torch, "softmax, fp32 8192 x 8192", 2 * source.numel() * 4, mine, rivals)
+    report_moved(torch, "softmax, fp32 8192 x 8192", 2 * source.numel() * 4, mine, rivals)
 
 
 def _layer_norm(torch: Any) -> None:
@@ -96,7 +94,7 @@ def _layer_norm(torch: Any) -> None:
     mine()
     torch.testing.assert_close(target, peer(), rtol=1e-4, atol=1e-5)
     rivals = {"driver's copy": lambda: other.copy_(source), "torch": peer}
-    _report(torch, "layer norm, fp32 8192 x 8192", 2 * source.numel() * 4, mine, rivals)
+    report_moved(torch, "layer norm, fp32 8192 x 8192", 2 * source.numel() * 4, mine, rivals)
 
 
 def _gemm(torch: Any, size: int) -> None:
@@ -115,7 +113,7 @@ def _gemm(torch: Any, size: int) -> None:
         assert ((out - wanted).norm() / wanted.norm()).item() < 3e-3, "gemm is wrong"
         del wanted
         rivals = {"torch.matmul": lambda b=b: torch.matmul(a, b, out=other)}
-        _report_work(torch, f"bf16 GEMM, {size}, B {name}", 2 * size**3, mine, rivals)
+        report_work(torch, f"bf16 GEMM, {size}, B {name}", 2 * size**3, mine, rivals)
 
 
 def _gemm_of_bytes(torch: Any, size: int) -> None:
@@ -139,44 +137,7 @@ def _gemm_of_bytes(torch: Any, size: int) -> None:
         return lambda: torch._scaled_mm(a, b.t(), **named, out=other)
 
     rivals = {"torch._scaled_mm": peer(False), "the same, fast": peer(True)}
-    _report_work(torch, f"e4m3 GEMM, {size}", 2 * size**3, mine, rivals)
-
-
-def _report_work(torch: Any, name: str, operations: int, mine: Call, rivals: dict[str, Call]) -> None:
-    """Launches one by one and in turns, as clocks fall when the chip is busy for long."""
-    times = _in_turns(torch, {"": mine, **rivals})
-    own = times.pop("")
-    beside = ", ".join(f"{time / own:.3f} of {rival}" for rival, time in times.items())
-    print(f"{name:34} {own:9.4f} {operations / own / 1e9:7.0f}  {beside}", flush=True)
-
-
-def _report(torch: Any, name: str, moved: int, mine: Call, rivals: dict[str, Call]) -> None:
-    times = _in_turns(torch, {"": mine, **rivals})
-    own = times.pop("")
-    beside = ", ".join(f"{time / own:.3f} of {rival}" for rival, time in times.items())
-    print(f"{name:34} {own:9.4f} {moved / own / 1e6:7.0f}  {beside}", flush=True)
-
-
-def _in_turns(torch: Any, calls: dict[str, Call]) -> dict[str, float]:
-    """Median milliseconds of one launch of each."""
-    for call in calls.values():
-        for _ in range(3):
-            call()
-    torch.cuda.synchronize()
-    taken: dict[str, list[tuple[Any, Any]]] = {name: [] for name in calls}
-    for _ in range(TURNS):
-        for name, call in calls.items():
-            begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-            begin.record()
-            for _ in range(LAUNCHES):
-                call()
-            end.record()
-            taken[name].append((begin, end))
-    torch.cuda.synchronize()
-    return {
-        name: statistics.median(begin.elapsed_time(end) / LAUNCHES for begin, end in pairs)
-        for name, pairs in taken.items()
-    }
+    report_work(torch, f"e4m3 GEMM, {size}", 2 * size**3, mine, rivals)
 
 
 def _launches(torch: Any) -> None:

@@ -45,6 +45,8 @@ VECTOR = 4
 """Keys of one load: 16 bytes."""
 LEAST = THREADS * VECTOR * CLUSTER
 """Keys for which a cluster is worth starting."""
+_SHARED, _THREADS = 228 * 1024, 2048
+"""Bytes and threads of a multiprocessor of sm_90; each CTA takes 1,024 bytes beside its own."""
 
 
 def cluster_histogram(*, debug: bool = False) -> Kernel:
@@ -86,6 +88,11 @@ def cluster_histogram(*, debug: bool = False) -> Kernel:
         k.tma_store_arrive()
         k.tma_store_wait()
     return k
+
+
+def room(multiprocessors: int) -> int:
+    """The CTAs that are on a device of so many multiprocessors at once: by their shared memory and their threads."""
+    return multiprocessors * min(_SHARED // (SHARE * u32.size() + 1024), _THREADS // THREADS)
 
 
 def ctas(count: int, room: int) -> int:

@@ -39,8 +39,10 @@ from ptxkit.build import Barrier, Global, Kernel, Register, RemoteBarrier, Share
 from ptxkit.records import dataclass
 
 THREADS = 256
+VECTOR = 4
+"""Elements of one load: 16 bytes."""
 PER = 8
-"""Elements of a thread: two loads of 16 bytes."""
+"""Elements of a thread."""
 CLUSTER = 4
 """CTAs that hold a rod."""
 LENGTH = CLUSTER * THREADS * PER
@@ -71,7 +73,7 @@ def halo_exchange(*, debug: bool = False) -> Kernel:
 
     thread = k.tid.x
     place = k.ctaid.x.convert(u64) * (THREADS * PER) + (thread * PER).convert(u64)
-    rod = [k.variable(f32, value) for part in (0, 4) for value in k.ld_v4(source[place][part])]
+    rod = [k.variable(f32, value) for part in range(0, PER, VECTOR) for value in k.ld_v4(source[place][part])]
     rank = k.cluster_ctarank
     begins, ends = thread == 0, thread == THREADS - 1
     to_left, to_right = begins & (rank != 0), ends & (rank != CLUSTER - 1)
@@ -101,8 +103,8 @@ def halo_exchange(*, debug: bool = False) -> Kernel:
         following = [(around[i] + around[i + 2]) * 0.25 + around[i + 1] * 0.5 for i in range(PER)]
         for value, new in zip(rod, following, strict=True):
             value.set(new)
-    for part in (0, 4):
-        k.st_v4(target[place][part], rod[part : part + 4])
+    for part in range(0, PER, VECTOR):
+        k.st_v4(target[place][part], rod[part : part + VECTOR])
     return k
 
 
