@@ -6,8 +6,8 @@ and goes on to the next one after a fatal error, so that each text stands alone 
 What is left of a statement that could not be parsed goes into the next one, be it in the next file: a file whose errors
 nobody reads stands between any two. In front of another file `.version` and `.target` are not compared, and after some
 instructions with an element of a vector register (`%v.x`) ptxas no longer looks at them at all: such files are asked
-apart, and so are those of each texturing mode, which all files of a process must share. Even so, ask alone (`refusal`)
-where the answer matters.
+apart, and so are those of each texturing mode, which all files of a process must share. What else a file leaves behind
+shows when the same files are asked in the other order. Even so, ask alone (`refusal`) where the answer matters.
 """
 
 from __future__ import annotations
@@ -55,12 +55,23 @@ class Ptxas:
         return version <= self.newest and target in self.targets
 
     def refusals(self, texts: Sequence[str], target: str) -> dict[int, str]:
-        """Index and first message of each text that it refuses; they share no `.visible` name."""
+        """Index and first message of each text that it refuses; they share no `.visible` name.
+
+        All are asked in both orders, and those about which the two answers differ alone.
+        """
         found: dict[int, str] = {}
         for places in self._parts(texts):
-            answers = self._ask([texts[place] for place in places], target)
-            found |= {places[index]: message for index, message in answers.items()}
+            answers: dict[int, str | None] = dict(self._ask_all(places, texts, target))
+            others = self._ask_all(places[::-1], texts, target)
+            for place in answers.keys() ^ others.keys():
+                answers[place] = self.refusal(texts[place], target)
+            found |= {place: message for place, message in answers.items() if message is not None}
         return found
+
+    def _ask_all(self, places: Sequence[int], texts: Sequence[str], target: str) -> dict[int, str]:
+        """Place and first message of those of the texts at these places that it refuses, asked in this order."""
+        answers = self._ask([texts[place] for place in places], target)
+        return {places[index]: message for index, message in answers.items()}
 
     def _parts(self, texts: Sequence[str]) -> Iterator[list[int]]:
         """The places of the texts that one process takes."""

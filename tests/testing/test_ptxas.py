@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
 from ptxkit.isa.scaffold import scaffold
@@ -51,6 +53,17 @@ def test_texturing_modes_are_asked_apart(newest: Ptxas) -> None:
     unified, independent = (f"tex.1d.v4.f32.f32 %v4f32_1, [%b64_1, {each}{{%f32_1}}];" for each in ("", "sampler_, "))
     right, wrong = module(independent), module(independent.replace("%f32_1", "%f64_1"))
     assert newest.refusals([module(unified), right, wrong, module(unified), right], TARGET).keys() == {2}
+
+
+def test_what_a_text_leaves_behind_for_the_next_ones_is_seen(newest: Ptxas, monkeypatch: pytest.MonkeyPatch) -> None:
+    def forgetful(_: Ptxas, texts: Sequence[str], target: str) -> dict[int, str]:
+        """Refuses `bad` unless `leak` came before it, and `good` if it did."""
+        leaks = texts.index("leak") if "leak" in texts else len(texts)
+        wrong = [index for index, text in enumerate(texts) if text == ("good" if index > leaks else "bad")]
+        return dict.fromkeys(wrong, target)
+
+    monkeypatch.setattr(Ptxas, "_ask", forgetful)
+    assert newest.refusals(["bad", "good", "leak", "good", "bad"], TARGET) == {0: TARGET, 4: TARGET}
 
 
 def test_more_texts_than_one_process_takes_keep_their_places(newest: Ptxas) -> None:
