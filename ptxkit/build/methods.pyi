@@ -1109,34 +1109,34 @@ class Methods:
         """
     @overload
     def ld(self, a: Generic[Any] | Global[Any] | Local[Any] | Param[Any] | SharedCluster[Any] | Shared[Any], /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., cop: Literal['ca', 'cg', 'cs', 'lu', 'cv'] | bool = ..., l1: Literal['L1::evict_normal', 'L1::evict_unchanged', 'L1::evict_first', 'L1::evict_last', 'L1::no_allocate'] | bool = ..., l2: Literal['L2::evict_normal', 'L2::evict_first', 'L2::evict_last'] | bool = ..., lch: Literal['L2::cache_hint'] | bool = ..., pf: Literal['L2::64B', 'L2::128B', 'L2::256B'] | bool = ..., sc: Literal['cta', 'cluster', 'gpu', 'sys'] | bool = ..., sem: Literal['weak', 'relaxed', 'acquire'] | bool = ..., ss: Literal['const', 'global', 'local', 'param', 'param::entry', 'param::func', 'shared', 'shared::cta', 'shared::cluster'] | bool = ..., t: Literal['b8', 'b16', 'b32', 'b64', 'u8', 'u16', 'u32', 'u64', 's8', 's16', 's32', 's64', 'f32', 'f64', 'b128'] | bool = ..., vec: Literal['v2', 'v4', 'v8'] | bool = ...) -> Any:
-        """ld{.<sem>}{.<ss>}{.<cop>}{.<l2>}{.<lch>}{.<pf>}{.<vec>}.<t> d:t/wider/_ * n, [a in ss align n * bytes(t) element], policy:.b64/#/integer/nameless ?lch
+        """ld{.<sem>}{.<ss>}{.<cop>}{.<l2>}{.<lch>}{.<pf>}{.<vec>}.<t> d:t/wider/_ * n, [a in ss align n * bytes(t) element data], policy:.b64/#/integer/nameless ?lch
             Loads one register or a vector of them from memory.
             PTX ISA, 'Data Movement and Conversion Instructions: ld'
             gates: t == .b128, t == .b128 and sc == .sys, n * bits(t) == 256, l2, l1
-        ld{.<sem>}{.<ss>}{.<l1>}{.<l2>}{.<lch>}{.<pf>}{.<vec>}.<t> d:t/wider/_ * n, [a in ss align n * bytes(t) element], policy:.b64/#/integer/nameless ?lch
+        ld{.<sem>}{.<ss>}{.<l1>}{.<l2>}{.<lch>}{.<pf>}{.<vec>}.<t> d:t/wider/_ * n, [a in ss align n * bytes(t) element data], policy:.b64/#/integer/nameless ?lch
             Loads one register or a vector of them from memory.
             PTX ISA, 'Data Movement and Conversion Instructions: ld'
             gates: t == .b128, t == .b128 and sc == .sys, n * bits(t) == 256, l2, l1
-        ld.<sem>{.<ss>}{.<l2>}{.<pf>}{.<vec>}.<t> d:t/wider/_ * n, [a in ss align n * bytes(t) element]
+        ld.<sem>{.<ss>}{.<l2>}{.<pf>}{.<vec>}.<t> d:t/wider/_ * n, [a in ss align n * bytes(t) element data]
             Loads one register or a vector of them from memory.
             PTX ISA, 'Data Movement and Conversion Instructions: ld'
             gates: t == .b128, t == .b128 and sc == .sys, n * bits(t) == 256, l2, l1, ss == .local
-        ld.<sem>.<sc>{.<ss>}{.<l1>}{.<l2>}{.<lch>}{.<pf>}{.<vec>}.<t> d:t/wider/_ * n, [a in ss align n * bytes(t) element], policy:.b64/#/integer/nameless ?lch
+        ld.<sem>.<sc>{.<ss>}{.<l1>}{.<l2>}{.<lch>}{.<pf>}{.<vec>}.<t> d:t/wider/_ * n, [a in ss align n * bytes(t) element data], policy:.b64/#/integer/nameless ?lch
             Loads one register or a vector of them from memory.
             PTX ISA, 'Data Movement and Conversion Instructions: ld'
             gates: t == .b128, t == .b128 and sc == .sys, n * bits(t) == 256, l2, l1
-        ld.<mm>.<sem>.<sc>{.<ss>}.<t> d:t/wider * one, [a in ss align bytes(t) element]
+        ld.<mm>.<sem>.<sc>{.<ss>}.<t> d:t/wider * one, [a in ss align bytes(t) element data]
             Loads one register or a vector of them from memory.
             PTX ISA, 'Data Movement and Conversion Instructions: ld'
             gates: t == .b128, t == .b128 and sc == .sys, n * bits(t) == 256, l2, l1, sem == .acquire
-        ld{.<ss>}.<t>.proxy::readonly d:t/wider * one, [a in ss align bytes(t) element]
+        ld{.<ss>}.<t>.proxy::readonly d:t/wider * one, [a in ss align bytes(t) element data]
             Loads one register through the read-only proxy: the data must not change while the kernel runs.
             PTX ISA, 'Data Movement and Conversion Instructions: ld'
-        ld.<gl>{.<cop>}{.<l2>}.nc{.<lch>}{.<pf>}{.<vec>}.<t> d:t/wider/_ * n, [a in .global align n * bytes(t) element], policy:.b64/#/integer/nameless ?lch
+        ld.<gl>{.<cop>}{.<l2>}.nc{.<lch>}{.<pf>}{.<vec>}.<t> d:t/wider/_ * n, [a in .global align n * bytes(t) element data], policy:.b64/#/integer/nameless ?lch
             Loads through the non-coherent cache: the data must not change while the kernel runs.
             PTX ISA, 'Data Movement and Conversion Instructions: ld.global.nc'
             gates: t == .b128, l2 or n * bits(t) == 256, l1
-        ld.<gl>.nc{.<l1>}{.<l2>}{.<lch>}{.<pf>}{.<vec>}.<t> d:t/wider/_ * n, [a in .global align n * bytes(t) element], policy:.b64/#/integer/nameless ?lch
+        ld.<gl>.nc{.<l1>}{.<l2>}{.<lch>}{.<pf>}{.<vec>}.<t> d:t/wider/_ * n, [a in .global align n * bytes(t) element data], policy:.b64/#/integer/nameless ?lch
             Loads through the non-coherent cache: the data must not change while the kernel runs.
             PTX ISA, 'Data Movement and Conversion Instructions: ld.global.nc'
             gates: t == .b128, l2 or n * bits(t) == 256, l1
@@ -1162,7 +1162,7 @@ class Methods:
             PTX ISA, 'Warp-level matrix load instruction: ldmatrix'
         """
     def ldu(self, a: Generic[Any] | Global[Any], /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., ss: Literal['global'] | bool = ..., t: Literal['b8', 'b16', 'b32', 'b64', 'u8', 'u16', 'u32', 'u64', 's8', 's16', 's32', 's64', 'f32', 'f64', 'b128'] | bool = ..., vec: Literal['v2', 'v4'] | bool = ...) -> Any:
-        """ldu{.<ss>}{.<vec>}.<t> d:t/wider/_ * n, [a in ss align n * bytes(t) element]
+        """ldu{.<ss>}{.<vec>}.<t> d:t/wider/_ * n, [a in ss align n * bytes(t) element data]
             Loads from an address that all threads of the warp share.
             PTX ISA, 'Data Movement and Conversion Instructions: ldu'
             gates: t == .b128
@@ -1413,7 +1413,7 @@ class Methods:
     def mbarrier_arrive_expect_tx(self, bar: Generic[Any] | SharedCluster[Any] | Shared[Any], tx: Value, mask: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., mc: Literal['multicast::cluster::32b'] | bool = ..., sc: Literal['cta', 'cluster'] | bool = ..., sem: Literal['release', 'relaxed'] | bool = ..., ss: Literal['shared', 'shared::cta'] | bool = ...) -> Any:
         ...
     def mbarrier_check_layout(self, bar: Generic[Any] | Shared[Any], /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., layout: Literal['layout::v0', 'layout::v1'] | bool = ..., ss: Literal['shared', 'shared::cta'] | bool = ...) -> Register[pred]:
-        """mbarrier.check_layout.<layout>{.<ss>}.b64 d:.pred, [bar in ss of (if ss then .shared else .generic) as mbarrier]
+        """mbarrier.check_layout.<layout>{.<ss>}.b64 d:.pred, [bar in ss as mbarrier]
             Tells whether an mbarrier object has a layout.
             PTX ISA, 'Parallel Synchronization and Communication Instructions: mbarrier.check_layout'
         """
@@ -1781,18 +1781,18 @@ class Methods:
             PTX ISA, 'Data Movement and Conversion Instructions: multimem.st.async, multimem.red.async'
         """
     def multimem_st(self, a: Generic[Any] | Global[Any], b: Sequence[Value] | Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., sc: Literal['cta', 'cluster', 'gpu', 'sys'] | bool = ..., sem: Literal['weak', 'relaxed', 'release'] | bool = ..., ss: Literal['global'] | bool = ..., t: Literal['b32', 'b64', 'u32', 'u64', 's32', 's64', 'f16x2', 'bf16x2', 'f32', 'f64', 'e5m2x4', 'e4m3x4', 'f16', 'bf16', 'e5m2', 'e5m2x2', 'e4m3', 'e4m3x2'] | bool = ..., vec: Literal['v2', 'v4', 'v8'] | bool = ...) -> None:
-        """multimem.st{.<sem>}{.<sc>}{.<ss>}.<t> [a in ss align bytes(t) element], b:t/#
+        """multimem.st{.<sem>}{.<sc>}{.<ss>}.<t> [a in ss align bytes(t) element data], b:t/#
             Loads, stores or reduces all the locations behind a multimem address.
             PTX ISA, 'Data Movement and Conversion Instructions: multimem.ld_reduce, multimem.st, multimem.red'
-        multimem.st{.<sem>}{.<sc>}{.<ss>}.<t> [a in ss align bytes(t) element], b:held/#
+        multimem.st{.<sem>}{.<sc>}{.<ss>}.<t> [a in ss align bytes(t) element data], b:held/#
             Loads, stores or reduces floating-point values behind a multimem address; narrow ones fill 32 bits at least.
             PTX ISA, 'Data Movement and Conversion Instructions: multimem.ld_reduce, multimem.st, multimem.red'
             gates: acc == .acc::f32, starts(t, "e")
-        multimem.st{.<sem>}{.<sc>}{.<ss>}.<t> [a in ss align bytes(t) element], {b:held/#/own * one}
+        multimem.st{.<sem>}{.<sc>}{.<ss>}.<t> [a in ss align bytes(t) element data], {b:held/#/own * one}
             Loads, stores or reduces floating-point values behind a multimem address; narrow ones fill 32 bits at least.
             PTX ISA, 'Data Movement and Conversion Instructions: multimem.ld_reduce, multimem.st, multimem.red'
             gates: acc == .acc::f32, starts(t, "e")
-        multimem.st{.<sem>}{.<sc>}{.<ss>}.<vec>.<t> [a in ss align n * bytes(t) element], {b:held/#/own(t != .f16)/exact(t in .bf16 .f16x2 .bf16x2) * n}
+        multimem.st{.<sem>}{.<sc>}{.<ss>}.<vec>.<t> [a in ss align n * bytes(t) element data], {b:held/#/own(t != .f16)/exact(t in .bf16 .f16x2 .bf16x2) * n}
             Loads, stores or reduces floating-point values behind a multimem address; narrow ones fill 32 bits at least.
             PTX ISA, 'Data Movement and Conversion Instructions: multimem.ld_reduce, multimem.st, multimem.red'
             gates: acc == .acc::f32, starts(t, "e")
@@ -1873,7 +1873,7 @@ class Methods:
         prefetch{.<ss>}.<level> [a in ss]
             Brings a cache line, or a tensor map, nearer.
             PTX ISA, 'Data Movement and Conversion Instructions: prefetch, prefetchu'
-        prefetch{.<ss>}.<size>.valid_addr{.<level>} [a in ss]
+        prefetch{.<ss>}.<size>.valid_addr{.<level>} [a in ss wide(level == .tensormap)]
             Brings a cache line, or a tensor map, nearer.
             PTX ISA, 'Data Movement and Conversion Instructions: prefetch, prefetchu'
         prefetch{.<ss>}.tensormap [a in ss as tensormap wide]
@@ -2108,23 +2108,23 @@ class Methods:
         """
     @overload
     def st(self, a: Generic[Any] | Global[Any] | Local[Any] | Param[Any] | SharedCluster[Any] | Shared[Any], b: Sequence[Value] | Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., cop: Literal['wb', 'cg', 'cs', 'wt'] | bool = ..., l1: Literal['L1::evict_normal', 'L1::evict_unchanged', 'L1::evict_first', 'L1::evict_last', 'L1::no_allocate'] | bool = ..., l2: Literal['L2::evict_normal', 'L2::evict_first', 'L2::evict_last'] | bool = ..., lch: Literal['L2::cache_hint'] | bool = ..., sc: Literal['cta', 'cluster', 'gpu', 'sys'] | bool = ..., sem: Literal['weak', 'relaxed', 'release'] | bool = ..., ss: Literal['global', 'local', 'param', 'param::func', 'shared', 'shared::cta', 'shared::cluster'] | bool = ..., t: Literal['b8', 'b16', 'b32', 'b64', 'u8', 'u16', 'u32', 'u64', 's8', 's16', 's32', 's64', 'f32', 'f64', 'b128'] | bool = ..., vec: Literal['v2', 'v4', 'v8'] | bool = ...) -> None:
-        """st{.<sem>}{.<ss>}{.<cop>}{.<l2>}{.<lch>}{.<vec>}.<t> [a in ss align n * bytes(t) element], b:t/#/wider/sink(n * bits(t) == 256) * n, policy:.b64/#/integer/nameless ?lch
+        """st{.<sem>}{.<ss>}{.<cop>}{.<l2>}{.<lch>}{.<vec>}.<t> [a in ss align n * bytes(t) element data], b:t/#/wider/sink(n * bits(t) == 256) * n, policy:.b64/#/integer/nameless ?lch
             Stores one register or a vector of them to memory.
             PTX ISA, 'Data Movement and Conversion Instructions: st'
             gates: t == .b128, t == .b128 and sc == .sys, n * bits(t) == 256, l2, l1
-        st{.<sem>}{.<ss>}{.<l1>}{.<l2>}{.<lch>}{.<vec>}.<t> [a in ss align n * bytes(t) element], b:t/#/wider/sink(n * bits(t) == 256) * n, policy:.b64/#/integer/nameless ?lch
+        st{.<sem>}{.<ss>}{.<l1>}{.<l2>}{.<lch>}{.<vec>}.<t> [a in ss align n * bytes(t) element data], b:t/#/wider/sink(n * bits(t) == 256) * n, policy:.b64/#/integer/nameless ?lch
             Stores one register or a vector of them to memory.
             PTX ISA, 'Data Movement and Conversion Instructions: st'
             gates: t == .b128, t == .b128 and sc == .sys, n * bits(t) == 256, l2, l1
-        st.<sem>{.<ss>}{.<l2>}{.<vec>}.<t> [a in ss align n * bytes(t) element], b:t/#/wider/sink(n * bits(t) == 256) * n
+        st.<sem>{.<ss>}{.<l2>}{.<vec>}.<t> [a in ss align n * bytes(t) element data], b:t/#/wider/sink(n * bits(t) == 256) * n
             Stores one register or a vector of them to memory.
             PTX ISA, 'Data Movement and Conversion Instructions: st'
             gates: t == .b128, t == .b128 and sc == .sys, n * bits(t) == 256, l2, l1, ss == .local
-        st.<sem>.<sc>{.<ss>}{.<l1>}{.<l2>}{.<lch>}{.<vec>}.<t> [a in ss align n * bytes(t) element], b:t/#/wider/sink(n * bits(t) == 256) * n, policy:.b64/#/integer/nameless ?lch
+        st.<sem>.<sc>{.<ss>}{.<l1>}{.<l2>}{.<lch>}{.<vec>}.<t> [a in ss align n * bytes(t) element data], b:t/#/wider/sink(n * bits(t) == 256) * n, policy:.b64/#/integer/nameless ?lch
             Stores one register or a vector of them to memory.
             PTX ISA, 'Data Movement and Conversion Instructions: st'
             gates: t == .b128, t == .b128 and sc == .sys, n * bits(t) == 256, l2, l1
-        st.<mm>.<sem>.<sc>{.<ss>}.<t> [a in ss align bytes(t) element], b:t/#/wider * one
+        st.<mm>.<sem>.<sc>{.<ss>}.<t> [a in ss align bytes(t) element data], b:t/#/wider * one
             Stores one register or a vector of them to memory.
             PTX ISA, 'Data Movement and Conversion Instructions: st'
             gates: t == .b128, t == .b128 and sc == .sys, n * bits(t) == 256, l2, l1, sem == .release
@@ -2532,32 +2532,32 @@ class Methods:
         """
     @overload
     def tensormap_replace(self, a: Generic[Any] | Global[Any] | Shared[Any], value: Value | int, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., field: Literal['global_address', 'rank', 'box_dim', 'global_dim', 'element_stride', 'swizzle_mode', 'swizzle_atomicity'] | bool = ..., ss: Literal['global', 'shared::cta'] | bool = ..., t: Literal['b32', 'b64'] | bool = ...) -> None:
-        """tensormap.replace.<mode>.<field>{.<ss>}.<size>.<t> [a in ss as tensormap wide], value:t/#
+        """tensormap.replace.<mode>.<field>{.<ss>}.<size>.<t> [a in ss as tensormap wide opaque], value:t/#
             Changes one field of a tensor map in memory, through the generic proxy.
             PTX ISA, 'Data Movement and Conversion Instructions: tensormap.replace'
-        tensormap.replace.<mode>.<field>{.<ss>}.<size>.<t> [a in ss as tensormap wide], ord:#0..4, value:.u32/halves/#
+        tensormap.replace.<mode>.<field>{.<ss>}.<size>.<t> [a in ss as tensormap wide opaque], ord:#0..4, value:.u32/halves/#
             Changes one field of a tensor map in memory, through the generic proxy.
             PTX ISA, 'Data Movement and Conversion Instructions: tensormap.replace'
-        tensormap.replace.<mode>.<field>{.<ss>}.<size>.<t> [a in ss as tensormap wide], ord:#0..4, value:t/#
+        tensormap.replace.<mode>.<field>{.<ss>}.<size>.<t> [a in ss as tensormap wide opaque], ord:#0..4, value:t/#
             Changes one field of a tensor map in memory, through the generic proxy.
             PTX ISA, 'Data Movement and Conversion Instructions: tensormap.replace'
-        tensormap.replace.<mode>.<field>{.<ss>}.<size>.<t> [a in ss as tensormap wide], value:#0..12
+        tensormap.replace.<mode>.<field>{.<ss>}.<size>.<t> [a in ss as tensormap wide opaque], value:#0..12
             Changes one field of a tensor map in memory, through the generic proxy.
             PTX ISA, 'Data Movement and Conversion Instructions: tensormap.replace'
-        tensormap.replace.<mode>.<field>{.<ss>}.<size>.<t> [a in ss as tensormap wide], value:#13..15
+        tensormap.replace.<mode>.<field>{.<ss>}.<size>.<t> [a in ss as tensormap wide opaque], value:#13..15
             Changes one field of a tensor map in memory, through the generic proxy.
             PTX ISA, 'Data Movement and Conversion Instructions: tensormap.replace'
-        tensormap.replace.<mode>.<field>{.<ss>}.<size>.<t> [a in ss as tensormap wide], value:#0..3
+        tensormap.replace.<mode>.<field>{.<ss>}.<size>.<t> [a in ss as tensormap wide opaque], value:#0..3
             Changes one field of a tensor map in memory, through the generic proxy.
             PTX ISA, 'Data Movement and Conversion Instructions: tensormap.replace'
             gates: field == .swizzle_atomicity
-        tensormap.replace.<mode>.<field>{.<ss>}.<size>.<t> [a in ss as tensormap wide], value:#4
+        tensormap.replace.<mode>.<field>{.<ss>}.<size>.<t> [a in ss as tensormap wide opaque], value:#4
             Changes one field of a tensor map in memory, through the generic proxy.
             PTX ISA, 'Data Movement and Conversion Instructions: tensormap.replace'
-        tensormap.replace.<mode>.<field>{.<ss>}.<size>.<t> [a in ss as tensormap wide], value:#0..2
+        tensormap.replace.<mode>.<field>{.<ss>}.<size>.<t> [a in ss as tensormap wide opaque], value:#0..2
             Changes one field of a tensor map in memory, through the generic proxy.
             PTX ISA, 'Data Movement and Conversion Instructions: tensormap.replace'
-        tensormap.replace.<mode>.<field>{.<ss>}.<size>.<t> [a in ss as tensormap wide], value:#0..1
+        tensormap.replace.<mode>.<field>{.<ss>}.<size>.<t> [a in ss as tensormap wide opaque], value:#0..1
             Changes one field of a tensor map in memory, through the generic proxy.
             PTX ISA, 'Data Movement and Conversion Instructions: tensormap.replace'
         """

@@ -70,7 +70,8 @@ class OperandForm:
     more: a vector may have more elements, 2 or 4, and a plain
     register do. symbols: the state space of a symbol in an address, where that is another than `space`. bare: no
     braces may stand around it. unlike: the bits of a register that no address is in here, 0 for none.
-    nameless: no symbol with a constant behind it is a constant here. single: a
+    data: of an address, assemblers see that an opaque reference is none; opaque: they do not, though they move it to a
+    register. nameless: no symbol with a constant behind it is a constant here. single: a
     floating-point constant must be one of single precision. upto64: a wider register has 64 bits at most. loose:
     assemblers take more than the manual has (`ptxkit.validate.loose`), with vector a vector register for what stands
     in braces too.
@@ -119,6 +120,8 @@ class OperandForm:
     allowed_if: tuple[tuple[str, Expression], ...] = ()
     symbols: Expression | None = None
     unlike: int = 0
+    data: bool = False
+    opaque: bool = False
     same: bool = False
 
 

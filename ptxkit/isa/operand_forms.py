@@ -125,7 +125,7 @@ class OperandBuilder:
                     condition = child.children[0]
                     if condition is not None:
                         allowed_if.append((str(child.data), self.expressions.build(condition)))
-                case "element" | "lax" | "bare" | "sink" | "loose":
+                case "element" | "lax" | "bare" | "sink" | "loose" | "data" | "opaque":
                     marks.append(str(child.data))
                 case "unlike":
                     width, condition = child.children
@@ -144,7 +144,7 @@ class OperandBuilder:
         long, exact = "long" in marks, "untyped" in marks
         place = replace(place, wide=wide, long=long, in_register=in_register, exact=exact, symbol="element" in marks)
         place = replace(place, lax="lax" in marks, bare="bare" in marks, sink="sink" in marks)
-        place = replace(place, loose="loose" in marks, unlike=unlike)
+        place = replace(place, loose="loose" in marks, unlike=unlike, data="data" in marks, opaque="opaque" in marks)
         return replace(place, symbols=symbols, allowed_if=tuple(allowed_if))
 
     def _slot(self, node: Node) -> OperandForm:

@@ -32,7 +32,7 @@ from ptxkit.syntax.tree import (
 
 Shape: TypeAlias = str | tuple[object, ...]
 
-_SIMPLE = {Integer: "constant", Float: "constant", Not: "not", Element: "element", Apply: "apply"}
+_SIMPLE = {Integer: "constant", Float: "constant", Element: "element", Apply: "apply"}
 # A name that is a constant wherever it stands.
 _CONSTANT_NAMES = frozenset({"WARP_SZ"})
 
@@ -42,7 +42,7 @@ _PLAIN_ADDRESS: Shape = ("address",)
 _BARE = frozenset({"name", "not", "symbolic", "sink", "constant"})
 
 MALFORMED = "malformed"
-"""The shape of what can stand nowhere: `-%r1`, `4+table`, `[texture+8, {%r1}]`, `%v.x|%p`."""
+"""The shape of what can stand nowhere: `-%r1`, `4+table`, `[texture+8, {%r1}]`, `%v.x|%p`, `!%r.b0`."""
 
 
 def shape_of(operand: Operand) -> Shape:
@@ -59,12 +59,14 @@ def shape_of(operand: Operand) -> Shape:
     if isinstance(operand, Address):
         if not operand.index:
             return _PLAIN_ADDRESS
-        return MALFORMED if operand.offset else ("address", *map(shape_of, operand.index))
+        return MALFORMED if operand.offset else ("address", *map(_whole, operand.index))
     if isinstance(operand, Vector):
         return ("vector", *map(shape_of, operand.elements))
     if isinstance(operand, Pair):
         parts = (_whole(operand.first), _whole(operand.second))
         return MALFORMED if parts == ("sink", "sink") else ("pair", *parts)
+    if kind is Not:
+        return MALFORMED if "." in operand.operand.text else "not"  # type: ignore[union-attr]
     if isinstance(operand, Arguments):
         return ("arguments", *[_unwrapped(element) for element in operand.elements])
     return _expression(operand)
@@ -89,7 +91,7 @@ def _unwrapped(operand: Operand) -> Shape:
 
 
 def _whole(operand: Operand) -> Shape:
-    """The shape of a part of a pair, which cannot be an element of a vector."""
+    """The shape of a part of a pair, or of what follows a comma in an address: no element of a vector."""
     return MALFORMED if isinstance(operand, Name) and "." in operand.text else shape_of(operand)
 
 

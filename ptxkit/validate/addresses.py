@@ -27,17 +27,17 @@ from ptxkit.validate.scopes import (
     is_code,
     is_symbol,
 )
-from ptxkit.validate.typed_shapes import ELEMENT, TypedShape
+from ptxkit.validate.typed_shapes import ARRAY, ELEMENT, OPAQUE, TypedShape
 
 _GENERIC = frozenset({"&global", "&shared", "&local", "&texref", "&surfref", "&samplerref"})
 _REFERENCES = {"texture": "texref", "surface": "surfref", "sampler": "samplerref"}
-_OPAQUE = frozenset({"&texref", "&surfref", "&samplerref"})
 
 _FOREIGN = {"param::entry": frozenset({ARGUMENT}), "param::func": frozenset({KERNEL_PARAMETER})}
 """The parameters that a qualifier of the parameter space shuts out; behind `::func` stands nothing but a name."""
 
-OPAQUE = "is an opaque reference, which cannot be read or written"
-"""What is wrong with a texture, sampler or surface as data; of an array of these assemblers do not see it."""
+_OVERLOOKED = "overlooked_array"
+
+_IS_OPAQUE = "is an opaque reference, which cannot be read or written"
 
 _LABELS = {
     "branch": (frozenset({LABEL, UNKNOWN}), "a label of this function"),
@@ -46,9 +46,9 @@ _LABELS = {
 """What stands where a form has a label, by the kind of control; a call looks at its list itself."""
 
 
-def misplaced(match: Match, typed: tuple[TypedShape, ...]) -> tuple[int, str, bool] | None:
-    """The first operand whose symbol cannot stand there: its index, what would be right, and whether an assembler
-    takes it (`overlooked`). None: there is none.
+def misplaced(match: Match, typed: tuple[TypedShape, ...]) -> tuple[int, str, str] | None:
+    """The first operand whose symbol cannot stand there: its index, what would be right, and the tolerance by which an
+    assembler takes it, empty where it does not. None: there is none.
 
     typed: the shapes of the operands; they are known to fit the form.
     """
@@ -59,10 +59,11 @@ def misplaced(match: Match, typed: tuple[TypedShape, ...]) -> tuple[int, str, bo
         uses = _uses(match) if uses is None else uses
         for form, part in _parts(operand, shape):
             if form.kind == "address" and isinstance(part, tuple) and _is_foreign(part[1], match):
-                return index, "must be a parameter of the kind that the state space names", part[0] == "e"
+                overlooked = _OVERLOOKED if part[0] == "e" else ""
+                return index, "must be a parameter of the kind that the state space names", overlooked
             wrong = _misplaced(form, part, uses.get(form.role))
             if wrong is not None:
-                return index, wrong, _is_overlooked(form, part)
+                return index, wrong, _tolerance(form, part)
     return None
 
 
@@ -74,15 +75,32 @@ def _uses(match: Match) -> dict[str, str]:
     }
 
 
-def _is_overlooked(form: OperandForm, shape: TypedShape) -> bool:
-    """Whether an assembler does not look what this is part of: `array[3]`, or `parameter+4` for a value."""
+def _tolerance(form: OperandForm, shape: TypedShape) -> str:
+    """The tolerance by which an assembler takes a misplaced symbol; empty where it does not.
+
+    It does not look what `array[3]` is part of, nor `parameter+4` for a value; and in most instructions it takes an
+    opaque reference for an address, in whatever space.
+    """
     base = shape[1] if isinstance(shape, tuple) else None
     if shape[0] == "e" and isinstance(base, tuple):
         space = _space_of(form) if form.kind == "address" or form.space is not None else None
         if base[1] in PARAMETERS:
-            return space in ("param", None)
-        return base[1] in _OPAQUE and (space is None or _outside(space, str(base[1])) is None)
-    return form.kind == "register" and shape[:2] == ("+", ARGUMENT)
+            return _OVERLOOKED if space in ("param", None) else ""
+        is_home = space is None or _outside(space, str(base[1])) is None
+        return _OVERLOOKED if base[1] in OPAQUE and is_home else ""
+    if shape[0] == "a" and isinstance(base, tuple) and base[1] in OPAQUE and form.object not in _REFERENCES:
+        if ARRAY in base:
+            return "" if _outside(_space_of(form), str(base[1])) else _OVERLOOKED
+        return "" if _sees_opaque(form) else "opaque_as_data"
+    return _OVERLOOKED if form.kind == "register" and shape[:2] == ("+", ARGUMENT) else ""
+
+
+def _sees_opaque(form: OperandForm) -> bool:
+    """Whether an assembler sees that an opaque reference is no address of data: where it moves the address to a
+    register first, or wants a symbol of a space that is not the instruction's."""
+    if form.symbols is not None:
+        return _space_of(form) not in ("generic", "any")
+    return form.data or (form.wide and not form.opaque)
 
 
 def outgoing_parameter(match: Match, typed: tuple[TypedShape, ...]) -> int | None:
@@ -125,7 +143,7 @@ def _misplaced(form: OperandForm, shape: TypedShape, use: str | None) -> str | N
         return _wrong_address(form, shape[1], use)
     if form.kind == "address" and shape[0] in ("r", "+"):  # without brackets, which some forms tolerate
         kind = str(shape[1][1] if isinstance(shape[1], tuple) else shape[1])
-        if kind in _OPAQUE and not form.wide:
+        if kind in OPAQUE and not form.wide:
             return None
         return _outside(_space_of(form), kind) if is_symbol(kind) and not is_code(kind) else None
     if form.kind == "register" and form.symbol and shape[0] in ("r", "+", "e"):
@@ -144,6 +162,7 @@ def _space_of(form: OperandForm) -> str:
 def _wrong_reference(thing: str, base: object) -> str | None:
     """What is wrong with the variable or handle that must be that of a texture, surface or sampler."""
     kind, *rest = base[1:] if isinstance(base, tuple) and base[0] == "r" else ("", "")
+    rest = [each for each in rest if each != ARRAY]
     if rest:
         return f"must be a {thing}, or a .u64 register with its handle, and nothing more"
     if kind in (f"&{_REFERENCES[thing]}", "b64", "u64", "s64", UNKNOWN):
@@ -170,13 +189,16 @@ def _wrong_address(form: OperandForm, base: object, access: str | None) -> str |
         return "must be an address in a register"
     if space == "param" and kind in PARAMETERS:
         return _wrong_parameter(kind, access)
-    opaque = OPAQUE if access is not None and kind in _OPAQUE else None
-    return _outside(space, kind) or opaque
+    outside = _outside(space, kind)
+    if kind not in OPAQUE:
+        return outside
+    is_seen = ARRAY not in base and _sees_opaque(form)
+    return _IS_OPAQUE if access is not None or is_seen else outside
 
 
 def _outside(space: str, kind: str) -> str | None:
     """What is wrong with a variable of that class where a symbol of `space` is asked for."""
-    if space == "any" or kind == f"&{space}" or (space == "global" and kind in _OPAQUE):
+    if space == "any" or kind == f"&{space}" or (space == "global" and kind in OPAQUE):
         return None
     if space == "generic":
         return None if kind in _GENERIC else "must be in the .global, .shared or .local space for a generic access"
@@ -202,7 +224,7 @@ def _wrong_symbol(form: OperandForm, kind: str, *, is_sum: bool) -> str | None:
             return None
         return "must be a register, a constant, a variable or a function: a label has no address"
     wanted = form.type.value if isinstance(form.type, Const) else None
-    if kind in _OPAQUE and wanted != "u64":
+    if kind in OPAQUE and wanted != "u64":
         return "must be an address of data: that of an opaque reference is a .u64"
     if form.space is None:
         return None

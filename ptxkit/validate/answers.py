@@ -16,7 +16,7 @@ from ptxkit.isa.table import Mismatch
 from ptxkit.isa.targets import Target, remedy, stated, unmet
 from ptxkit.isa.words import operand_words
 from ptxkit.limits import MAX_KEPT_ANSWERS
-from ptxkit.records import dataclass
+from ptxkit.records import dataclass, replace
 from ptxkit.syntax.tree import Instruction, Operand
 from ptxkit.validate.addresses import misplaced, outgoing_parameter
 from ptxkit.validate.alignment import is_static
@@ -27,6 +27,7 @@ from ptxkit.validate.loose import beyond_manual, is_taken_loosely
 from ptxkit.validate.problems import Problem
 from ptxkit.validate.registers import wrong_name
 from ptxkit.validate.scopes import Scope
+from ptxkit.validate.sinks import without_sink
 from ptxkit.validate.typed_shapes import TypedShape, is_strange, typed
 from ptxkit.validate.types import misfit, oddity, tolerance
 
@@ -39,7 +40,8 @@ class Answer:
     misplaced: the operand whose symbol cannot stand there, and what would be right. is_call: arguments
     must be looked at. rivals: other forms that the operands fit, which may take the constants that this one does not,
     each with what keeps it from being used or makes it odd. static: an offset from a variable must be looked at.
-    outgoing: the operand that is a parameter of a call, which no guard may stand before. particular: any of these.
+    outgoing: the operand that is a parameter of a call, which no guard may stand before. beside_sink: all this is of
+    the instruction without the sink beside its first operand. particular: any of these.
     """
 
     match: Match | None
@@ -52,6 +54,7 @@ class Answer:
     static: bool = False
     outgoing: int | None = None
     particular: bool = False
+    beside_sink: bool = False
 
 
 class Answers:
@@ -81,7 +84,8 @@ class Answers:
             shapes = tuple(typed(operand, scope) for operand in instruction.operands)
             answer = self._answer(instruction, shapes)
             if answer.match is None:
-                answer = self._with_other_brackets(instruction, scope) or answer
+                other = self._with_other_brackets(instruction, scope) or self._without_sink(instruction, scope)
+                answer = other or answer
             self._kept[key] = answer
         return answer
 
@@ -96,6 +100,19 @@ class Answers:
             warning = Problem("PTX104", reason, None, found.match.form, certain=False)
             return Answer(None, (warning,), strange=found.strange, particular=found.strange)
         return None
+
+    def _without_sink(self, instruction: Instruction, scope: Scope) -> Answer | None:
+        """The answer for the instruction without a sink beside its result, with a warning; None where that is no
+        better, and for calls, which assemblers read in their own way."""
+        other = without_sink(instruction)
+        if other is None:
+            return None
+        found = self._answer(other, tuple(typed(operand, scope) for operand in other.operands))
+        if found.match is None or found.is_call:
+            return None
+        reason = f"`{instruction.opcode}` is tolerated: {table().tolerance('sink_beside_result')}"
+        warning = Problem("PTX104", reason, 0, found.match.form, certain=False)
+        return replace(found, problems=(warning, *found.problems), beside_sink=True, particular=True)
 
     def _number(self, operand: Operand, scope: Scope) -> int:
         """The number of the operand's class, kept with the scope: the parser shares equal operands."""
@@ -123,11 +140,11 @@ class Answers:
                 continue
             misplacement = misplaced(match, typed)
             if misplacement is not None:
-                index, words, overlooked = misplacement
-                if not overlooked:
+                index, words, tolerated = misplacement
+                if not tolerated:
                     elsewhere = elsewhere or (match, (index, words))
                     continue
-                found = found or _overlooked(match, index, words)
+                found = found or _overlooked(match, index, words, tolerated)
             closed = unmet(match.gates, self._version, self._target)
             if not closed:
                 others = candidates[:place] + candidates[place + 1 :] if has_limits(match) else ()
@@ -151,7 +168,10 @@ class Answers:
         """The other forms that the operands fit: open ones first, each with its warning or its gate's problem."""
         locked = []
         for match in candidates:
-            if not fit_all(match.operands, shapes) or misplaced(match, typed):
+            if not fit_all(match.operands, shapes):
+                continue
+            misplacement = misplaced(match, typed)
+            if misplacement is not None and not misplacement[2]:
                 continue
             found = _type_problem(match, typed)
             if found is not None and found.certain:
@@ -253,9 +273,9 @@ def _type_problem(match: Match, typed: tuple[TypedShape, ...]) -> Problem | None
     return tolerated
 
 
-def _overlooked(match: Match, index: int, words: str) -> Problem:
-    """A warning where assemblers do not look what an element is part of."""
-    reason = f"operand {index + 1} of `{match.canonical}` {words}{why('overlooked_array')}"
+def _overlooked(match: Match, index: int, words: str, tolerance: str) -> Problem:
+    """A warning where assemblers do not look what a symbol is."""
+    reason = f"operand {index + 1} of `{match.canonical}` {words}{why(tolerance)}"
     return Problem("PTX203", reason, index, match.form, certain=False, typed=True)
 
 

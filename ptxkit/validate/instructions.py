@@ -9,7 +9,6 @@ from ptxkit.isa.forms import Gate, Match
 from ptxkit.isa.targets import Target, remedy, stated, unmet
 from ptxkit.isa.words import clip
 from ptxkit.syntax.tree import Function, Instruction
-from ptxkit.validate.addresses import OPAQUE
 from ptxkit.validate.alignment import misaligned
 from ptxkit.validate.answers import Answer, answers, why
 from ptxkit.validate.calls import call_problems
@@ -17,6 +16,7 @@ from ptxkit.validate.constants import illegal_constants
 from ptxkit.validate.names import class_words, undeclared
 from ptxkit.validate.problems import Problem
 from ptxkit.validate.scopes import SPECIAL, UNKNOWN, Scope, is_symbol
+from ptxkit.validate.sinks import without_sink
 from ptxkit.validate.typed_shapes import names_in
 
 
@@ -44,6 +44,8 @@ class InstructionChecker:
 
     def _particulars(self, instruction: Instruction, scope: Scope, answer: Answer) -> Iterator[Problem]:
         """What depends on more than the opcode and the operands' classes."""
+        if answer.beside_sink:
+            instruction = without_sink(instruction) or instruction
         if instruction.guard is not None:
             yield from self._guard(instruction.guard.predicate, scope)
             if answer.outgoing is not None:
@@ -112,14 +114,12 @@ def _misplaced_problem(match: Match, wrong: tuple[int, str], instruction: Instru
     symbols = [name for name in names_in(instruction.operands[index]) if is_symbol(scope.type_of(name))]
     shown = f": `{clip(symbols[0])}` is {class_words(scope.type_of(symbols[0]))}" if symbols else ""
     named = scope.find(symbols[0]) if symbols else None
-    is_overlooked = words == OPAQUE and named is not None and named.is_array(symbols[0])
     return Problem(
         "PTX203",
-        f"operand {index + 1} of `{match.canonical}` {words}{shown}{why('overlooked_array') if is_overlooked else ''}",
+        f"operand {index + 1} of `{match.canonical}` {words}{shown}",
         index,
         match.form,
         "name a symbol that fits, or use the form of the instruction for this one's state space",
-        certain=not is_overlooked,
         related=(named, "declared here") if named is not None else None,
     )
 

@@ -49,6 +49,13 @@ MEMORY = "memory"
 """Behind the type of a variable, or of a component of one, whose name stands in braces: a register to assemblers."""
 
 
+ARRAY = "[]"
+"""What stands behind the class of a base that is an array of opaque references."""
+
+OPAQUE = frozenset({"&texref", "&surfref", "&samplerref"})
+"""The classes of textures, samplers and surfaces."""
+
+
 def typed(operand: Operand, scope: Scope) -> TypedShape:
     """The operand's shape with the types of its registers; constants keep no value."""
     if isinstance(operand, Name):  # this is asked for nearly every operand of a module: the common kinds first
@@ -113,11 +120,14 @@ def _sum(operand: Binary, scope: Scope) -> TypedShape:
 
 
 def _base(address: Address, scope: Scope) -> TypedShape:
-    """The base of an address, which is a whole name: an element of a vector cannot be one. `+`: it has an offset."""
+    """The base of an address, which is a whole name: an element of a vector cannot be one. `+`: it has an offset, `[]`:
+    it is an array of textures, samplers or surfaces."""
     base = address.base
     if isinstance(base, Name) and "." in base.text and scope.type_of(base.text) != UNKNOWN:
         return ("r", ELEMENT)
     found = typed(base, scope)
+    if isinstance(base, Name) and found[1] in OPAQUE and (named := scope.find(base.text)) and named.is_array(base.text):
+        found = ("r", found[1], ARRAY)
     return (*found, "+") if address.offset and isinstance(found, tuple) else found
 
 

@@ -94,6 +94,24 @@ TAKEN = [
     ("has no type to an assembler", "mapa.u64 %u64_1, callee, 0;", "cvta.global.u64 %u64_1, callee;"),
     ("has no type to an assembler", "div.rn.f64 %f64_1, callee, %f64_2;", "div.rz.f64 %f64_1, callee, %f64_2;"),
     ("passes for a predicate", "bar.red.and.pred %f16x2_1, 0, %pred_1;", "bar.red.and.pred %pred_1, 0, %f16x2_1;"),
+    ("no operand to an assembler", "add.u32 %u32_1|_, 1, 2;", "add.u32 _|_, 1, 2;"),
+    ("no operand to an assembler", "bra target|_;", "call callee|_;"),
+    ("no operand to an assembler", "bfe.u32 %u32_1|_, 1, 2, 3;", "bfe.u32 %u32_1|_, 1, 257, 3;"),
+    (
+        "for an address of whatever memory",
+        "atom.shared.add.u32 %u32_1, [texture_+4], 1;",
+        "ld.shared.u32 %u32_1, [texture_+4];",
+    ),
+    (
+        "for an address of whatever memory",
+        "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%b32_1}, [surface_];",
+        "ldmatrix.sync.aligned.m8n8.x1.b16 {%b32_1}, [surface_];",
+    ),
+    (
+        "for an address of whatever memory",
+        "tensormap.replace.tile.elemtype.shared::cta.b1024.b32 [texture_], 14;",
+        "tensormap.replace.tile.elemtype.shared::cta.b1024.b32 [texture_], 16;",
+    ),
     (
         "compares neighbours only",
         "st.global.v4.b32 [%b64_1], {%f32_1, %b32_1, %s32_1, %s32_2};",
