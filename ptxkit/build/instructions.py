@@ -91,7 +91,7 @@ class Instructions(Recorder, Methods):
             return _checked_result(given.pop(0), place, name)
 
         written, results = write_results(chosen.parts, register)
-        self._append(chosen.match.canonical, written, guard, unless)
+        self._append(chosen.match.canonical, written, guard, unless, chosen.match)
         return None if not results else results[0] if len(results) == 1 else tuple(results)
 
     def emit(
@@ -108,7 +108,8 @@ class Instructions(Recorder, Methods):
         if not fitting:
             raise BuildTypeError(_explain(opcode, [found for found in tried if isinstance(found, Rejection)]))
         best = min(fitting, key=lambda found: found.distance)
-        self._append(opcode, write_results(best.parts, lambda place: self.register(place.type))[0], guard, unless)
+        written, _ = write_results(best.parts, lambda place: self.register(place.type))
+        self._append(opcode, written, guard, unless, best.match)
 
     # ----------------------------------------------------------------------------------------- registers
 
@@ -162,7 +163,9 @@ class Instructions(Recorder, Methods):
         operands: tuple[tree.Operand, ...],
         guard: Register[pred] | None = None,
         unless: Register[pred] | None = None,
+        form: Match | None = None,
     ) -> None:
+        """form: that of the instruction, where types chose between several that are spelled alike."""
         if self.guard is not None and not self._into_prologue:
             if guard is not None or unless is not None:
                 raise BuildError("an instruction has one guard, and this one stands in `k.predicated(...)`")
@@ -171,7 +174,7 @@ class Instructions(Recorder, Methods):
         match = table().match(instruction)
         if isinstance(match, Mismatch):
             raise BuildError(match.message)
-        self._record(instruction, match)
+        self._record(instruction, form or match)
 
 
 def guard_of(when: Register[pred] | None, unless: Register[pred] | None) -> tree.Guard | None:

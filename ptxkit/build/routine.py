@@ -12,12 +12,12 @@ from ptxkit.build.addresses import Address, Shared
 from ptxkit.build.assemble import Assembled, assemble
 from ptxkit.build.barrier import Barrier
 from ptxkit.build.copies import Copy, memcpy_async
+from ptxkit.build.cp_async import CpAsync
 from ptxkit.build.errors import BuildError, BuildTypeError, BuildValueError, Location, caller
 from ptxkit.build.gates import known_target
 from ptxkit.build.groups import Group
 from ptxkit.build.memory import alignment_of
 from ptxkit.build.pipeline import Pipeline, ThreadPipeline
-from ptxkit.build.sync import Sync
 from ptxkit.build.types import Scalar, f32, u32
 from ptxkit.build.values import Register
 from ptxkit.build.wgmma import Accumulator, Matrix, matrix
@@ -33,7 +33,7 @@ _AddressT = TypeVar("_AddressT", bound=Address[Any])
 _ResultT = TypeVar("_ResultT")
 
 
-class Routine(Sync):
+class Routine(CpAsync):
     """A kernel or a function under construction. debug: `.loc` and `.file` tell the user's lines.
 
     callees: the functions that it calls, in the order in which it first does.
