@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from ptxkit import Severity, lint
-from ptxkit.build import Kernel
+from ptxkit.build import Kernel, VerificationError, verify_assembled
 from ptxkit.device import compile as compile_kernel
 from ptxkit.kernels import seeds
 from ptxkit.kernels.check import Subject
@@ -18,6 +18,7 @@ from ptxkit.source import SourceFile
 from ptxkit.surveyor import survey
 from tests.build.support import assert_ptxas_accepts
 from tests.corpus.support import CORPUS, assemble, told
+from tests.kernels.removal import positions, without
 
 ROOT = Path(__file__).resolve().parents[2]
 TWINS = sorted((CORPUS / "seeds").glob("*.ptx"))
@@ -31,6 +32,37 @@ UNITS = [
     ("group_copy.sm_90a", {"LDGSTS"}),
     ("barrier_copy.sm_80", {"LDGSTS"}),
     ("barrier_copy.sm_90a", {"TMA"}),
+    ("split_barrier.sm_90a", {"plain"}),
+    ("producer_consumer.sm_90a", {"plain"}),
+    ("pipeline_one_stage.sm_90a", {"LDGSTS"}),
+    ("pipeline_two_stages.sm_90a", {"LDGSTS"}),
+    ("pipeline_roles.sm_90a", {"LDGSTS"}),
+    ("bulk_both_ways.sm_90a", {"TMA"}),
+    ("tensor_tile.sm_90a", {"TMA, tensor map"}),
+    ("multicast.sm_90a", {"TMA"}),
+    ("launch_sized.sm_80", {"plain"}),
+]
+
+#: What is said where an instruction is taken out, wherever it stands.
+REMOVALS = [
+    ("plain_staging", "bar.sync", {"PTX621"}),
+    ("group_copy", "cp.async.wait_all", {"PTX302"}),
+    ("barrier_copy", "mbarrier.expect_tx", {"PTX503"}),
+    ("barrier_copy", "mbarrier.try_wait", {"PTX302"}),
+    ("split_barrier", "mbarrier.try_wait", {"PTX621"}),
+    ("barrier_life", "mbarrier.arrive", {"PTX504"}),
+    ("producer_consumer", "mbarrier.try_wait", {"PTX621"}),
+    ("producer_consumer", "bar.sync", {"PTX501"}),
+    ("pipeline_one_stage", "mbarrier.try_wait", {"PTX302", "PTX621"}),
+    ("pipeline_two_stages", "cp.async.mbarrier.arrive", {"PTX302"}),
+    ("pipeline_roles", "mbarrier.try_wait", {"PTX302", "PTX505"}),
+    ("bulk_both_ways", "fence.proxy.async", {"PTX401"}),
+    ("bulk_both_ways", "cp.async.bulk.commit_group", {"PTX301"}),
+    ("bulk_both_ways", "cp.async.bulk.wait_group", {"PTX303"}),
+    ("tensor_tile", "fence.proxy.async", {"PTX401"}),
+    ("tensor_tile", "mbarrier.arrive.expect_tx", {"PTX503"}),
+    ("multicast", "mbarrier.try_wait", {"PTX302"}),
+    ("dropping_out", "mbarrier.arrive_drop", {"PTX504"}),
 ]
 
 
@@ -90,6 +122,31 @@ def test_its_cases_have_whole_numbers_of_ctas_and_elements(subject: Subject) -> 
 def test_both_copy_by_the_unit_that_the_program_is_about(name: str, wanted: set[str]) -> None:
     assert units((CORPUS / "seeds" / f"{name}.ptx").read_text()) == wanted
     assert units(str(built(name))) == wanted
+
+
+@pytest.mark.parametrize(("program", "opcode", "codes"), REMOVALS)
+def test_without_one_of_its_waits_it_is_refused(program: str, opcode: str, codes: set[str]) -> None:
+    kernel: Kernel = getattr(seeds, program)()
+    places = positions(kernel, opcode)
+    assert places
+    for place in places:
+        with pytest.raises(VerificationError) as caught:
+            verify_assembled(without(kernel, place), kernel.name)
+        assert codes & {found.code for found in caught.value.diagnostics}
+
+
+def test_a_cluster_barrier_comes_before_another_ctas_memory() -> None:
+    kernel = seeds.cluster_write()
+    first = positions(kernel, "barrier.cluster")[:2]
+    with pytest.raises(VerificationError) as caught:
+        verify_assembled(without(kernel, *first), kernel.name)
+    assert {found.code for found in caught.value.diagnostics} == {"PTX611"}
+
+
+@pytest.mark.parametrize("program", ["launch_sized", "cluster_write", "split_barrier"])
+def test_no_shared_address_is_converted(program: str) -> None:
+    kernel: Kernel = getattr(seeds, program)()
+    assert "cvta" not in str(kernel)
 
 
 def test_each_program_is_there_twice_and_in_the_readme() -> None:

@@ -1,0 +1,47 @@
+"""Bulk copies of one dimension, in and out: the copy engine moves a tile as a whole.
+
+What it shows. One thread starts the copy of a whole tile; no other thread has a share in it. In, the end of the copy
+is part of a phase of an mbarrier. Out, there is no mbarrier: copies are closed in a *group*, and their thread waits for
+it.
+
+What it becomes. In: `mbarrier.expect_tx` for the bytes, and `cp.async.bulk` to shared memory. Out:
+`cp.async.bulk.global.shared::cta`, `commit_group`, `wait_group.read`, which returns when the tile was read; then the
+CTA may end. Between them lie ordinary stores, and the copy engine does not look at those by itself: each thread fences
+its own (`fence.proxy.async`), and then they meet (PTX401 without the fence, PTX301 and PTX303 without commit and wait).
+
+The twin in CUDA C++: `corpus/seeds/src/bulk_both_ways.cu`. With ends of arrays that are no multiples of 16 bytes, and
+all the reasons: `ptxkit.kernels.bulk_add_one`.
+"""
+
+from __future__ import annotations
+
+from ptxkit.build import Global, Kernel, f32
+from ptxkit.kernels.seeds.folding import BYTES, THREADS, TILE
+
+
+def bulk_both_ways(*, debug: bool = False) -> Kernel:
+    """`target[i] = 2 * source[i]`, a tile of TILE elements for each CTA.
+
+    Parameters: source, target: f32 arrays, aligned to 16 bytes. Block: THREADS; grid: tiles.
+    """
+    k = Kernel("bulk_both_ways", threads=THREADS, target="sm_90", debug=debug)
+    source, target = k.param(Global[f32], "source", align=16), k.param(Global[f32], "target", align=16)
+    tile, there = k.shared(f32, TILE, align=128, name="tile"), k.mbarrier("there")
+    first = k.ctaid.x * TILE
+    with k.thread_is(0):
+        there.init(THREADS)
+    k.cta_sync()
+    k.memcpy_async(tile, source[first], BYTES, group=k.this_cta(), barrier=there)
+    there.wait(token=there.arrive())
+
+    for part in range(0, TILE, THREADS):
+        place = tile[k.tid.x + part]
+        place.store(place.load() * 2.0)
+    k.fence_view_async()
+    k.cta_sync()
+
+    with k.thread_is(0):
+        k.cp_async_bulk(target[first], tile, BYTES)
+        k.tma_store_arrive()
+        k.tma_store_wait()
+    return k

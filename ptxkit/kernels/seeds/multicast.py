@@ -1,0 +1,57 @@
+"""Multicast: one copy brings a tile to all CTAs of a cluster.
+
+What it shows. CTAs of a cluster often need the same data. One of them asks for it once, with a mask of the CTAs that
+shall have it; the tile is read once, and arrives in the shared memory of each at the same place.
+
+What it becomes. `cp.async.bulk` with `.multicast::cluster` and a mask. It tells the mbarrier *of each CTA*, at the same
+place again, so each CTA announces the bytes that it gets itself, and waits for its own mbarrier. Before the copy all
+mbarriers must be there: `fence.mbarrier_init`, then a barrier of the cluster (PTX611 and PTX501 without it). And no
+CTA may end while a copy into its memory is under way, which its own wait sees to (PTX302 without it).
+
+The twin in CUDA C++: `corpus/seeds/src/multicast.cu`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ptxkit.build import Global, Kernel, f32
+from ptxkit.kernels.seeds.folding import BYTES, THREADS, TILE, Floats
+
+CTAS = 2
+"""Of a cluster."""
+
+
+def multicast(*, debug: bool = False) -> Kernel:
+    """Each cluster has a tile of the source; the CTA of rank r writes it times r + 1.
+
+    Parameters: source, target: f32 arrays, TILE elements for each cluster and for each CTA, the source aligned to 16
+    bytes. Block: THREADS; grid: a multiple of CTAS.
+    """
+    k = Kernel("multicast", threads=THREADS, cluster=CTAS, target="sm_90a", debug=debug)
+    source, target = k.param(Global[f32], "source", align=16), k.param(Global[f32], "target")
+    tile, there = k.shared(f32, TILE, align=128, name="tile"), k.mbarrier("there")
+    rank = k.cluster_ctarank
+    with k.thread_is(0):
+        there.init(1)
+        k.fence_barrier_init()
+        there.arrive_expect_tx(BYTES)
+    k.cluster_sync(aligned=False)
+    with k.if_((rank | k.tid.x) == 0):
+        k.cp_async_bulk_multicast_cluster(tile, source[k.clusterid.x * TILE], BYTES, there, (1 << CTAS) - 1)
+    there.wait(parity=0)
+
+    factor = (rank + 1).convert(f32, "rn")
+    mine = target[k.ctaid.x * TILE]
+    for part in range(0, TILE, THREADS):
+        at = k.tid.x + part
+        mine[at].store(tile[at].load() * factor)
+    k.cluster_sync(aligned=False)
+    return k
+
+
+def multiples(source: Floats) -> Floats:
+    """The same of whole tiles."""
+    factors = np.arange(1, CTAS + 1, dtype=np.float32)
+    with np.errstate(over="ignore"):
+        return (source.reshape(-1, 1, TILE) * factors[:, None]).ravel()
