@@ -11,6 +11,7 @@ from ptxkit.analysis.fits import fit_checks
 from ptxkit.analysis.homes import home_checks
 from ptxkit.analysis.lanes import IN_THREAD, load, load_parts, own_place
 from ptxkit.analysis.members import member_checks
+from ptxkit.analysis.notices import is_of_all
 from ptxkit.analysis.operands import Operands, Reader, constant
 from ptxkit.analysis.operations import Operations
 from ptxkit.analysis.origins import space_checks
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 
 #: Lanes of a warp.
 _WARP = 32
+#: Bytes of an element that threads tell one another.
+_TOLD = (1, 2, 4, 8)
 #: Steps of one block, at most: a walk's budget is looked at between blocks.
 MAX_BLOCK = 200
 
@@ -150,6 +153,8 @@ def _actions(step: Step, wanted: Interests | None, bounded: frozenset[str]) -> l
             case _:
                 keeps, outside = (True, frozenset[str]()) if wanted is None else (wanted.memory, wanted.outside)
                 events.extend(_events(operands, effect, keeps=keeps, outside=outside))
+                if isinstance(effect, fx.Access) and (wanted is None or wanted.told):
+                    events.append(_tell(operands, effect, wanted))
     if _is_collective(step.match):
         events.append(_meet(operands, fx.Barrier("warp", "sync", order="relaxed", aligned=True)))
     # Effects read the registers as they were before the instruction; control leaves last.
@@ -177,6 +182,8 @@ def _events(operands: Operands, effect: fx.Effect, *, keeps: bool, outside: froz
             return [tensor_memory(operands, effect)]
         case fx.CtaGroup() | fx.Home():
             return []
+        case fx.Barrier(level="cta", action="sync"):
+            return [_record(operands, effect), _met(operands, effect)]
     return [_record(operands, effect)]
 
 
@@ -314,6 +321,17 @@ def _meet(operands: Operands, effect: fx.Barrier) -> Action:
     return meet
 
 
+def _met(operands: Operands, effect: fx.Barrier) -> Action:
+    """The group has met the whole CTA, where all its threads come to the barrier."""
+    number, threads = operands.evaluator(effect.number), operands.evaluator(effect.threads)
+
+    def met(walker: Walker) -> None:
+        if is_of_all(effect, threads(walker) if threads else None, walker.scenario.launch.threads):
+            walker.meetings.append(number(walker) if number else 0)
+
+    return met
+
+
 def _box(operands: Operands) -> Reader | None:
     """The bytes of a tensor copy: unknown, but the same for each copy of its kind by the same tensor map."""
     match = operands.step.match
@@ -442,13 +460,10 @@ def _start_address(descriptor: Value) -> Value:
 def _private_store(operands: Operands, effect: fx.Access) -> Action | None:
     """A store to local memory or to a parameter, whose value a later load of the thread gives back."""
     target = operands.role(effect.address)
-    stored = [operand for operand in operands.step.instruction.operands if operand is not target]
-    if effect.kind != "write" or not isinstance(target, Address) or not stored:
+    sources, each = _stored(operands, effect)
+    if effect.kind != "write" or not isinstance(target, Address) or not sources:
         return None
-    sources = stored[0].elements if isinstance(stored[0], Vector) else (stored[0],)
     readers = [operands.reader(source) for source in sources]
-    total = effect.size.value if isinstance(effect.size, Const) and isinstance(effect.size.value, int) else 0
-    each = total // len(readers)
     name, place = effect.space, operands.reader(target)
     if effect.space.startswith("param") and isinstance(target.base, Name):
         name, place = target.base.text, constant(target.offset)
@@ -463,6 +478,45 @@ def _private_store(operands: Operands, effect: fx.Access) -> Action | None:
             walker.keep(space, walker.operations.held(Operations.op_add, 64, where, position * each), reader(walker))
 
     return store
+
+
+def _stored(operands: Operands, effect: fx.Access) -> tuple[tuple[Operand, ...], int]:
+    """What a store stores, and the bytes of each element."""
+    target = operands.role(effect.address)
+    stored = [operand for operand in operands.step.instruction.operands if operand is not target]
+    if not stored:
+        return (), 0
+    sources = stored[0].elements if isinstance(stored[0], Vector) else (stored[0],)
+    total = effect.size.value if isinstance(effect.size, Const) and isinstance(effect.size.value, int) else 0
+    return sources, total // len(sources)
+
+
+def _tell(operands: Operands, effect: fx.Access, wanted: Interests | None) -> Action | None:
+    """A store of one value, at one address, by all threads of the group: others may load it behind a barrier."""
+    match = operands.step.match
+    sources, each = _stored(operands, effect)
+    is_plain = effect.kind == "write" and (effect.proxy, effect.completion) == ("generic", None)
+    if match is None or _is_collective(match) or not is_plain or not effect.space.startswith("shared"):
+        return None
+    address = operands.shared(effect.address)
+    if address is None or each not in _TOLD:
+        return None
+    readers = [
+        operands.reader(source) if wanted is None or wanted.follows(source, operands.scope) else None
+        for source in sources
+    ]
+
+    def tell(walker: Walker) -> None:
+        place = address(walker)
+        if isinstance(place, int):
+            for position, reader in enumerate(readers):
+                held = reader(walker) if reader else None
+                value = None if isinstance(held, Lanes) else held
+                if isinstance(value, int):
+                    value &= mask(8 * each)
+                walker.exchange.notices.tell(walker, place + position * each, each, value)
+
+    return tell
 
 
 # ------------------------------------------------------------------------------------------------ control

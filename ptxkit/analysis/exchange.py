@@ -1,4 +1,4 @@
-"""What the lanes of a warp had for one another: values at shuffles, and what votes came to.
+"""What threads had for one another: of a warp, values at shuffles, and what votes came to; of a CTA, what they told.
 
 Lanes of one warp may be walked in different groups. Each group leaves here what its threads had, and a later group
 finds it.
@@ -10,6 +10,7 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterator
 
+from ptxkit.analysis.notices import Notices
 from ptxkit.analysis.program import Step
 from ptxkit.analysis.terms import Held, Value, of_lane
 from ptxkit.records import dataclass, field
@@ -20,10 +21,12 @@ Place = tuple[Step, int]
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """The exchanges of one exploration. votes: by place and warp, those that are decided."""
+    """The exchanges of one exploration. votes: by place and warp, those that are decided. notices: what threads told
+    one another through shared memory."""
 
     groups: dict[Place, list[tuple[tuple[int, ...], Held]]] = field(default_factory=lambda: defaultdict(list))
     votes: dict[tuple[Place, int], int] = field(default_factory=dict)
+    notices: Notices = field(default_factory=Notices)
 
     def give(self, place: Place, tids: tuple[int, ...], held: Held) -> None:
         """Notes what a group's threads had."""

@@ -8,6 +8,7 @@ from functools import cached_property
 from ptxkit.analysis.actions import Code
 from ptxkit.analysis.budget import MAX_CTAS, MAX_GROUPS, MAX_RANKS, MAX_TURNS, Budget
 from ptxkit.analysis.exchange import Exchange
+from ptxkit.analysis.notices import Notices
 from ptxkit.analysis.openings import Openings
 from ptxkit.analysis.pointers import pointer_parameters
 from ptxkit.analysis.program import Program, Step, flatten
@@ -57,6 +58,7 @@ class Explorer:
         self._pointers = pointer_parameters(program)
         self._terms = Terms()
         self.budget = budget or Budget().for_kernel()
+        self._distrusted = _heard_by_others(program)
         self._asynchronous = set(asynchronous_steps(program))
 
     @property
@@ -122,10 +124,17 @@ class Explorer:
     def _walked(self, scenario: Scenario) -> Exploration:
         """The walks of one CTA."""
         everyone = tuple(range(scenario.launch.threads))
-        walker = Walker(self._code, scenario, everyone, self._terms, Exchange(), self._pointers)
-        exploration, taken = walk_all(walker, self.budget.steps)
-        self.budget.steps -= taken
-        return exploration
+        before = dict(scenario.decisions)
+        while True:
+            exchange = Exchange(notices=Notices(self._distrusted))
+            walker = Walker(self._code, scenario, everyone, self._terms, exchange, self._pointers)
+            exploration, taken = walk_all(walker, self.budget.steps)
+            self.budget.steps -= taken
+            wrong = exchange.notices.contradicted(exploration.groups, scenario.launch.threads)
+            if not wrong:
+                return exploration
+            self._distrusted |= wrong
+            scenario.forget(before)
 
     def _turn_for(self, missed: list[Step], turned: set[Term]) -> Scenario | None:
         """A guess turned round at a branch that leads to what was missed; any other one where there is none."""
@@ -155,6 +164,23 @@ class Explorer:
     def covered(self) -> set[Step]:
         """Every step that some walk executed, those of called functions included."""
         return set().union(*(group.covered for e in self.explorations for group in e.groups))
+
+
+def _heard_by_others(program: Program) -> frozenset[Step]:
+    """The loads from shared memory that other CTAs of the cluster may store to: all, where they store at all."""
+    steps = [step for step in program.steps if step.match is not None]
+    if not any(_is_remote_store(effect) for step in steps if step.match for effect in step.match.effects):
+        return frozenset()
+    return frozenset(steps)
+
+
+def _is_remote_store(effect: Effect) -> bool:
+    return (
+        isinstance(effect, Access)
+        and effect.kind != "read"
+        and effect.space == "shared::cluster"
+        and effect.proxy == "generic"
+    )
 
 
 def _is_cut(exploration: Exploration) -> bool:

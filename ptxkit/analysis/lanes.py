@@ -8,7 +8,7 @@ from functools import partial, reduce
 from typing import TYPE_CHECKING
 
 from ptxkit.analysis.exchange import Place
-from ptxkit.analysis.operands import Operands, Reader, constant
+from ptxkit.analysis.operands import Operands, Reader, constant, in_shared
 from ptxkit.analysis.operations import Operations
 from ptxkit.analysis.program import Step
 from ptxkit.analysis.terms import Held, Lanes, Term, Terms, Value, by_index, lanes, lifted, mask, of_lane
@@ -62,7 +62,24 @@ def load(walker: Walker, space: str, place: Held, width: int, position: int = 0)
         if held is not None and held.name in walker.code.parameters:
             return _parameter(walker, held.name, place - held.address, width)
     # Threads that load from one place at one time read the same, so that they take the same side of a branch on it.
-    return lifted(partial(_loaded, walker.terms, walker.step, walker.visit, space, position), place)
+    unknown = partial(_loaded, walker.terms, walker.step, walker.visit, space, position)
+    if walker.exchange.notices.told and space.startswith("shared"):
+        return _told(walker, place, width, unknown)
+    return lifted(unknown, place)
+
+
+def _told(walker: Walker, place: Held, width: int, unknown: Callable[[Value], Value]) -> Held:
+    """What other threads told at an address of shared memory."""
+
+    def heard(value: Value) -> Value:
+        offset = in_shared(walker, "shared", value)
+        told = walker.exchange.notices.heard(walker, offset, width // 8) if isinstance(offset, int) else None
+        return unknown(value) if told is None else told
+
+    if not isinstance(place, Lanes):
+        return heard(place)
+    known = {value: heard(value) for value in dict.fromkeys(place.values)}
+    return lanes([known[value] for value in place.values])
 
 
 def _loaded(terms: Terms, step: Step, visit: int, space: str, position: int, place: Value) -> Value:

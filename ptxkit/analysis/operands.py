@@ -166,10 +166,11 @@ class Operands:
         if operand is None:
             return None
         reader = self.reader(operand)
-        return lambda walker: lifted(partial(_in_shared, walker, space), reader(walker))
+        return lambda walker: lifted(partial(in_shared, walker, space), reader(walker))
 
 
-def _in_shared(walker: Walker, space: str, value: Value) -> Value:
+def in_shared(walker: Walker, space: str, value: Value) -> Value:
+    """An address as an offset in shared memory; a term where it is none, or where nobody knows."""
     if not isinstance(value, int):
         return value
     if walker.window.space_of_generic(value) == "shared":

@@ -68,6 +68,11 @@ class Scenario:
     asked: dict[Term, Step] = field(default_factory=dict)
     implications: Implications = field(default_factory=Implications)
 
+    def forget(self, decisions: dict[Term, bool]) -> None:
+        """Takes back all that walks have decided and asked, but for some decisions."""
+        self.decisions = dict(decisions)
+        self.ordering, self.asked, self.implications = {}, {}, Implications()
+
 
 def launch_of(program: Program) -> Launch:
     """The geometry that the kernel's directives give; one dimension of DEFAULT_THREADS where they say nothing."""

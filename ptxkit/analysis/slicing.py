@@ -8,7 +8,7 @@ once: a register counts when any instruction that assigns it may feed one that c
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from ptxkit.analysis.program import Program, Scope, Step
 from ptxkit.isa.effects import Access, AsyncRegisters, Control, Effect, Grid, ProxyFence, Value
@@ -19,6 +19,8 @@ from ptxkit.syntax.tree import Address, Arguments, Element, Instruction, Name, N
 
 #: Loads from here may give what the thread itself stored, which a walk then has to keep.
 _OWN_MEMORY = ("local", "generic")
+#: The kinds of memory that a walk keeps: the thread's own, and what threads of a CTA share.
+_OWN, _SHARED = "own", "shared"
 #: Bytes of a tensor map: what `tensormap.replace` touches, whichever field it replaces.
 _MAP = Const(128)
 
@@ -26,12 +28,18 @@ _MAP = Const(128)
 @dataclass(frozen=True, slots=True)
 class Interests:
     """What of a function is followed. memory: its stores to memory that may be the thread's own. outside: the kinds of
-    accesses to global memory: writes where tensor maps may change, reads where a grid waits for others.
+    accesses to global memory: writes where tensor maps may change, reads where a grid waits for others. told: its
+    stores to shared memory, from where something that counts is loaded.
     """
 
     registers: frozenset[str]
     memory: bool
     outside: frozenset[str] = frozenset()
+    told: bool = False
+
+    def follows(self, operand: Operand, scope: Scope) -> bool:
+        """Whether the value of an operand is known as the thread has it."""
+        return all(name in self.registers for name in registers_in(operand, scope))
 
     def wants(self, step: Step, effect: Value) -> bool:
         """Whether anything depends on a value that a step assigns."""
@@ -46,21 +54,21 @@ class Interests:
 class _Flow:
     """What the operands of a match are for, by their positions.
 
-    observed: what its effects tell of, other than values. values: (result, sources, whether the source is memory that
-    may be the thread's own). stored: what goes to such memory.
+    observed: what its effects tell of, other than values. values: (result, sources, the kind of memory that is the
+    source). stored: what goes to such memory, and to which.
     """
 
     acts: bool
     observed: tuple[int, ...]
-    values: tuple[tuple[int, tuple[int, ...], bool], ...]
-    stored: tuple[int, ...]
+    values: tuple[tuple[int, tuple[int, ...], str], ...]
+    stored: tuple[tuple[str, int], ...]
 
 
 def interests(program: Program) -> Interests:
     """The slice of a function. What it returns counts: its callers may need it."""
     wanted = [d.name for declaration in program.function.results for d in declaration.declarators]
-    stored: list[str] = []
-    feeding: dict[str, list[tuple[tuple[str, ...], bool]]] = defaultdict(list)
+    stored: dict[str, list[str]] = {_OWN: [], _SHARED: []}
+    feeding: dict[str, list[tuple[tuple[str, ...], str]]] = defaultdict(list)
     flows: dict[int, _Flow] = {}
     for step in program.steps:
         match, instruction, scope = step.match, step.instruction, step.scope
@@ -72,34 +80,49 @@ def interests(program: Program) -> Interests:
         if flow.acts:
             wanted.extend(_guard(step))
             wanted.extend(_registers(instruction, flow.observed, scope))
-            stored.extend(_registers(instruction, flow.stored, scope))
-        for result, sources, is_memory in flow.values:
+            for memory, position in flow.stored:
+                if memory == _OWN or _is_at_name(match, instruction, scope):
+                    stored[memory].extend(_registers(instruction, (position,), scope))
+        for result, sources, memory in flow.values:
             if result < len(instruction.operands):
                 needed = (*_guard(step), *_registers(instruction, sources, scope))
                 for name in registers_in(instruction.operands[result], scope):
-                    feeding[name].append((needed, is_memory))
+                    feeding[name].append((needed, memory))
     outside = {"write", "update"} if changes_maps(program) else set()
     outside |= {"read", "update"} if waits_for_grids(program) else set()
-    return Interests(*_closed(wanted, feeding, stored), frozenset(outside))
+    registers, memories = _closed(wanted, feeding, stored)
+    return Interests(registers, _OWN in memories, frozenset(outside), _SHARED in memories)
+
+
+def _is_at_name(match: Match, instruction: Instruction, scope: Scope) -> bool:
+    """Whether an instruction accesses memory at a variable's name: who tells others something does, mostly."""
+    accessed = (match.operand(e.address, instruction) for e in match.effects if isinstance(e, Access))
+    return any(
+        isinstance(each, Address)
+        and isinstance(each.base, Name)
+        and scope.register(each.base.text) == each.base.text
+        and scope.variable(each.base.text) is not None
+        for each in accessed
+    )
 
 
 def _closed(
-    wanted: list[str], feeding: dict[str, list[tuple[tuple[str, ...], bool]]], stored: Iterable[str]
-) -> tuple[frozenset[str], bool]:
-    """All that feeds what is wanted, and what feeds that."""
+    wanted: list[str], feeding: dict[str, list[tuple[tuple[str, ...], str]]], stored: Mapping[str, Iterable[str]]
+) -> tuple[frozenset[str], set[str]]:
+    """All that feeds what is wanted, and what feeds that; and the kinds of memory that do."""
     found: set[str] = set()
-    memory = False
+    memories: set[str] = set()
     while wanted:
         name = wanted.pop()
         if name in found:
             continue
         found.add(name)
-        for sources, is_memory in feeding.get(name, ()):
+        for sources, memory in feeding.get(name, ()):
             wanted.extend(sources)
-            if is_memory and not memory:
-                memory = True
-                wanted.extend(stored)
-    return frozenset(found), memory
+            if memory and memory not in memories:
+                memories.add(memory)
+                wanted.extend(stored[memory])
+    return frozenset(found), memories
 
 
 def changes_maps(program: Program) -> bool:
@@ -152,15 +175,15 @@ def registers_in(operand: Operand, scope: Scope) -> Iterator[str]:
 
 def _flow_of(match: Match) -> _Flow:
     observed: set[int] = set()
-    stored: set[int] = set()
-    values: list[tuple[int, tuple[int, ...], bool]] = []
+    stored: set[tuple[str, int]] = set()
+    values: list[tuple[int, tuple[int, ...], str]] = []
     everything = range(len(match.operands))
     acts = False
     for effect in match.effects:
         if isinstance(effect, Value):
             result = match.roles.get(effect.result)
             if result is not None:
-                values.append((result, tuple(_positions(match, _roles(effect.value))), _is_memory(effect.value)))
+                values.append((result, tuple(_positions(match, _roles(effect.value))), _memory(effect.value)))
             continue
         acts = True
         written = effect.space if isinstance(effect, Access) and effect.kind != "read" else ""
@@ -169,7 +192,9 @@ def _flow_of(match: Match) -> _Flow:
         elif not isinstance(effect, AsyncRegisters):
             observed.update(_positions(match, _named(effect)))
         if written.startswith(_OWN_MEMORY):
-            stored.update(everything)
+            stored.update((_OWN, position) for position in everything)
+        elif written.startswith(_SHARED):
+            stored.update((_SHARED, position) for position in everything)
     return _Flow(acts, tuple(observed), tuple(values), tuple(stored))
 
 
@@ -195,8 +220,11 @@ def _roles(expression: Expression) -> Iterator[str]:
             yield from _roles(argument)
 
 
-def _is_memory(value: Expression) -> bool:
+def _memory(value: Expression) -> str:
+    """The kind of memory that a value is loaded from; empty where it is none that a walk keeps, or no load."""
     if not isinstance(value, Call) or value.function != "load":
-        return False
+        return ""
     space = value.arguments[0]
-    return not isinstance(space, Const) or str(space.value).startswith(_OWN_MEMORY)
+    if isinstance(space, Const) and str(space.value).startswith(_SHARED):
+        return _SHARED
+    return _OWN if not isinstance(space, Const) or str(space.value).startswith(_OWN_MEMORY) else ""

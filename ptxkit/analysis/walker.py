@@ -2,8 +2,8 @@
 
 Where a branch parts the group, the walk goes on with the threads that go with the first one, and the others become a
 group of their own that does the same step again. Memory that other threads may write is not followed: a load from
-global or shared memory gives an unknown of its own. Local memory, parameters and the parameter space of calls belong to
-the thread and are followed.
+global or shared memory gives an unknown of its own, but for what a thread tells its whole CTA (`notices`). Local
+memory, parameters and the parameter space of calls belong to the thread and are followed.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Walker:
     """A group of threads, `tids` in ascending order, under one scenario.
 
     step, visit: the step at hand, and how often it was executed before. taken: steps executed so far. parted: the
-    groups that left this one, still to be walked.
+    groups that left this one, still to be walked. meetings: the numbers of the barriers of the whole CTA that it met.
     """
 
     def __init__(
@@ -77,6 +77,7 @@ class Walker:
         self.step: Step = code.program.steps[0]
         self.visit = 0
         self.taken = 0
+        self.meetings: list[Held] = []
         self.special = SpecialRegisters(scenario.launch, scenario.rank, tids)
         self.parted: list[Walker] = []
         self._first = 0
@@ -226,6 +227,7 @@ class Walker:
         other.trace = self.trace.among(indices)
         other._first, other.taken, other._newest = self.step.index, self.taken, self._newest
         other._visits, other._asked, other._taken = dict(self._visits), set(self._asked), dict(self._taken)
+        other.meetings = list(self.meetings)
         return other
 
     def _become(self, indices: list[int]) -> None:
