@@ -1,4 +1,4 @@
-"""PTX301, PTX302, PTX303: groups committed, waited for, and reused; each wrong kernel beside its correct twin."""
+"""PTX301 to PTX304: groups committed, waited for, and reused; each wrong kernel beside its correct twin."""
 
 from __future__ import annotations
 
@@ -270,4 +270,35 @@ st.shared.u32 [%r4], %r1;""",
     ),
 )
 
-CASES = (*NEVER_COMMITTED, *READ_BEFORE_WAIT, *REUSED)
+OVERLAPPING = (
+    Case(
+        "the same place, half of it again in the same group",
+        """cp.async.cg.shared.global [%r4], [%rd1], 16; //= first
+cp.async.ca.shared.global [%r4+8], [%rd1], 8; //! PTX304 first
+cp.async.commit_group; cp.async.wait_group 0;""",
+    ),
+    Case(
+        "the other half is another place",
+        """cp.async.ca.shared.global [%r4], [%rd1], 8;
+cp.async.ca.shared.global [%r4+8], [%rd1], 8;
+cp.async.commit_group; cp.async.wait_group 0;""",
+    ),
+    Case(
+        "two groups are not looked at",
+        """cp.async.cg.shared.global [%r4], [%rd1], 16; cp.async.commit_group;
+cp.async.cg.shared.global [%r4], [%rd1], 16; cp.async.commit_group; cp.async.wait_group 0;""",
+    ),
+    Case(
+        "a wait for all of them closes a group",
+        """cp.async.cg.shared.global [%r4], [%rd1], 16; cp.async.wait_all;
+cp.async.cg.shared.global [%r4], [%rd1], 16; cp.async.wait_all;""",
+    ),
+    Case(
+        "code that is not here may close a group",
+        """cp.async.cg.shared.global [%r4], [%rd1], 16; call.uni elsewhere;
+cp.async.cg.shared.global [%r4], [%rd1], 16; cp.async.commit_group; cp.async.wait_group 0;""",
+        before=".extern .func elsewhere;",
+    ),
+)
+
+CASES = (*NEVER_COMMITTED, *READ_BEFORE_WAIT, *REUSED, *OVERLAPPING)

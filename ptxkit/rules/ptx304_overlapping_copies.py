@@ -1,0 +1,75 @@
+"""PTX304: two copies of one group write the same shared memory.
+
+What it does
+    Finds two `cp.async` of one thread, in one group, whose destinations share bytes. A copy that is told to ignore its
+    source, or to read less than it writes, fills the rest with zeros, so it writes all of its destination, too.
+
+Why it matters
+    The copies of a group are not ordered among themselves: which of the two is left there is undefined.
+
+Example
+    cp.async.cg.shared.global [%r1], [%rd1], 16;
+    cp.async.cg.shared.global [%r1], [%rd1+16], 16;
+    cp.async.commit_group;
+
+Use instead
+    cp.async.cg.shared.global [%r1], [%rd1], 16;
+    cp.async.cg.shared.global [%r1+16], [%rd1+16], 16;
+    cp.async.commit_group;
+
+ISA section
+    "cp.async.commit_group", "cp.async". Catalogue: CA6.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from ptxkit.analysis.inflight import Copy
+from ptxkit.analysis.kernel import Kernel, World
+from ptxkit.analysis.ranges import RangeIndex
+from ptxkit.analysis.thread import Thread
+from ptxkit.analysis.touches import extent, is_generic_write
+from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
+
+
+def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
+    """Looks at the copies of each thread's groups; of pairs that surely share bytes."""
+    for number, world in enumerate(kernel.worlds):
+        for thread in world.threads.values():
+            yield from _thread(number, world, thread)
+
+
+def _thread(number: int, world: World, thread: Thread) -> Iterator[Observation]:
+    if thread.trace.opaque:
+        return  # code that is not here may close a group
+    groups: dict[int | None, RangeIndex[Copy]] = defaultdict(RangeIndex)
+    for copy in thread.copies:
+        touched = extent(copy.event)
+        if copy.group != "cp.async" or not is_generic_write(copy.event) or touched is None:
+            continue
+        group = groups[copy.committed]
+        for earlier in group.overlapping(*touched):
+            # An mbarrier that tracks the earlier one may have told of its end.
+            if earlier.tracked is None:
+                exact = thread.trace.is_sure(copy.position)
+                finding = _finding(world.name_of(copy.event), earlier, copy)
+                yield Observation((copy.event.step, earlier.event.step), number, exact, finding)
+        group.add(*touched, copy)
+
+
+def _finding(name: str, earlier: Copy, copy: Copy) -> Finding:
+    same = earlier.event.step is copy.event.step
+    where = "in an earlier round" if same else "at line {1}"
+    return Finding(
+        primary=copy.event.step,
+        message=f"copies into bytes of {name} that the copy {where} of the same group writes, too: "
+        "the two are in no order",
+        labels=() if same else ((earlier.event.step, "writes these bytes in the same group"),),
+        help="give each copy of a group bytes of its own, or wait for the first before the second",
+        properties={"group": copy.group},
+    )
+
+
+RULE = Rule("PTX304", "overlapping-copies", ("cp.async.commit_group", "cp.async"), check)
