@@ -67,11 +67,12 @@ class ArrayView:
 
 def is_array(value: Any) -> bool:
     """Whether a value speaks one of the interfaces of arrays."""
-    return _speaks(type(value))
+    kind: Any = type(value)
+    return _speaks(kind)
 
 
 @cache
-def _speaks(kind: type) -> bool:
+def _speaks(kind: Any) -> bool:
     """Asks the type: what is asked of a tensor itself can fail for its contents."""
     if issubclass(kind, np.generic):
         return False
@@ -80,11 +81,12 @@ def _speaks(kind: type) -> bool:
 
 def is_tensor(value: Any) -> bool:
     """Whether a value is a tensor of PyTorch, or of a class derived from that."""
-    return _is_tensor(type(value))
+    kind: Any = type(value)
+    return _is_tensor(kind)
 
 
 @cache
-def _is_tensor(kind: type) -> bool:
+def _is_tensor(kind: Any) -> bool:
     return any(base.__name__ == "Tensor" and base.__module__ == "torch" for base in kind.__mro__)
 
 

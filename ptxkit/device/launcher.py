@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from math import prod
 from typing import Any
 
@@ -13,7 +14,7 @@ from ptxkit.device.errors import LaunchError
 from ptxkit.device.failures import failure
 from ptxkit.device.geometry import PORTABLE_CLUSTER, Extents, Geometry, geometry
 from ptxkit.device.libraries import check_device, checked, core, driver
-from ptxkit.device.marshal import Marshal
+from ptxkit.device.marshal import PACKED, Marshal
 from ptxkit.device.signature import Signature, of_kernel
 from ptxkit.device.streams import stream_handle
 from ptxkit.device.submit import Frame
@@ -53,13 +54,13 @@ class Loaded:
         out where the kernel fixes them. shared: bytes of launch-sized shared memory; left out, what the kernel asked
         for. Errors: `ArgumentError`, `LaunchError`.
         """
-        self.bind(grid, block, cluster, shared)(stream_handle(stream), arguments)
+        self.bind(grid, block, cluster, shared).run(stream_handle(stream), arguments)
 
     def bind(
         self, grid: Extents, block: Extents | None = None, cluster: Extents | None = None, shared: int | None = None
     ) -> Bound:
         """The kernel with a geometry, checked once: for launches that follow one another. Errors: `LaunchError`."""
-        key = (grid, block, cluster, shared)
+        key = (submit.current_context(), grid, block, cluster, shared)
         found = self._bound.get(key)
         if found is None:
             wanted = geometry(self.signature, grid, block, cluster, shared)
@@ -99,35 +100,45 @@ class Loaded:
 
 
 class Bound:
-    """A kernel with a geometry. Frames are used again, but never by two threads at once."""
+    """A kernel with a geometry, in the context that was current when it was made.
 
-    __slots__ = ("_free", "_handle", "_launch", "_marshal", "geometry", "loaded")
+    run: (stream, arguments): launches on a stream, given by its handle, and does not wait. Errors: `ArgumentError`,
+    `LaunchError`. Frames are used again, but never by two threads at once.
+    """
+
+    __slots__ = ("geometry", "loaded", "run")
+
+    run: Callable[[int, Sequence[object]], None]
 
     def __init__(self, loaded: Loaded, geometry: Geometry) -> None:
         self.loaded = loaded
         self.geometry = geometry
-        self._handle = submit.handle(loaded.handle)
-        self._marshal = loaded.marshal
-        self._free: list[Frame] = []
-        self._launch = submit.nothing if geometry.is_empty else submit.launch_function()
+        marshal = loaded.marshal
+        behind = () if geometry.is_empty else _SUBMIT  # no thread runs, and the driver would call it an error
+        names = {
+            "frames": [],
+            "frame_of": partial(Frame, geometry, marshal.size, marshal.places),
+            "write": marshal.write,
+            "launch": submit.launch_function() if behind else None,
+            "function": submit.function(loaded.handle),
+            "fail": self._fail,
+        }
+        self.run = marshal.written(behind, names)
 
-    def __call__(self, stream: int, arguments: Sequence[object]) -> None:
-        """Launches on a stream, given by its handle, and does not wait. Errors: `ArgumentError`, `LaunchError`."""
-        marshal = self._marshal
-        if len(arguments) != marshal.count:
-            marshal.refuse_count(len(arguments))
-        packed = [pack(value) for pack, value in zip(marshal.packers, arguments)]  # noqa: B905  (counted above)
-        try:
-            frame = self._free.pop()
-        except IndexError:
-            frame = Frame(self.geometry, marshal.layout.size, marshal.places)
-        marshal.layout.pack_into(frame.memory, frame.start, *packed)
-        if stream != frame.stream:
-            frame.use(stream)
-        status = self._launch(frame.config, self._handle, frame.parameters, None)
-        self._free.append(frame)  # the driver has copied it
-        if status:
-            raise failure(self.loaded, self.geometry, stream, arguments, status)
+    def _fail(self, stream: int, arguments: Sequence[object], status: int) -> None:
+        raise failure(self.loaded, self.geometry, stream, arguments, status)
+
+
+_SUBMIT = (
+    "try: frame = frames.pop()",
+    "except IndexError: frame = frame_of()",
+    f"write(frame.memory, frame.start, {PACKED})",
+    "if stream != frame.stream: frame.use(stream)",
+    "status = launch(frame.config, function, frame.parameters, None)",
+    "frames.append(frame)",  # the driver has copied it
+    "if status: fail(stream, values, status)",
+)
+"""What a launch does when its arguments are packed: see `Marshal.written`."""
 
 
 def load(source: Kernel | Cubin, name: str | None = None, *, verify: bool = True) -> Loaded:

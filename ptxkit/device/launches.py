@@ -6,6 +6,7 @@ at the current stream, a few at each argument.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ptxkit.build import Kernel
@@ -31,39 +32,46 @@ class Launch:
     def __call__(self, *arguments: object) -> None:
         """Launches, and waits only where that was asked for. Errors: `ArgumentError`, `LaunchError`."""
         bindings = self._bindings
-        bound = bindings.bound if bindings.context == current_context() and bindings.is_fresh() else bindings.bind()
+        kernel = bindings.kernel
+        if bindings.version != len(kernel.body) + len(kernel.prologue) or bindings.context != current_context():
+            bindings.bind()
         stream = self._stream
         if stream is None:
             stream = current_stream(arguments)
-        bound(stream, arguments)
+        bindings.run(stream, arguments)
         if self._wait:
-            _wait(bound, stream, arguments)
+            bindings.wait(stream, arguments)
 
 
 class Bindings:
-    """A kernel bound to a geometry in the context that was current last. bound: to be used only in that context."""
+    """A kernel bound to a geometry in the context that was current last.
 
-    __slots__ = ("_geometry", "_kernel", "_version", "bound", "context")
+    run: launches on a stream, as `Bound.run`. version: of the kernel that was bound, -1 where none is.
+    """
 
-    bound: Bound
+    __slots__ = ("_bound", "_geometry", "context", "kernel", "run", "version")
+
+    _bound: Bound
+    run: Callable[[int, Sequence[object]], None]
 
     def __init__(self, kernel: Kernel, geometry: tuple[Extents, Extents | None, Extents | None, int | None]) -> None:
-        self._kernel = kernel
+        self.kernel = kernel
         self._geometry = geometry
-        self._version = self.context = -1
+        self.version = self.context = -1
 
-    def is_fresh(self) -> bool:
-        """Whether nothing was added to the kernel since it was bound."""
-        kernel = self._kernel
-        return len(kernel.body) + len(kernel.prologue) == self._version
-
-    def bind(self) -> Bound:
+    def bind(self) -> None:
         """Compiles and loads the kernel where that is not done for the current device. `NoDeviceError` without one."""
-        self._version = -1  # where something fails below, the next launch begins anew
-        self.bound = loaded(self._kernel).bind(*self._geometry)
+        self.version = -1  # where something fails below, the next launch begins anew
+        self._bound = loaded(self.kernel).bind(*self._geometry)
+        self.run = self._bound.run
         self.context = current_context()
-        self._version = self._kernel.version
-        return self.bound
+        self.version = self.kernel.version
+
+    def wait(self, stream: int, arguments: Sequence[object]) -> None:
+        """Until everything on the stream has ended; `LaunchError` with what was launched where that failed."""
+        (status,) = driver().cuStreamSynchronize(stream)
+        if int(status):
+            raise ended_badly(self._bound.loaded, self._bound.geometry, stream, arguments, int(status))
 
 
 def loaded(kernel: Kernel) -> Loaded:
@@ -73,9 +81,3 @@ def loaded(kernel: Kernel) -> Loaded:
     if found is None:
         found = kernel.loaded_kernels[key] = load(kernel)
     return found
-
-
-def _wait(bound: Bound, stream: int, arguments: tuple[object, ...]) -> None:
-    (status,) = driver().cuStreamSynchronize(stream)
-    if int(status):
-        raise ended_badly(bound.loaded, bound.geometry, stream, arguments, int(status))

@@ -1,8 +1,17 @@
 """Arguments to parameters, fast: a launch should cost the host little more than the driver's call.
 
-What occurs in every launch of a loop (PyTorch's tensors, whole numbers in range, numbers for floating point, encoded
-tensor maps) is checked here in few steps, with what was found out about its type kept. Everything else, everything
-seen for the first time and everything that does not fit goes the careful way of `arguments`, which words the errors.
+For each kernel a function is written that takes a few steps for each argument, and no loop: what occurs in every launch
+of a series (PyTorch's tensors, whole numbers in range, encoded tensor maps) is checked there, with what was found out
+about its type kept. Everything else, everything seen for the first time and everything that does not fit goes the
+careful way of `arguments`, which words the errors. Of a kernel (data: f32 in .global, aligned to 16; n: u32) it is
+
+    def run(stream, values):
+        if len(values) != 2: refuse(len(values))
+        v0, v1, = values
+        if not (type(v0) in tensors and v0.dtype in fit0 and v0.get_device() == device
+                and not (p0 := v0.data_ptr()) & 15 and v0.is_contiguous()): p0 = careful0(v0)
+        p1 = v1 if type(v1) is int and 0 <= v1 <= 4294967295 else careful1(v1)
+        ...                                                                    # what the launch does with p0 and p1
 
 Source: CUDA Driver API, "Execution Control: cuLaunchKernel" (kernelParams).
 """
@@ -10,37 +19,34 @@ Source: CUDA Driver API, "Execution Control: cuLaunchKernel" (kernelParams).
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from ptxkit.device.arguments import NUMPY, convert
-from ptxkit.device.arrays import device_of, is_tensor
+from ptxkit.device.arrays import device_of, is_array, is_tensor
 from ptxkit.device.errors import ArgumentError
 from ptxkit.device.memory import can_reach
 from ptxkit.device.signature import Argument, Signature
 from ptxkit.device.tensormap import TensorMap
 
-Packer = Callable[[Any], Any]
-
 _SLOT = 8
 _MAP = 64
 """To which a block of bytes is aligned: a tensor map needs as much."""
+
+PACKED = "PACKED"
+"""Stands in the lines given to `Marshal.written` for what was made of the arguments."""
 
 
 class Marshal:
     """Checks and packs the arguments of one kernel on one device.
 
-    packers: one a parameter; each gives what `layout` writes. places: where each parameter begins.
+    places: where in memory each parameter begins. size: bytes of all. write: `Struct.pack_into` of all.
     """
 
-    __slots__ = ("_signature", "count", "layout", "packers", "places")
-
     def __init__(self, signature: Signature, device: int) -> None:
-        self._signature = signature
-        self.count = len(signature.arguments)
-        self.packers = [_packer(argument, device) for argument in signature.arguments]
+        self._signature, self._device = signature, device
         text, places, end = "=", [], 0
         for argument in signature.arguments:
             size, unit, letter = _slot(argument)
@@ -48,20 +54,91 @@ class Marshal:
             text += f"{place - end}x{letter}"
             places.append(place)
             end = place + size
-        self.layout = struct.Struct(text)
-        self.places = tuple(places)
+        self.places, self.size = tuple(places), end
+        self.write = struct.Struct(text).pack_into
+        self._known: dict[str, Any] = {"device": device, "refuse": self._refuse, "tensors": set()}
+        self._steps = [_Step(each, number, self._known) for number, each in enumerate(signature.arguments)]
 
-    def refuse_count(self, given: int) -> None:
-        """`ArgumentError` for another number of arguments."""
-        names = ", ".join(argument.name for argument in self._signature.arguments) or "none"
-        raise ArgumentError(f"kernel {self._signature.name!r} takes {self.count} arguments ({names}), not {given}")
+    def written(self, behind: Sequence[str], names: Mapping[str, Any]) -> Callable[[int, Sequence[object]], Any]:
+        """A function of a stream and the arguments, which checks and packs them and goes on with the lines `behind`.
 
-    def pack(self, memory: Any, start: int, values: Sequence[object]) -> None:
-        """Writes the parameters; `ArgumentError` for what does not fit."""
-        if len(values) != self.count:
-            self.refuse_count(len(values))
-        packed = [packer(value) for packer, value in zip(self.packers, values, strict=True)]
-        self.layout.pack_into(memory, start, *packed)
+        Those may use `PACKED` for what was made of the arguments, and the names given.
+        """
+        count = len(self._steps)
+        lines = [f"if len(values) != {count}: refuse(len(values))"]
+        if count:
+            lines.append("".join(f"v{number}, " for number in range(count)) + "= values")
+        lines += [step.line for step in self._steps]
+        packed = ", ".join(f"p{number}" for number in range(count))
+        lines += [line.replace(PACKED, packed) for line in behind]
+        known = {**self._known, **names}
+        text = "\n        ".join([f"def make({', '.join(known)}):\n    def run(stream, values):", *lines])
+        made: dict[str, Any] = {}
+        exec(f"{text}\n    return run", made)
+        run: Callable[[int, Sequence[object]], Any] = made["make"](**known)  # names of a closure are found fastest
+        return run
+
+    def _refuse(self, given: int) -> None:
+        wanted = self._signature.arguments
+        names = ", ".join(argument.name for argument in wanted) or "none"
+        raise ArgumentError(f"kernel {self._signature.name!r} takes {len(wanted)} arguments ({names}), not {given}")
+
+
+class _Step:
+    """The line that checks one argument `v<number>` and makes `p<number>` of it; what it uses is put into `known`."""
+
+    def __init__(self, argument: Argument, number: int, known: dict[str, Any]) -> None:
+        self._argument, self._known = argument, known
+        value, packed, careful = f"v{number}", f"p{number}", f"careful{number}"
+        code = NUMPY.get(argument.type or "", "")
+        if argument.type is None:
+            self._map: list[Any] = [None, b""]  # one stays: the tensor map, or the bytes, of the loop
+            known |= {careful: self._block, f"map{number}": self._map}
+            self.line = f"{packed} = map{number}[1] if {value} is map{number}[0] else {careful}({value})"
+        elif argument.space is not None:
+            self._fitting: set[Any] = set()
+            known |= {careful: self._pointer, f"fit{number}": self._fitting}
+            self.line = (
+                f"if not (type({value}) in tensors and {value}.dtype in fit{number} and {value}.get_device() == device "
+                f"and not ({packed} := {value}.data_ptr()) & {argument.alignment - 1} and {value}.is_contiguous()): "
+                f"{packed} = {careful}({value})"
+            )
+        elif code[:1] in ("u", "i"):
+            limits = np.iinfo(np.dtype(code))
+            known[careful] = self._address if code[1] == "8" else self._number
+            within = f"type({value}) is int and {limits.min} <= {value} <= {limits.max}"
+            self.line = f"{packed} = {value} if {within} else {careful}({value})"
+        else:  # rounded, and perhaps too large, as NumPy has it
+            known[careful] = self._number
+            self.line = f"{packed} = {careful}({value})"
+
+    def _number(self, value: Any) -> Any:
+        return convert(self._argument, value).item()
+
+    def _address(self, value: Any) -> int:
+        """A number of 64 bits, or an array: the kernels that compilers write have plain numbers for addresses."""
+        address = int(convert(self._argument, value))
+        here, place = self._known["device"], device_of(value) if is_array(value) else None
+        if place is not None and place != here and not can_reach(address):
+            raise ArgumentError(
+                f"parameter {self._argument.name!r}: the array is on GPU {place}, and the kernel is launched on GPU "
+                f"{here}, which cannot reach it"
+            )
+        return address
+
+    def _pointer(self, value: Any) -> int:
+        address = self._address(value)
+        if is_tensor(value):
+            self._known["tensors"].add(type(value))
+            self._fitting.add(value.dtype)
+        return address
+
+    def _block(self, value: Any) -> bytes:
+        found = convert(self._argument, value)
+        data: bytes = found.data if isinstance(found, TensorMap) else bytes(found)
+        if found is value:
+            self._map[:] = value, data
+        return data
 
 
 def _slot(argument: Argument) -> tuple[int, int, str]:
@@ -77,90 +154,3 @@ def _slot(argument: Argument) -> tuple[int, int, str]:
         letter = {"1": "b", "2": "h", "4": "i", "8": "q"}[code[1]]
         letter = letter.upper() if code[0] == "u" else letter
     return int(code[1]), _SLOT, letter
-
-
-def _packer(argument: Argument, device: int) -> Packer:
-    if argument.type is None:
-        return _block_packer(argument)
-    if argument.space is not None:
-        return _pointer_packer(argument, device)
-    code = NUMPY.get(argument.type, "")
-    if code[:1] in ("u", "i"):
-        return _integer_packer(code, _pointer_packer(argument, device))
-    return _floating_packer(argument, code)
-
-
-def _integer_packer(code: str, other: Packer) -> Packer:
-    """other: takes what is no small number; of 64 bits also arrays, as PTX that compilers write has plain numbers."""
-    limits = np.iinfo(np.dtype(code))
-    low, high = int(limits.min), int(limits.max)
-
-    def pack(value: Any) -> Any:
-        if type(value) is int and low <= value <= high:
-            return value
-        return other(value)
-
-    return pack
-
-
-def _floating_packer(argument: Argument, code: str) -> Packer:
-    is_double = code == "f8"
-
-    def pack(value: Any) -> Any:
-        if is_double and type(value) is float:
-            return value
-        return convert(argument, value).item()  # narrower ones are rounded, and may overflow, as NumPy has it
-
-    return pack
-
-
-def _pointer_packer(argument: Argument, device: int) -> Packer:
-    """PyTorch's tensors tell type, place, address and order in four calls; which of its types fit is kept."""
-    tensors: set[type] = set()
-    fitting: set[Any] = set()
-    mask = argument.alignment - 1
-
-    def pack(value: Any) -> Any:
-        if type(value) in tensors and value.dtype in fitting and value.get_device() == device:
-            address = value.data_ptr()
-            if not address & mask and value.is_contiguous():
-                return address
-        return careful(value)
-
-    def careful(value: Any) -> int:
-        address = int(convert(argument, value))
-        _check_place(argument, value, device)
-        if is_tensor(value):
-            tensors.add(type(value))
-            fitting.add(value.dtype)
-        return address
-
-    return pack
-
-
-def _check_place(argument: Argument, value: object, device: int) -> None:
-    """`ArgumentError` for an array of another GPU that this one cannot reach."""
-    place = device_of(value)
-    if place is not None and place != device and not can_reach(int(convert(argument, value))):
-        raise ArgumentError(
-            f"parameter {argument.name!r}: the array is on GPU {place}, and the kernel is launched on GPU {device}, "
-            "which cannot reach it"
-        )
-
-
-def _block_packer(argument: Argument) -> Packer:
-    checked: dict[int, TensorMap] = {}
-
-    def pack(value: Any) -> Any:
-        known = checked.get(id(value))
-        if known is not None and known is value:
-            return known.data
-        found = convert(argument, value)
-        if isinstance(found, TensorMap):
-            if found is value:
-                checked.clear()  # one map stays: that of the loop
-                checked[id(value)] = value
-            return found.data
-        return found
-
-    return pack

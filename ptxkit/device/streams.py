@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Sequence
-from functools import cache
-from typing import Any
+from typing import Any, TypeAlias
 
 from ptxkit.device.errors import LaunchError
 from ptxkit.device.tensormap import TensorMap
@@ -38,14 +37,8 @@ def current_stream(arguments: Sequence[object]) -> int:
 
 # --------------------------------------------------------------------------------------------- libraries
 
-
-def library_of(kind: type) -> str:
-    """Whose array type it is, or is derived from: `torch`, `cupy`, or nobody's."""
-    for base in kind.__mro__:
-        name = base.__module__.partition(".")[0]
-        if name in _CURRENT:
-            return name
-    return ""
+_Finder: TypeAlias = "Callable[[Any], int | None]"
+"""From an argument to the handle of the stream that is current for it; None where it is on no GPU."""
 
 
 def _of_none(_: Any) -> int | None:
@@ -56,37 +49,35 @@ def _of_map(argument: TensorMap) -> int | None:
     return _FINDERS[type(argument.array)](argument.array)
 
 
-def _of_torch(argument: Any) -> int | None:
-    """Of the device that a tensor is on; None for what is on no GPU, and for what else PyTorch has."""
-    device = getattr(argument, "get_device", None)
-    return None if device is None or (number := device()) < 0 else _torch_stream()(number)
-
-
-@cache
-def _torch_stream() -> Callable[[int], int]:
+def _of_torch() -> _Finder:
     """The handle itself where PyTorch gives it, as Triton asks for it: a `Stream` costs several microseconds."""
     torch: Any = importlib.import_module("torch")
-    raw: Callable[[int], int] | None = getattr(torch._C, "_cuda_getCurrentRawStream", None)
-    return raw or (lambda device: int(torch.cuda.current_stream(device).cuda_stream))
+    current = getattr(torch._C, "_cuda_getCurrentRawStream", None)
+    if current is None:
+        current = lambda device: int(torch.cuda.current_stream(device).cuda_stream)  # noqa: E731
+
+    def find(argument: Any) -> int | None:
+        device = argument.get_device()
+        return None if device < 0 else current(device)
+
+    return find
 
 
-def _of_cupy(_: Any) -> int:
-    return int(_cupy().cuda.get_current_stream().ptr)
+def _of_cupy() -> _Finder:
+    cupy: Any = importlib.import_module("cupy")
+    return lambda _: int(cupy.cuda.get_current_stream().ptr)
 
 
-@cache
-def _cupy() -> Any:
-    return importlib.import_module("cupy")
+_CURRENT: dict[str, Callable[[], _Finder]] = {"torch.Tensor": _of_torch, "cupy.ndarray": _of_cupy}
 
 
-_CURRENT: dict[str, Callable[[Any], int | None]] = {"torch": _of_torch, "cupy": _of_cupy}
-
-
-class _Finders(dict[type, Callable[[Any], "int | None"]]):
+class _Finders(dict[type, _Finder]):
     """How the stream of an argument is found, by its type; each type is looked at once."""
 
-    def __missing__(self, kind: type) -> Callable[[Any], int | None]:
-        self[kind] = found = _CURRENT.get(library_of(kind), _of_none)
+    def __missing__(self, kind: type) -> _Finder:
+        names = (f"{base.__module__.partition('.')[0]}.{base.__name__}" for base in kind.__mro__)
+        make = next((_CURRENT[name] for name in names if name in _CURRENT), None)
+        self[kind] = found = _of_none if make is None else make()
         return found
 
 

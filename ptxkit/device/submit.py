@@ -85,14 +85,10 @@ def launch_function() -> LaunchFunction:
     return ctypes.CFUNCTYPE(ctypes.c_int)(int(result[1]))
 
 
-def nothing(*_: object) -> int:
-    """Stands for the driver's function where a grid is empty: no thread runs, and the driver would call it an error."""
-    return 0
-
-
-def handle(kernel: int) -> ctypes.c_void_p:
-    """A kernel as an argument of the driver's function."""
-    return ctypes.c_void_p(kernel)
+def function(kernel: int) -> ctypes.c_void_p:
+    """A kernel as an argument of the driver's function: what it is in the current context, found once."""
+    status, found = driver().cuKernelGetFunction(kernel)
+    return ctypes.c_void_p(kernel if int(status) else int(found))
 
 
 @cache

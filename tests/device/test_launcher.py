@@ -106,6 +106,8 @@ class Driver:
 def driver(monkeypatch: pytest.MonkeyPatch) -> Driver:
     found = Driver()
     monkeypatch.setattr(submit, "launch_function", lambda: found)
+    monkeypatch.setattr(submit, "function", ctypes.c_void_p)
+    monkeypatch.setattr(submit, "current_context", lambda: 1)
     monkeypatch.setattr(Loaded, "_attribute", lambda *_: 0)
     monkeypatch.setattr(failures, "words_of", lambda result: "its words")
     return found
@@ -169,7 +171,7 @@ def test_launches_that_follow_share_what_stays_the_same(driver: Driver) -> None:
     bound = kernel.bind(1)
     assert kernel.bind(1) is bound
     for stream, value in ((77, 1), (0, 2), (78, 3)):
-        bound(stream, (value,))
+        bound.run(stream, (value,))
     assert [(each.stream, each.words) for each in driver.calls] == [(77, [1]), (0, [2]), (78, [3])]
 
 

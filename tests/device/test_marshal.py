@@ -10,7 +10,7 @@ import pytest
 
 from ptxkit.device import ArgumentError, Signature, TensorMap
 from ptxkit.device.geometry import Geometry
-from ptxkit.device.marshal import Marshal
+from ptxkit.device.marshal import PACKED, Marshal
 from ptxkit.device.signature import Argument
 from ptxkit.device.submit import Frame
 from ptxkit.device.tensormap import tensor_of
@@ -71,14 +71,16 @@ POINTER = Signature("k", (Argument("data", "u64", "global", "f32", 16),))
 
 
 class Packed:
-    """Memory for the parameters, and a marshal that fills it."""
+    """Memory for the parameters, and the function that fills it."""
 
     def __init__(self, signature: Signature) -> None:
-        self.marshal = Marshal(signature, 0)
-        self.frame = Frame(Geometry((1, 1, 1), (1, 1, 1)), self.marshal.layout.size, self.marshal.places)
+        marshal = Marshal(signature, 0)
+        self.frame = Frame(Geometry((1, 1, 1), (1, 1, 1)), marshal.size, marshal.places)
+        fill = (f"write(frame.memory, frame.start, {PACKED})",)
+        self.run = marshal.written(fill, {"frame": self.frame, "write": marshal.write})
 
     def __call__(self, values: tuple[Any, ...]) -> Any:
-        self.marshal.pack(self.frame.memory, self.frame.start, values)
+        self.run(0, values)
         return (ctypes.c_void_p * len(values)).from_address(self.frame.parameters.value or 0)
 
 
