@@ -43,7 +43,8 @@ class Meetings:
     """All barriers of one rehearsal.
 
     has_left: whether an actor has left the kernel, so that nobody waits for it. uneven: events at one barrier that name
-    different numbers of threads. vague: something could not be played as it is. changes: how often a barrier opened.
+    different numbers of threads. vague: something could not be played as it is. opened: those that have since somebody
+    looked.
     """
 
     def __init__(self, actors: Sequence[Actor], has_left: Callable[[int], bool]) -> None:
@@ -52,7 +53,7 @@ class Meetings:
         self._meetings: dict[Key, Meeting] = {}
         self.uneven: list[tuple[Event, Event]] = []
         self.vague = False
-        self.changes = 0
+        self.opened: list[Meeting] = []
 
     def meet(self, actor: int, effect: Barrier, event: Event) -> tuple[Meeting, int] | None:
         """Plays an actor's part in a barrier; the barrier, and the round of it that the actor waits for now."""
@@ -126,7 +127,7 @@ class Meetings:
         """Opens a barrier that all have come to; whether it did."""
         if not meeting.arrived or meeting.arrived < self.wanted(meeting):
             return False
-        self.changes += 1
+        self.opened.append(meeting)
         meeting.opened += 1
         meeting.arrived = 0
         return True

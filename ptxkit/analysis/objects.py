@@ -67,9 +67,9 @@ class Objects:
     """All mbarriers of one rehearsal.
 
     excess: arrivals that were too many. overfull: announcements after which an object was due more bytes than it can
-    count, with these bytes. vague: something could not be played as it is. changes: how often an object
-    was made or a phase ended. now: how many events were played, which says what was touched last. is_cut: some actor
-    has come to where its walk was cut short, so that no later arrival is surely too many.
+    count, with these bytes. vague: something could not be played as it is. changed: objects that a phase
+    or their life has ended of since somebody looked. now: how many events were played, which says what was touched
+    last. is_cut: some actor has come to where its walk was cut short, so that no later arrival is surely too many.
     """
 
     def __init__(self, actors: Sequence[Actor]) -> None:
@@ -80,7 +80,7 @@ class Objects:
         self.excess: list[Excess] = []
         self.overfull: list[tuple[Event, int]] = []
         self.vague = False
-        self.changes = 0
+        self.changed: list[Object] = []
         self.now = 0
         self.is_cut = False
 
@@ -96,12 +96,13 @@ class Objects:
         """Makes an object."""
         needed = count if isinstance(count, int) else 0
         self.vague |= not needed
-        self.changes += 1
+        if place in self._known:
+            self.end(place)
         self._known[place] = Object(needed, needed)
 
     def end(self, place: Place) -> None:
         """Ends the life of an object."""
-        del self._known[place]
+        self.changed.append(self._known.pop(place))
 
     def expect(self, known: Object, event: Event, size: Value | None, times: int) -> None:
         """Announces bytes."""
@@ -169,7 +170,7 @@ class Objects:
     def _settle(self, known: Object) -> None:
         """Ends the phase when all of it is there."""
         if known.is_complete:
-            self.changes += 1
+            self.changed.append(known)
             known.phase += 1
             known.pending = known.count
             known.last, known.arrivals = tuple(known.arrivals), []

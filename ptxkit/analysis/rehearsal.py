@@ -11,8 +11,9 @@ Source: PTX ISA, "Phase of the mbarrier object", "Tracking asynchronous operatio
 
 from __future__ import annotations
 
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Sequence
+from heapq import heappop, heappush
 
 from ptxkit.analysis.actors import Actor
 from ptxkit.analysis.budget import MAX_REHEARSED
@@ -85,12 +86,21 @@ class _Stage:
         self.result.vague = fed_by_many(actors)
         self.later: deque[tuple[int, int, Event, Place]] = deque()
         self.played = 0
-        self.moved = 0
 
-    @property
-    def changes(self) -> int:
-        """How often something happened that may let somebody pass."""
-        return self.moved + self.objects.changes + self.meetings.changes
+    def waits_for(self, actor: int) -> Meeting | Object | None:
+        """What holds up an actor that could not step; None where it is at its end."""
+        waiting, held = self.blocked[actor], self.held[actor]
+        return waiting[0] if waiting is not None else held[1] if held is not None else None
+
+    def moved(self) -> Sequence[Meeting | Object]:
+        """What has changed since it was asked last, so that it may let somebody pass."""
+        changed, opened = self.objects.changed, self.meetings.opened
+        if not changed and not opened:
+            return ()
+        found: tuple[Meeting | Object, ...] = (*changed, *opened)
+        changed.clear()
+        opened.clear()
+        return found
 
     def step(self, actor: int) -> bool:
         """Plays the next event of an actor; whether it could."""
@@ -187,7 +197,6 @@ class _Stage:
         if not self.later:
             return False
         actor, number, event, place = self.later.popleft()
-        self.moved += 1
         known = self.objects.get(place)
         if known is None:
             return True
@@ -254,19 +263,18 @@ def rehearse(actors: Sequence[Actor], first: int = 0, size: int = 1, *, hasty: b
     """
     stage = _Stage(actors, size, hasty)
     order = [first, *(n for n in range(len(actors)) if n != first)]
-    waiting = [-1] * len(actors)  # by actor: how much had changed when it last had to wait
-    start = 0  # those before this one in the order wait, and nothing has changed since
+    ready = list(range(len(order)))  # places in the order, as a heap: who is not known to wait
+    waiting: dict[int, list[int]] = defaultdict(list)  # by what they wait for
     while stage.played < MAX_REHEARSED:
-        changes = stage.changes
-        for index in range(start, len(order)):
-            actor = order[index]
-            if waiting[actor] != changes:
-                if stage.step(actor):
-                    start = index if stage.changes == changes else 0
-                    break
-                waiting[actor] = changes
-        else:
-            start = 0
-            if not stage.meetings.open_all() and not stage.deliver():
-                break
+        if ready:
+            actor = order[ready[0]]
+            if not stage.step(actor):
+                place, held_by = heappop(ready), stage.waits_for(actor)
+                if held_by is not None:
+                    waiting[id(held_by)].append(place)
+        elif not stage.meetings.open_all() and not stage.deliver():
+            break
+        for thing in stage.moved():
+            for place in waiting.pop(id(thing), ()):
+                heappush(ready, place)
     return stage.end()
