@@ -31,6 +31,7 @@ from ptxkit.build.functions import External, Function
 from ptxkit.build.kernel import Kernel, Parameter
 from ptxkit.build.pipeline import Consumer, Pipeline, Producer, Stage, ThreadPipeline
 from ptxkit.build.recorder import Label
+from ptxkit.build.remarks import BuildWarning, NeverWaitedWarning, UnusedWarning
 from ptxkit.build.ring import Ring
 from ptxkit.build.tensormap import TensorForm, TensorMap
 from ptxkit.build.types import (
@@ -60,6 +61,9 @@ from ptxkit.build.values import Register, Variable
 from ptxkit.build.verify import verify_assembled
 
 __all__ = [
+    "BuildWarning",
+    "NeverWaitedWarning",
+    "UnusedWarning",
     "TensorMap",
     "TensorForm",
     "Ring",

@@ -54,6 +54,17 @@ class Barrier(Shared[b64]):
             found.extent = (found.offset, min(found.offset + 8, self.extent[1]))
         return found
 
+    def _moved(self, base: str | Register[Any], offset: int, alignment: int, extent: tuple[int, int] | None) -> Self:
+        _trace(self, base)
+        return super()._moved(base, offset, alignment, extent)
+
+    def to_register(self) -> Register[Any]:
+        """The whole address in a register; what becomes of it there the builder does not see."""
+        origin = _origin(self)
+        if origin is not None:
+            self.builder.escaped.add(origin)
+        return super().to_register()
+
     # --------------------------------------------------------------------------------------------- arriving
 
     def arrive(self, count: int | Register[u32] = 1, *, scope: str = "cta", order: str = "release") -> Register[b64]:
@@ -162,11 +173,18 @@ class Barrier(Shared[b64]):
 
     def map_rank(self, rank: int | Register[u32]) -> RemoteBarrier:
         """The object at the same place in the CTA of that rank."""
-        return super().map_rank(rank)._as(RemoteBarrier, b64)
+        mapped = self.builder.instruction("mapa_shared_cluster_u32", (super().to_register(), rank))
+        register = cast("Register[u32]", mapped)
+        _trace(self, register)
+        return RemoteBarrier(self.builder, b64, register, self.alignment)
 
 
 class RemoteBarrier(SharedCluster[b64]):
     """The address of an mbarrier object of some CTA of the cluster: for arrivals, which give no token."""
+
+    def _moved(self, base: str | Register[Any], offset: int, alignment: int, extent: tuple[int, int] | None) -> Self:
+        _trace(self, base)
+        return super()._moved(base, offset, alignment, extent)
 
     def arrive(self, count: int | Register[u32] = 1, *, scope: str = "cluster", order: str = "release") -> None:
         """`count` arrivals. What this thread wrote before is ordered for who waits with the scope of the cluster."""
@@ -189,6 +207,17 @@ class RemoteBarrier(SharedCluster[b64]):
     def complete_tx(self, size: int | Register[u32]) -> None:
         """Does what a copy of `size` bytes does when it completes; no copy is made."""
         self.builder.instruction("mbarrier_complete_tx_relaxed_cluster", (self, size))
+
+
+def _origin(address: Shared[b64] | SharedCluster[b64]) -> str | None:
+    return address.builder.origin(address.base if isinstance(address.base, str) else address.base.name)
+
+
+def _trace(address: Shared[b64] | SharedCluster[b64], base: str | Register[Any]) -> None:
+    """Remembers of a new base which variable it was made from."""
+    origin = _origin(address)
+    if isinstance(base, Register) and origin is not None:
+        address.builder.origins[base.name] = origin
 
 
 def _is_one(count: int | Register[u32]) -> bool:

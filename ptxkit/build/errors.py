@@ -11,7 +11,7 @@ import linecache
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from ptxkit.records import dataclass
 
@@ -49,7 +49,11 @@ def caller() -> Location:
 class BuildError(Exception):
     """The builder was asked for something that is not PTX. `location` is the user's line."""
 
+    raised: ClassVar[int] = 0
+    """How many there have been: a kernel that one cut short is not finished."""
+
     def __init__(self, message: str, location: Location | None = None) -> None:
+        BuildError.raised += 1
         self.message = message
         self.location = location or caller()
         source = self.location.text

@@ -34,6 +34,7 @@ class Branch:
         self._flow.branch(self._end, unless=self._predicate)
 
     def __exit__(self, failure: type[BaseException] | None, *_: object) -> None:
+        self._flow.cut_short(failure)
         if failure is None:
             self._flow.end_branch(self._end)
 
@@ -52,7 +53,8 @@ class Predicated:
             raise BuildError("an instruction has one guard: join the predicates, `k.predicated(p & q)`")
         self._flow.guard = self._predicate
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, failure: type[BaseException] | None, *_: object) -> None:
+        self._flow.cut_short(failure)
         self._flow.guard = None
 
 
@@ -80,6 +82,7 @@ class Otherwise:
             self._labels = (whole, whole)
 
     def __exit__(self, failure: type[BaseException] | None, *_: object) -> None:
+        self._flow.cut_short(failure)
         if failure is not None or self._labels is None:
             return
         after, whole = self._labels
@@ -114,6 +117,7 @@ class Loop:
         return self
 
     def __exit__(self, failure: type[BaseException] | None, *_: object) -> None:
+        self._flow.cut_short(failure)
         if failure is None:
             self._flow.place(self._next)
             self._advance()
@@ -174,6 +178,7 @@ class ForRange(Generic[ScalarT]):
         return Register(self._flow, counter.type, counter.name, self._multiple)
 
     def __exit__(self, failure: type[BaseException] | None, *_: object) -> None:
+        self._flow.cut_short(failure)
         if failure is not None:
             return
         counter = self._counter

@@ -103,6 +103,8 @@ class Called(typing.Generic[ResultT]):
             raise BuildError(f"{self!r} is for CTAs of {self.threads} threads, and {k!r} has {k.threads or 'any'}")
         assert isinstance(self, Function | External)
         k.knows(self)
+        if isinstance(self, Function):
+            self.use.used = True
 
 
 class Function(Routine, Called[ResultT]):

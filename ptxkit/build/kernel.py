@@ -21,11 +21,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar, cast, get_origin, overload
 
 from ptxkit.build.addresses import Address, Const, Generic, Global
-from ptxkit.build.assemble import entry_function
+from ptxkit.build.assemble import Assembled, entry_function
 from ptxkit.build.errors import BuildTypeError, BuildValueError
 from ptxkit.build.launching import Launching
 from ptxkit.build.memory import alignment_of, check_element, checked_identifier
 from ptxkit.build.recorder import InPrologue
+from ptxkit.build.remarks import warn_of_unwaited
 from ptxkit.build.routine import Routine, cta_shape, element_of, shape_of
 from ptxkit.build.special import CLUSTERS
 from ptxkit.build.tensormap import ALIGNMENT, TensorForm, TensorMap, tensor_form
@@ -145,6 +146,12 @@ class Kernel(Routine, Launching):
         return register
 
     # ------------------------------------------------------------------------------------------ workings
+
+    def assembled(self) -> Assembled:
+        """The tree, and beside each statement the user's line. Warns of copies that nothing waits for."""
+        found = super().assembled()
+        warn_of_unwaited(self)
+        return found
 
     def item(self, body: tree.Body) -> tree.Function:
         """The `.entry` that stands in the module."""

@@ -28,7 +28,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from ptxkit.build.barrier import Barrier
-from ptxkit.build.errors import BuildError, BuildValueError, Location, caller
+from ptxkit.build.errors import BuildError, BuildValueError, caller
 from ptxkit.build.ring import Ring
 from ptxkit.build.types import u32
 from ptxkit.build.values import Register
@@ -63,9 +63,6 @@ class Pipeline:
         prefix = name or f"pipeline_{len(kernel.variables)}"
         self.full = kernel.mbarrier(f"{prefix}_full", stages)
         self.empty = kernel.mbarrier(f"{prefix}_empty", stages)
-        self.location: Location = caller()
-        self.waited = False
-        """Whether some consumer waits for its stages."""
 
     def init(self, *, thread: int = 0, cluster: bool = False) -> None:
         """One thread initialises the mbarriers, and all threads of the CTA meet, or of the cluster.
@@ -89,8 +86,12 @@ class Pipeline:
 
     def consumer(self) -> Consumer:
         """The place of a consuming thread in the ring."""
-        self.waited = True
         return Consumer(self, Ring(self._kernel, self.stages))
+
+    def note_commit(self) -> None:
+        """Remembers where a stage is committed, for the warning where none is waited for."""
+        if isinstance(self.full.base, str):
+            self._kernel.committed.setdefault(self.full.base, caller())
 
     def at(self, ring: Ring) -> Stage:
         """The stage at a place in the ring."""
@@ -124,6 +125,7 @@ class Producer:
             stage.full.arrive_expect_tx(bytes)
         else:
             stage.full.arrive()
+        self._pipeline.note_commit()
         self.ring.advance()
 
     @contextmanager
@@ -174,12 +176,9 @@ class ThreadPipeline:
             raise BuildValueError(f"a pipeline has a whole number of stages, at least 1, not {stages!r}")
         self._kernel = kernel
         self.stages = stages
-        self.location: Location = caller()
-        self.committed = self.waited = False
 
     def commit(self) -> None:
         """Closes the stage: the copies since the last one, or none at the end, so that the count holds."""
-        self.committed = True
         self._kernel.instruction("cp_async_commit_group", ())
 
     def wait(self, pending: int | None = None) -> None:
@@ -187,6 +186,5 @@ class ThreadPipeline:
 
         Only what this thread copied is there then: others meet it at a barrier.
         """
-        self.waited = True
         left = self.stages - 1 if pending is None else pending
         self._kernel.instruction("cp_async_wait_group", (left,))

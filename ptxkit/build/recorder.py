@@ -11,6 +11,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from ptxkit.build.errors import BuildError, Location, caller
+from ptxkit.build.remarks import Use
 from ptxkit.build.types import Scalar, pred, register_class, u32
 from ptxkit.records import dataclass
 from ptxkit.syntax import tree
@@ -55,6 +56,13 @@ class Recorder:
         self.guard: Register[pred] | None = None
         """The predicate that every instruction of the body is under, see `Flow.predicated`."""
         self.last_branch: tuple[Label, Label | None, int] | None = None
+        self.origins: dict[str, str] = {}
+        """By registers with the address of an mbarrier: the variable that it is in, here or in another CTA."""
+        self.escaped: set[str] = set()
+        """Variables with mbarriers whose address went where their use is not seen."""
+        self.committed: dict[str, Location] = {}
+        """Where the stages of a pipeline are handed over, by the variable with their mbarriers."""
+        self.use = Use()
 
     # ------------------------------------------------------------------------------------------- names
 
@@ -70,6 +78,15 @@ class Recorder:
         number = self._labels[name]
         self._labels[name] += 1
         return Label(f"${name}_{number}")
+
+    def origin(self, base: str | None) -> str | None:
+        """The variable that an address begins in, by its name or by a register whose history is known."""
+        return None if base is None else self.origins.get(base, None if base.startswith("%") else base)
+
+    def cut_short(self, failure: type[BaseException] | None) -> None:
+        """An exception left a block: what was written is no kernel yet."""
+        if failure is not None:
+            self.use.cut = True
 
     # --------------------------------------------------------------------------------------- statements
 

@@ -18,6 +18,7 @@ from ptxkit.build.gates import known_target
 from ptxkit.build.groups import Group
 from ptxkit.build.memory import alignment_of
 from ptxkit.build.pipeline import Pipeline, ThreadPipeline
+from ptxkit.build.remarks import watch
 from ptxkit.build.types import Scalar, f32, u32
 from ptxkit.build.values import Register
 from ptxkit.build.wgmma import Accumulator, Matrix, matrix
@@ -47,6 +48,9 @@ class Routine(CpAsync):
         self.registers: int | None = None
         self.location: Location = caller()
         self.callees: dict[str, Function[Any] | External[Any]] = {}
+        self.remarked: set[tuple[str, Location]] = set()
+        """Warnings that were given."""
+        watch(self)
         try:
             self.target = None if target is None else known_target(target)
         except ValueError as error:
@@ -186,11 +190,13 @@ class Routine(CpAsync):
 
     def assembled(self) -> Assembled:
         """The tree, and beside each statement the user's line."""
+        self.use.used = True
         return assemble(self)
 
     def module(self) -> tree.Module:
         """The tree of a module with this kernel, as the parser would make it. Not verified."""
-        return self.assembled().module
+        self.use.used = True
+        return assemble(self).module
 
     def verify(self) -> Verdict:
         """What the verifier says, when nothing is an error; `VerificationError` with the user's lines otherwise."""

@@ -1,0 +1,179 @@
+"""Warnings about kernels that cannot be what was meant, with the line that made them.
+
+`UnusedWarning`: a kernel or function with instructions that was never printed, verified, compiled, launched or called.
+`NeverWaitedWarning`: a kernel that commits groups of copies, or has copies report to an mbarrier, and has no wait for
+them anywhere. Both are `BuildWarning`, and can be filtered as any of Python's warnings.
+
+They are silent about what they cannot know: a barrier whose address left the builder's sight, functions of other
+modules, kernels that an exception cut short.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+import weakref
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ptxkit.build.errors import BuildError, Location
+from ptxkit.isa import table
+from ptxkit.isa.effects import CommitGroup, MbarrierArrive, MbarrierComplete, MbarrierTrack, MbarrierWait, WaitGroup
+from ptxkit.isa.forms import Match
+from ptxkit.records import dataclass
+from ptxkit.syntax import tree
+
+if TYPE_CHECKING:
+    from ptxkit.build.routine import Routine
+
+
+class BuildWarning(UserWarning):
+    """What the builder finds strange."""
+
+
+class UnusedWarning(BuildWarning):
+    """A kernel was built and never used."""
+
+
+class NeverWaitedWarning(BuildWarning):
+    """Copies are committed, and nothing ever waits for them."""
+
+
+_PROGRAM = os.path.realpath(getattr(sys.modules.get("__main__"), "__file__", None) or "")
+"""The file that Python was started with, which it forgets before the end."""
+_REGISTRY: dict[Any, Any] = {}
+"""Where Python notes which warnings were shown."""
+
+
+def warn(message: str, kind: type[BuildWarning], where: Location) -> None:
+    """Warns at a line of the user's."""
+    warnings.warn_explicit(message, kind, where.file, where.line, registry=_REGISTRY)
+
+
+# ---------------------------------------------------------------------------------------------- never used
+
+
+class Use:
+    """Whether a kernel or function was of any use. used: what it is written for has happened. cut: an exception ended
+    a block of it. errors: how many the builder had raised when it began."""
+
+    __slots__ = ("cut", "errors", "used")
+
+    def __init__(self) -> None:
+        self.used = self.cut = False
+        self.errors = BuildError.raised
+
+
+def watch(owner: Routine) -> None:
+    """Warns when it is gone, or the program ends, and it was of no use though something stands in its body."""
+    weakref.finalize(owner, _at_the_end, owner.use, owner.body, repr(owner), owner.location)
+
+
+def _at_the_end(use: Use, body: Sequence[object], what: str, where: Location) -> None:
+    cut_short = use.cut or BuildError.raised != use.errors
+    if not use.used and not cut_short and body and _is_asked_for(where):
+        warn(f"{what} was built and never used: print, verify, compile or launch it", UnusedWarning, where)
+
+
+def _is_asked_for(where: Location) -> bool:
+    """Whether the line belongs to the program, where it ends: a module may offer kernels that this program leaves."""
+    if not sys.is_finalizing() and not _ending():
+        return True
+    own = where.file.startswith("<") or os.path.realpath(where.file) == _PROGRAM
+    return own and getattr(sys, "last_value", None) is None
+
+
+def _ending() -> bool:
+    """Whether the functions that Python calls at its end are being called, `weakref`'s among them."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None:
+        frame = frame.f_back
+        if frame.f_code.co_name == "_exitfunc" and frame.f_code.co_filename == weakref.__file__:
+            return True
+    return False
+
+
+# ------------------------------------------------------------------------------------------- never waited for
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """An effect of an instruction, with the variable or register that its mbarrier is addressed by."""
+
+    effect: object
+    base: str | None
+    location: Location
+
+
+def warn_of_unwaited(kernel: Routine) -> None:
+    """Warns of groups and of mbarriers that no instruction of the kernel and its functions waits for."""
+    routines = kernel.reached()
+    if any(len(each.callees) > sum(called in routines for called in each.callees.values()) for each in routines):
+        return  # a function of another module may wait
+    seen = [(routine, list(_effects(routine))) for routine in routines]
+    for message, where in (*_groups([each for _, some in seen for each in some]), *_barriers(seen)):
+        if (message, where) not in kernel.remarked:
+            kernel.remarked.add((message, where))
+            warn(message, NeverWaitedWarning, where)
+
+
+def _groups(seen: Sequence[_Seen]) -> Iterator[tuple[str, Location]]:
+    waited = {each.effect.group for each in seen if isinstance(each.effect, WaitGroup)}
+    if any(isinstance(each.effect, MbarrierTrack) for each in seen):
+        waited.add("cp.async")  # an mbarrier tells when they are complete
+    first: dict[str, Location] = {}
+    for each in seen:
+        if isinstance(each.effect, CommitGroup) and each.effect.group not in waited:
+            first.setdefault(each.effect.group, each.location)
+    for group, where in first.items():
+        yield f"groups of {group} copies are committed here, and nothing waits for any", where
+
+
+def _barriers(seen: Sequence[tuple[Routine, list[_Seen]]]) -> Iterator[tuple[str, Location]]:
+    for routine, some in seen:
+        waits = {routine.origin(each.base) for each in some if isinstance(each.effect, MbarrierWait)}
+        if None in waits:
+            continue  # a wait at an address that could be any
+        settled = waits | routine.escaped
+        reported = {
+            name: each.location
+            for each in reversed(some)
+            if _is_report(each.effect) and (name := routine.origin(each.base)) is not None
+        }
+        for name, where in {**reported, **routine.committed}.items():
+            if name not in settled:
+                yield f"mbarrier `{name}` is told of what is brought here, and no thread waits for it", where
+
+
+def _is_report(effect: object) -> bool:
+    """Whether an effect tells an mbarrier of copies."""
+    if isinstance(effect, MbarrierArrive):
+        return effect.expect is not None or effect.asynchronous
+    return isinstance(effect, MbarrierComplete | MbarrierTrack)
+
+
+def _effects(routine: Routine) -> Iterator[_Seen]:
+    for entry in routine.entries():
+        for statement in _instructions(entry.statement):
+            match = entry.match or table().match(statement)
+            for effect in match.effects if isinstance(match, Match) else ():
+                yield _Seen(effect, _base(statement, match, getattr(effect, "barrier", None)), entry.location)
+
+
+def _instructions(statement: tree.Statement) -> Iterator[tree.Instruction]:
+    if isinstance(statement, tree.Instruction):
+        yield statement
+    elif isinstance(statement, tree.Block):
+        for each in statement.body.statements:
+            yield from _instructions(each)
+
+
+def _base(instruction: tree.Instruction, match: Match | object, role: str | None) -> str | None:
+    """The name that an operand's address begins with."""
+    if role is None or not isinstance(match, Match):
+        return None
+    for form, operand in zip(match.operands, instruction.operands, strict=False):
+        if form.role == role and isinstance(operand, tree.Address) and isinstance(operand.base, tree.Name):
+            return operand.base.text
+    return None
