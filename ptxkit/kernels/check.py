@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ptxkit.build import Kernel
-from ptxkit.device import load
+from ptxkit.device import Loaded, load
 from ptxkit.device.memory import DeviceArray, to_device, use_device
 from ptxkit.records import dataclass
 
@@ -74,7 +74,7 @@ def check(subject: Subject, sizes: int, random: np.random.Generator) -> Iterator
         before = _surroundings(case, random)
         outside = to_device(before)
         inside = [to_device(each) if isinstance(each, np.ndarray) else each for each in (case.source, *case.more)]
-        target = _Inner(outside, case.wanted.shape)
+        target = _inner(outside, case.wanted.shape)
         arguments = _bytes(kernel, inside[0]), _bytes(kernel, target), *inside[1:]
         kernel.launch(stream, *arguments, grid=case.grid, shared=case.shared)
         stream.sync()
@@ -83,34 +83,29 @@ def check(subject: Subject, sizes: int, random: np.random.Generator) -> Iterator
         yield Outcome(kernel.signature.name, case.size, case.grid, int(wrong.size), first)
 
 
-class _Inner:
-    """The target between its guards, as an array."""
+class _Part:
+    """Some elements of a device array, or its elements seen as others: an array, which keeps the whole one alive."""
 
-    def __init__(self, whole: DeviceArray, shape: tuple[int, ...]) -> None:
-        self._whole = whole  # which it keeps alive
-        address = whole.address + GUARD * whole.dtype.itemsize
-        self.__cuda_array_interface__ = {
-            "shape": shape,
-            "typestr": whole.dtype.str,
-            "data": (address, False),
-            "strides": None,
-            "version": 3,
-        }
+    def __init__(self, whole: DeviceArray | _Part, **other: Any) -> None:
+        self._whole = whole
+        self._interface = {**whole.__cuda_array_interface__, **other}
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, object]:
+        return self._interface
 
 
-class _Bytes:
-    """An array of words seen as bytes."""
-
-    def __init__(self, array: Any) -> None:
-        self._array = array
-        seen = array.__cuda_array_interface__
-        words = int(np.prod(seen["shape"], dtype=np.int64))
-        self.__cuda_array_interface__ = {**seen, "shape": (words * 4,), "typestr": "|u1"}
+def _inner(whole: DeviceArray, shape: tuple[int, ...]) -> _Part:
+    """The target between its guards."""
+    return _Part(whole, shape=shape, data=(whole.address + GUARD * whole.dtype.itemsize, False))
 
 
-def _bytes(kernel: Any, array: Any) -> Any:
-    """The array as the kernel's first parameter takes it."""
-    return _Bytes(array) if kernel.signature.arguments[0].element == "b8" else array
+def _bytes(kernel: Loaded, array: DeviceArray | _Part) -> DeviceArray | _Part:
+    """The array as the kernel's first parameter takes it: its words, or bytes."""
+    if kernel.signature.arguments[0].element != "b8":
+        return array
+    shape: Any = array.__cuda_array_interface__["shape"]
+    return _Part(array, shape=(4 * int(np.prod(shape, dtype=np.int64)),), typestr="|u1")
 
 
 def _surroundings(case: Case, random: np.random.Generator) -> Words:

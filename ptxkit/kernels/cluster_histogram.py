@@ -36,10 +36,11 @@ from __future__ import annotations
 from ptxkit.build import Global, Kernel, Register, Shared, u32
 
 BINS = 1 << 16
-CLUSTER = 4
+CLUSTER = 2
 """CTAs that share the bins."""
 SHARE = BINS // CLUSTER
-"""Bins of a CTA."""
+"""Bins of a CTA: a power of two."""
+_SHARE_BITS = SHARE.bit_length() - 1
 THREADS = 512
 VECTOR = 4
 """Keys of one load: 16 bytes."""
@@ -102,6 +103,8 @@ def ctas(count: int, room: int) -> int:
 
 def _count(k: Kernel, counts: Shared[u32], key: Register[u32]) -> None:
     """Counts a key where its bin is: in the CTA of the rank that its upper bits say."""
-    with k.if_(key < BINS):
-        place = counts.map_rank(key // SHARE)[key % SHARE]
+    rank, place = key >> _SHARE_BITS, counts[key & (SHARE - 1)]
+    with k.if_(rank == k.cluster_ctarank):
         k.red_relaxed_cluster_add(place, 1)
+    with k.elif_(lambda: rank < CLUSTER):
+        k.red_relaxed_cluster_add(place.map_rank(rank), 1)

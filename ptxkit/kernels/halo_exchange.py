@@ -35,13 +35,15 @@ Instructions: mbarrier", "... barrier.cluster"; "Cooperative Thread Arrays: Clus
 
 from __future__ import annotations
 
-from ptxkit.build import Barrier, Global, Kernel, Register, RemoteBarrier, Shared, SharedCluster, f32, u32, u64
+from collections.abc import Sequence
+
+from ptxkit.build import Barrier, Global, Kernel, Register, Shared, f32, pred, u32, u64
 from ptxkit.records import dataclass
 
 THREADS = 256
 VECTOR = 4
 """Elements of one load: 16 bytes."""
-PER = 8
+PER = 16
 """Elements of a thread."""
 CLUSTER = 4
 """CTAs that hold a rod."""
@@ -62,50 +64,97 @@ def halo_exchange(*, debug: bool = False) -> Kernel:
     source = k.param(Global[f32], "source", align=16)
     target = k.param(Global[f32], "target", align=16)
     steps = k.param(u32, "steps")
-    firsts, lasts = (k.shared(f32, 2 * THREADS, name=name) for name in ("firsts", "lasts"))
-    left, right = _Side.of(k, "left"), _Side.of(k, "right")
-
+    edges = _Edges.of(k)
     with k.thread_is(0):
-        left.came.init(1)
-        right.came.init(1)
+        edges.init()
         k.fence_barrier_init()
     k.cluster_sync()
 
-    thread = k.tid.x
-    place = k.ctaid.x.convert(u64) * (THREADS * PER) + (thread * PER).convert(u64)
+    place = k.ctaid.x.convert(u64) * (THREADS * PER) + (k.tid.x * PER).convert(u64)
     rod = [k.variable(f32, value) for part in range(0, PER, VECTOR) for value in k.ld_v4(source[place][part])]
-    rank = k.cluster_ctarank
-    begins, ends = thread == 0, thread == THREADS - 1
-    to_left, to_right = begins & (rank != 0), ends & (rank != CLUSTER - 1)
-    there_left, there_right = right.of_rank((rank + (CLUSTER - 1)) % CLUSTER), left.of_rank((rank + 1) % CLUSTER)
-
-    with k.for_range(0, steps, unroll=False) as step:
-        half = step & 1
-        parity = (step >> 1) & 1
-        row = half * THREADS + thread
-        firsts[row].store(rod[0])
-        lasts[row].store(rod[-1])
-        with k.if_(to_left):
-            there_left.send(k, half, rod[0])
-        with k.if_(to_right):
-            there_right.send(k, half, rod[-1])
-        k.cta_sync()
-        before, behind = k.variable(f32, rod[0]), k.variable(f32, rod[-1])
-        with k.predicated(~begins):
-            k.ld(lasts[row][-1], into=before)
-        with k.predicated(~ends):
-            k.ld(firsts[row][1], into=behind)
-        with k.if_(to_left):
-            left.receive(k, half, parity, before)
-        with k.if_(to_right):
-            right.receive(k, half, parity, behind)
-        around = [before, *rod, behind]
-        following = [(around[i] + around[i + 2]) * 0.25 + around[i + 1] * 0.5 for i in range(PER)]
-        for value, new in zip(rod, following, strict=True):
-            value.set(new)
+    with k.for_range(0, steps >> 1, unroll=False) as pair:
+        following: Sequence[Register[f32]] = rod
+        for half in range(2):
+            following = _step(k, edges, half, pair & 1, following)
+        _scaled(k, following, 1 / 16, rod)
+    with k.if_((steps & 1) == 1):
+        _scaled(k, _step(k, edges, 0, (steps >> 1) & 1, rod), 1 / 4, rod)
     for part in range(0, PER, VECTOR):
         k.st_v4(target[place][part], rod[part : part + VECTOR])
     return k
+
+
+def _step(
+    k: Kernel, edges: _Edges, half: int, parity: Register[u32], rod: Sequence[Register[f32]]
+) -> list[Register[f32]]:
+    """The elements after a step, times four."""
+    edges.publish(half, rod[0], rod[-1])
+    k.cta_sync()
+    before, behind = edges.neighbours(half, parity, rod[0], rod[-1])
+    around = [before, *rod, behind]
+    return [k.fma_rn(rod[i], 2.0, around[i] + around[i + 2]) for i in range(PER)]
+
+
+def _scaled(k: Kernel, values: Sequence[Register[f32]], factor: float, into: Sequence[Register[f32]]) -> None:
+    """The values times a power of two."""
+    for value, place in zip(values, into, strict=True):
+        k.mul(value, factor, into=place)
+
+
+@dataclass(frozen=True, slots=True)
+class _Edges:
+    """The first and last elements of all threads, and what comes from the CTAs on either side.
+
+    at_left: whether the thread has its left neighbour in another CTA; at_right.
+    """
+
+    k: Kernel
+    firsts: Shared[f32]
+    lasts: Shared[f32]
+    left: _Side
+    right: _Side
+    at_left: Register[pred]
+    at_right: Register[pred]
+
+    @classmethod
+    def of(cls, k: Kernel) -> _Edges:
+        """Declares all of it."""
+        firsts, lasts = (k.shared(f32, 2 * THREADS, name=name)[k.tid.x] for name in ("firsts", "lasts"))
+        rank = k.cluster_ctarank
+        at_left = (k.tid.x == 0) & (rank != 0)
+        at_right = (k.tid.x == THREADS - 1) & (rank != CLUSTER - 1)
+        return cls(k, firsts, lasts, _Side.of(k, "left"), _Side.of(k, "right"), at_left, at_right)
+
+    def init(self) -> None:
+        """Makes the mbarriers; for one thread."""
+        self.left.came.init(1)
+        self.right.came.init(1)
+
+    def publish(self, half: int, first: Register[f32], last: Register[f32]) -> None:
+        """Shows the CTA the thread's elements, and sends them to the neighbours where those are elsewhere."""
+        k, rank = self.k, self.k.cluster_ctarank
+        self.firsts[half * THREADS].store(first)
+        self.lasts[half * THREADS].store(last)
+        with k.if_(self.at_left):
+            self.right.send(half, first, rank - 1)
+        with k.if_(self.at_right):
+            self.left.send(half, last, rank + 1)
+
+    def neighbours(
+        self, half: int, parity: Register[u32], first: Register[f32], last: Register[f32]
+    ) -> tuple[Register[f32], Register[f32]]:
+        """The elements beside the thread's own; at the ends of the rod, those once more."""
+        k = self.k
+        before, behind = k.variable(f32, first), k.variable(f32, last)
+        with k.predicated(k.tid.x != 0):
+            k.ld(self.lasts[half * THREADS - 1], into=before)
+        with k.predicated(k.tid.x != THREADS - 1):
+            k.ld(self.firsts[half * THREADS + 1], into=behind)
+        with k.if_(self.at_left):
+            self.left.receive(half, parity, before)
+        with k.if_(self.at_right):
+            self.right.receive(half, parity, behind)
+        return before, behind
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,24 +168,14 @@ class _Side:
     def of(cls, k: Kernel, name: str) -> _Side:
         return cls(k.shared(f32, 2, name=f"from_{name}"), k.mbarrier(f"{name}_came", 2))
 
-    def of_rank(self, rank: Register[u32]) -> _Remote:
-        """The same in the CTA of that rank."""
-        return _Remote(self.value.map_rank(rank), self.came.map_rank(rank))
+    def send(self, half: int, value: Register[f32], rank: Register[u32]) -> None:
+        """Stores an element in the same place of the CTA of that rank."""
+        k = self.value.builder
+        k.instruction("st_async", (self.value[half].map_rank(rank), value, self.came[half].map_rank(rank)))
 
-    def receive(self, k: Kernel, half: Register[u32], parity: Register[u32], into: Register[f32]) -> None:
-        """Waits for the neighbour's element."""
+    def receive(self, half: int, parity: Register[u32], into: Register[f32]) -> None:
+        """Waits for the element that is sent to this place."""
         came = self.came[half]
         came.arrive_expect_tx(f32.size())
         came.wait(parity, scope="cluster")
-        k.ld(self.value[half], into=into)
-
-
-@dataclass(frozen=True, slots=True)
-class _Remote:
-    """Where a neighbour takes what comes from this side."""
-
-    value: SharedCluster[f32]
-    came: RemoteBarrier
-
-    def send(self, k: Kernel, half: Register[u32], value: Register[f32]) -> None:
-        k.st_async(self.value[half], value, self.came[half])
+        self.value.builder.instruction("ld", (self.value[half],), into=into)

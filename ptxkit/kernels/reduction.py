@@ -37,7 +37,7 @@ from ptxkit.build.reduce import cta_merge
 THREADS = 512
 VECTOR = 4
 """Elements of one load: 16 bytes."""
-LOADS = 16
+LOADS = 8
 """Vectors that a thread reads."""
 STEP = THREADS * VECTOR
 CHUNK = STEP * LOADS

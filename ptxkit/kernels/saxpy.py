@@ -39,7 +39,7 @@ from collections.abc import Sequence
 
 from ptxkit.build import Global, Kernel, Register, f32, s32, u32
 
-THREADS = 256
+THREADS = 128
 VECTOR = 4
 """Elements that a thread copies at once: 16 bytes, the most that cp.async takes."""
 TILE = THREADS * VECTOR
