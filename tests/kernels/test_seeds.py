@@ -13,7 +13,13 @@ from ptxkit.device import compile as compile_kernel
 from ptxkit.kernels import seeds
 from ptxkit.kernels.check import Subject
 from ptxkit.kernels.seeds.barrier_copy import barrier_copy
+from ptxkit.kernels.seeds.barrier_life import story
 from ptxkit.kernels.seeds.check import SEEDS
+from ptxkit.kernels.seeds.cluster_write import turned
+from ptxkit.kernels.seeds.dropping_out import sums_by_halves
+from ptxkit.kernels.seeds.folding import TILE, folded
+from ptxkit.kernels.seeds.multicast import multiples
+from ptxkit.kernels.seeds.split_barrier import squares_and_opposites
 from ptxkit.source import SourceFile
 from ptxkit.surveyor import survey
 from tests.build.support import assert_ptxas_accepts
@@ -48,7 +54,6 @@ REMOVALS = [
     ("plain_staging", "bar.sync", {"PTX621"}),
     ("group_copy", "cp.async.wait_all", {"PTX302"}),
     ("barrier_copy", "mbarrier.expect_tx", {"PTX503"}),
-    ("barrier_copy", "mbarrier.try_wait", {"PTX302"}),
     ("split_barrier", "mbarrier.try_wait", {"PTX621"}),
     ("barrier_life", "mbarrier.arrive", {"PTX504"}),
     ("producer_consumer", "mbarrier.try_wait", {"PTX621"}),
@@ -56,6 +61,7 @@ REMOVALS = [
     ("pipeline_one_stage", "mbarrier.try_wait", {"PTX302", "PTX621"}),
     ("pipeline_two_stages", "cp.async.mbarrier.arrive", {"PTX302"}),
     ("pipeline_roles", "mbarrier.try_wait", {"PTX302", "PTX505"}),
+    ("bulk_both_ways", "mbarrier.try_wait", {"PTX302"}),
     ("bulk_both_ways", "fence.proxy.async", {"PTX401"}),
     ("bulk_both_ways", "cp.async.bulk.commit_group", {"PTX301"}),
     ("bulk_both_ways", "cp.async.bulk.wait_group", {"PTX303"}),
@@ -143,6 +149,13 @@ def test_a_cluster_barrier_comes_before_another_ctas_memory() -> None:
     assert {found.code for found in caught.value.diagnostics} == {"PTX611"}
 
 
+@pytest.mark.parametrize("target", ["sm_80", "sm_90"])
+def test_a_copy_that_a_barrier_tracks_is_right_on_either_target(target: str, tmp_path: Path) -> None:
+    kernel = barrier_copy(target=target)
+    assert kernel.verify().diagnostics == ()
+    assert_ptxas_accepts(str(kernel), tmp_path, target)
+
+
 @pytest.mark.parametrize("program", ["launch_sized", "cluster_write", "split_barrier"])
 def test_no_shared_address_is_converted(program: str) -> None:
     kernel: Kernel = getattr(seeds, program)()
@@ -158,3 +171,32 @@ def test_each_program_is_there_twice_and_in_the_readme() -> None:
         for link in (f"ptxkit/kernels/seeds/{program}.py", f"corpus/seeds/src/{program}.cu"):
             assert (ROOT / link).exists()
             assert f"]({link})" in readme
+
+
+def test_a_folded_tile_has_the_sums_of_opposites() -> None:
+    source = np.arange(2 * TILE, dtype=np.float32)
+    assert folded(source).tolist() == [TILE - 1] * TILE + [3 * TILE - 1] * TILE
+
+
+def test_a_barriers_story_counts_down_three_times() -> None:
+    downwards = [4, 0, 3, 0, 2, 0, 1, 1]
+    assert story(np.array([7.5], np.float32)).tolist() == [*downwards, *downwards, *downwards[2:], 7.5]
+
+
+def test_a_sum_by_halves_is_the_sum() -> None:
+    assert sums_by_halves(np.arange(512, dtype=np.float32)).tolist() == [255 * 128, 255 * 128 + 256 * 256]
+
+
+def test_each_cta_of_a_cluster_gets_what_the_one_before_it_sent() -> None:
+    source = np.repeat(np.arange(8, dtype=np.float32), 256)
+    assert turned(source)[::256].tolist() == [3, 0, 1, 2, 7, 4, 5, 6]
+
+
+def test_each_cta_of_a_cluster_writes_its_multiple_of_the_tile() -> None:
+    source = np.repeat(np.array([1, 5], np.float32), TILE)
+    assert multiples(source)[::TILE].tolist() == [1, 2, 5, 10]
+
+
+def test_a_tile_is_squared_and_added_to_its_opposites() -> None:
+    source = np.arange(256, dtype=np.float32)
+    assert squares_and_opposites(source)[:3].tolist() == [255, 255, 257]

@@ -1,0 +1,49 @@
+"""The seed programs on the GPU, element by element: the builder's, and what nvcc makes of their twins."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import pytest
+
+from ptxkit.device import compile as compile_kernel
+from ptxkit.device.signature import of_kernel
+from ptxkit.kernels.check import Subject, check
+from ptxkit.kernels.seeds.barrier_copy import barrier_copy
+from ptxkit.kernels.seeds.check import SEEDS
+from tests.corpus.support import CORPUS
+
+BY_NAME = {subject.build.__name__: subject for subject in SEEDS}
+TWINS = sorted((CORPUS / "seeds").glob("*.ptx"))
+
+
+def differing(subject: Subject) -> list[object]:
+    """The runs in which an element is wrong."""
+    return [found for found in check(subject, 10, np.random.default_rng()) if not found.right]
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("subject", SEEDS, ids=lambda subject: subject.build.__name__)
+def test_the_builders_program_gives_numpys_answer(subject: Subject) -> None:
+    assert not differing(subject)
+
+
+@pytest.mark.device
+def test_the_copy_that_a_barrier_tracks_is_right_by_cp_async_too() -> None:
+    assert not differing(replace(BY_NAME["barrier_copy"], build=lambda: barrier_copy(target="sm_80")))
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("path", TWINS, ids=lambda path: path.stem)
+def test_the_twin_in_cuda_takes_the_same_data_to_the_same_answer(path: Path) -> None:
+    subject = BY_NAME[path.name.split(".")[0]]
+    signature = of_kernel(subject.build())
+
+    def twin() -> Any:
+        """The cubin, launched as the builder's kernel is."""
+        return replace(compile_kernel(path.read_text()), kernels=(signature,))
+
+    assert not differing(Subject(cast("Any", twin), subject.cases))
