@@ -126,8 +126,9 @@ def _base(address: Address, scope: Scope) -> TypedShape:
     if isinstance(base, Name) and "." in base.text and scope.type_of(base.text) != UNKNOWN:
         return ("r", ELEMENT)
     found = typed(base, scope)
-    if isinstance(base, Name) and found[1] in OPAQUE and (named := scope.find(base.text)) and named.is_array(base.text):
-        found = ("r", found[1], ARRAY)
+    if isinstance(base, Name) and isinstance(found, tuple) and found[1] in OPAQUE:
+        named = scope.find(base.text)
+        found = (*found, ARRAY) if named is not None and named.is_array(base.text) else found
     return (*found, "+") if address.offset and isinstance(found, tuple) else found
 
 
