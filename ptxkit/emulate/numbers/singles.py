@@ -7,9 +7,12 @@ number of 25 bits than 2**-49 of itself unless it is one, so rounding it to 53 b
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ptxkit.emulate.numbers.carriers import odd_sum
 from ptxkit.emulate.numbers.formats import Reals
+
+Floats = NDArray[np.float32]
 
 
 def add(a: Reals, b: Reals, rounding: str = "rn") -> Reals:
@@ -43,3 +46,22 @@ def _zero_signed(total: Reals, a: Reals, b: Reals, rounding: str) -> Reals:
         return total
     positive = ~np.signbit(a) & ~np.signbit(b)
     return np.where((total == 0) & ~positive, -0.0, total)
+
+
+def fused_floats(a: Floats, b: Floats, c: Floats) -> Floats:
+    """a * b + c in f32, rounded to nearest.
+
+    The sum in f64 may be rounded again wherever that is not half way between two numbers of 24 bits.
+    """
+    product = a.astype(np.float64) * b
+    total = product + c
+    middle = (total.view(np.uint64) & _BELOW_F32) == _HALF_WAY
+    if (middle | ((np.abs(total) < _NORMAL) & (total != 0))).any():
+        total = odd_sum(product, c.astype(np.float64))
+    rounded: Floats = total.astype(np.float32)
+    return rounded
+
+
+_BELOW_F32 = np.uint64((1 << 29) - 1)
+_HALF_WAY = np.uint64(1 << 28)
+_NORMAL = 2.0**-126

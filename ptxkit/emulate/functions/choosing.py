@@ -1,0 +1,109 @@
+"""Comparisons that give predicates or values, and choices by them.
+
+Manual: Comparison and Selection Instructions; Half Precision Comparison Instructions; Integer and Bit-Size Comparisons.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ptxkit.emulate.numbers.formats import DTYPES, F32, FORMATS, Bits
+from ptxkit.emulate.numbers.nans import flushed
+from ptxkit.emulate.numbers.order import COMPARISONS, comparison
+from ptxkit.emulate.numbers.packing import packing
+from ptxkit.emulate.registry import Function, pure
+from ptxkit.isa.functions import bits, kind
+
+Test = Callable[[Bits, Bits], Bits]
+
+_UNSIGNED = {"lo": "lt", "ls": "le", "hi": "gt", "hs": "ge"}
+_COMBINED: dict[str, Callable[[Any, Any], Any]] = {"and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor}
+
+
+@pure
+def setp(
+    *,
+    type: str,  # noqa: A002
+    test: str,
+    combine: str | None = None,
+    ftz: bool = False,
+    both: bool = True,
+) -> Function:
+    """Two predicates: the comparison and its opposite, or the comparisons of both elements of a pair.
+
+    both: the second one has a place.
+    """
+    compare, pair = _test(type, test, ftz), _count(type) > 1
+
+    def function(a: Bits, b: Bits, c: Bits | None = None) -> tuple[Bits, Bits]:
+        found = compare(a, b)
+        p, q = (found[..., 0], found[..., 1]) if pair else (found, ~found if both else found)
+        return (p, q) if combine is None else (_COMBINED[combine](p, c), _COMBINED[combine](q, c))
+
+    return function
+
+
+@pure
+def set_(*, type: str, source: str, test: str, combine: str | None = None, ftz: bool = False) -> Function:  # noqa: A002
+    """All ones, or 1.0, where a comparison holds, else zero. type: of the result; of a pair it has two halves."""
+    compare, pairs = _test(source, test, ftz), _count(source)
+    width = bits(type) // pairs
+    fmt = FORMATS.get(type.partition("x")[0]) if kind(type) == "f" else None
+    truth = DTYPES[width]((1 << width) - 1 if fmt is None else fmt.bias << fmt.fraction_bits)
+
+    def function(a: Bits, b: Bits, c: Bits | None = None) -> Bits:
+        found = compare(a, b)
+        if combine is not None and c is not None:
+            found = _COMBINED[combine](found, c if pairs == 1 else np.asarray(c)[..., np.newaxis])
+        values: Bits = np.where(found, truth, truth.dtype.type(0))
+        return values if pairs == 1 else np.ascontiguousarray(values).view(DTYPES[bits(type)])[..., 0]
+
+    return function
+
+
+@pure
+def slct(*, ftz: bool = False) -> Function:
+    """The first value where a third of f32 is not negative, else the second; a NaN takes the second."""
+    compare = comparison(F32, "ge")
+
+    def function(a: Bits, b: Bits, c: Bits) -> Bits:
+        c = flushed(F32, c) if ftz else c
+        return np.where(compare(c, np.zeros_like(c)), a, b)
+
+    return function
+
+
+def _count(word: str) -> int:
+    return int(word.partition("x")[2] or 1)
+
+
+def _test(word: str, test: str, ftz: bool) -> Test:
+    """A comparison of registers of a type; of shape (threads, elements) where they hold several."""
+    if kind(word) == "f":
+        return _float_test(word, test, ftz)
+    width, signed = bits(word) // _count(word), kind(word) == "s"
+    compare = COMPARISONS[_UNSIGNED.get(test, test)]
+    view = f"{'i' if signed else 'u'}{width // 8}"
+    if _count(word) == 1:
+        return lambda a, b: compare(a.view(view), b.view(view))
+
+    def elements(values: Bits) -> Bits:
+        return np.ascontiguousarray(values)[..., np.newaxis].view(view)
+
+    return lambda a, b: compare(elements(a), elements(b))
+
+
+def _float_test(word: str, test: str, ftz: bool) -> Test:
+    part = packing(word)
+    compare = comparison(part.format, test)
+
+    def function(a: Bits, b: Bits) -> Bits:
+        a, b = part.unpacked(a), part.unpacked(b)
+        if ftz:
+            a, b = flushed(part.format, a), flushed(part.format, b)
+        return compare(a, b)
+
+    return function

@@ -1,0 +1,102 @@
+"""Signs, properties, the smaller and the greater of floating-point values: what looks at codes and computes nothing.
+
+Manual: testp; copysign; abs; neg; min; max, for single, double and half precision.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ptxkit.emulate.numbers.carriers import is_nan, magnitudes
+from ptxkit.emulate.numbers.formats import F64, Bits, Format
+from ptxkit.emulate.numbers.nans import canonical, flushed, subnormal
+from ptxkit.emulate.numbers.order import extreme
+from ptxkit.emulate.numbers.packing import elementwise, packing
+from ptxkit.emulate.registry import Function, pure
+
+
+@pure
+def fabs(*, type: str, ftz: bool = False) -> Function:  # noqa: A002
+    """The absolute value; f64 keeps a NaN's payload."""
+    fmt = packing(type).format
+    return _of_sign(type, ftz, lambda codes: magnitudes(fmt, codes))
+
+
+@pure
+def fneg(*, type: str, ftz: bool = False) -> Function:  # noqa: A002
+    """The negative; f64 keeps a NaN's payload."""
+    fmt = packing(type).format
+    return _of_sign(type, ftz, lambda codes: codes ^ fmt.dtype(fmt.sign))
+
+
+def _of_sign(word: str, ftz: bool, change: Callable[[Bits], Bits]) -> Function:
+    fmt = packing(word).format
+
+    def function(codes: Bits) -> Bits:
+        if ftz:
+            codes = flushed(fmt, codes)
+        changed = change(codes)
+        return changed if fmt is F64 else canonical(fmt, changed)
+
+    return elementwise(function, word, word)
+
+
+@pure
+def copysign(*, type: str) -> Function:  # noqa: A002
+    """The second value with the sign of the first."""
+    fmt = packing(type).format
+    sign = fmt.dtype(fmt.sign)
+    return lambda a, b: (a & sign) | (b & ~sign)
+
+
+_PROPERTIES: dict[str, Callable[[Format, Bits], Bits]] = {
+    "notanumber": is_nan,
+    "number": lambda fmt, codes: ~is_nan(fmt, codes),
+    "finite": lambda fmt, codes: magnitudes(fmt, codes) < fmt.dtype(fmt.infinity or 0),
+    "infinite": lambda fmt, codes: magnitudes(fmt, codes) == fmt.dtype(fmt.infinity or 0),
+    "subnormal": subnormal,
+    "normal": lambda fmt, codes: ~subnormal(fmt, codes) & (magnitudes(fmt, codes) < fmt.dtype(fmt.infinity or 0)),
+}
+"""What `testp` tells; zeros are normal."""
+
+
+@pure
+def testp(*, type: str, property: str) -> Function:  # noqa: A002
+    """Whether a value has a property."""
+    fmt, test = packing(type).format, _PROPERTIES[property]
+    return lambda codes: test(fmt, codes)
+
+
+@pure
+def fmin(*, type: str, ftz: bool = False, nan: bool = False, xorsign: bool = False, abs: bool = False) -> Function:  # noqa: A002
+    """The smallest of two or three values."""
+    return _extreme(type, False, ftz, nan, xorsign, abs)
+
+
+@pure
+def fmax(*, type: str, ftz: bool = False, nan: bool = False, xorsign: bool = False, abs: bool = False) -> Function:  # noqa: A002
+    """The greatest of two or three values."""
+    return _extreme(type, True, ftz, nan, xorsign, abs)
+
+
+def _extreme(word: str, greatest: bool, ftz: bool, nan: bool, xorsign: bool, absolute: bool) -> Function:
+    """nan: a NaN among the operands is the result. xorsign: the result's sign is whether the first two differ in it."""
+    fmt = packing(word).format
+    choose = extreme(fmt, greatest=greatest, nan=nan)
+    sign = fmt.dtype(fmt.sign)
+
+    def function(a: Bits, b: Bits, c: Bits | None = None) -> Bits:
+        given = [a, b] if c is None else [a, b, c]
+        if ftz:
+            given = [flushed(fmt, codes) for codes in given]
+        signs = (given[0] ^ given[1]) & sign
+        if absolute or xorsign:
+            given = [magnitudes(fmt, codes) for codes in given]
+        found = choose(given[0], given[1])
+        if c is not None:
+            found = choose(found, given[2])
+        return np.where(is_nan(fmt, found), found, found | signs) if xorsign else found
+
+    return elementwise(function, word, word, word, word)

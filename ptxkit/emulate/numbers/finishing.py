@@ -1,0 +1,46 @@
+"""What is asked of a result beside its value: how it is rounded, and which numbers it may not be."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ptxkit.emulate.numbers.carriers import narrow
+from ptxkit.emulate.numbers.formats import Bits, Format, Reals
+from ptxkit.emulate.numbers.nans import flushed, rectified, saturated
+
+
+@dataclass(frozen=True, slots=True)
+class Finish:
+    """rounding: None is to nearest even. ftz: subnormal results become zeros of their sign. saturate: 0.0 .. 1.0.
+
+    relu: negative numbers become zero. satfinite: what is too large becomes the largest finite number. pzo: no
+    negative zeros. In this order.
+    """
+
+    rounding: str | None = None
+    ftz: bool = False
+    saturate: bool = False
+    relu: bool = False
+    satfinite: bool = False
+    pzo: bool = False
+
+    def narrowed(self, fmt: Format, values: Reals, random: tuple[NDArray[np.uint64], int] | None = None) -> Bits:
+        """The codes of values that are exact or rounded to odd."""
+        codes = narrow(fmt, values, self.rounding or "rn", satfinite=self.satfinite, random=random)
+        return self.limited(fmt, codes)
+
+    def limited(self, fmt: Format, codes: Bits) -> Bits:
+        """Rounded codes without what may not be."""
+        if self.ftz:
+            codes = flushed(fmt, codes)
+        if self.saturate:
+            codes = saturated(fmt, codes)
+        if self.relu:
+            codes = rectified(fmt, codes)
+        if self.pzo and fmt.sign:
+            negative_zero = codes.dtype.type(fmt.sign << fmt.shift)
+            codes = np.where(codes == negative_zero, codes.dtype.type(0), codes)
+        return codes
