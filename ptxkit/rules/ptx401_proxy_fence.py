@@ -27,6 +27,7 @@ ISA section
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
 
 from ptxkit.analysis.kernel import Kernel, World
@@ -58,20 +59,23 @@ def _world(number: int, world: World, strict: bool) -> Iterator[Observation]:
         for position, event in thread.accesses
         if is_async_read(event)
     ]
-    if not readers:
-        return
+    places: dict[tuple[int, int], list[int]] = defaultdict(list)
+    for index, (_, _, _, low, high) in enumerate(readers):
+        places[(low, high)].append(index)
     looks = Looks(world.budget)
-    for writer in world.threads.values():
+    for writer in world.threads.values() if readers else ():
         writes = _writes(writer)
-        written: dict[tuple[int, int], list[tuple[int, Event]]] = {}
-        for reader, position, event, low, high in readers:
+        # The last write is named first.
+        written = {
+            place: sorted(found, key=lambda item: item[0], reverse=True)
+            for place in places
+            if (found := writes.overlapping(*place))
+        }
+        for index in sorted(index for place in written for index in places[place]):
             if world.budget.is_over:
                 return
-            found = written.get((low, high))
-            if found is None:  # the last write is named first
-                found = sorted(writes.overlapping(low, high), key=lambda item: item[0], reverse=True)
-                written[(low, high)] = found
-            for at, write in found:
+            reader, position, event, low, high = readers[index]
+            for at, write in written[(low, high)]:
                 key = (writer.tid, reader.tid, write.step, event.step)
                 if (reader is not writer or at < position) and looks.allow(key):
                     pair = _Pair(world, writer, at, write, reader, position, event)
