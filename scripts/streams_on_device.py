@@ -105,9 +105,13 @@ def heat_in_rods(torch: Any) -> None:
 
     mine = lambda: kernel[rods * CLUSTER](source, target, steps)  # noqa: E731
     mine()
-    torch.testing.assert_close(target, peer(), rtol=1e-4, atol=1e-4)
+    warm = source[:256]
+    for _ in range(steps):
+        beyond = torch.cat([warm[:, :1], warm, warm[:, -1:]], 1)
+        warm = (beyond[:, :-2] + beyond[:, 2:]) * 0.25 + warm * 0.5
+    assert torch.equal(target[:256], warm), "halo_exchange is wrong"
     rivals = {"driver's copy each step": copies, "torch, conv1d each step": peer}
-    report_moved(torch, f"heat, 64 steps, fp32 {rods} x {LENGTH}", 2 * source.numel() * 4 * steps, mine, rivals)
+    report_moved(torch, f"heat, 64 steps, {rods} x {LENGTH}", 2 * source.numel() * 4 * steps, mine, rivals)
 
 
 _PIECE = 8192

@@ -25,9 +25,10 @@ The rules that make it right, and what the verifier says where one is broken:
 * A stage is filled again by the thread that has read it, in program order: no barrier. Each thread reads back only what
   it copied itself, and the wait speaks of a thread's own copies: no barrier there either.
 
-The end of the array. The last operand of a copy says how many of its 16 bytes are read, from all down to none; zeros
-take the place of the others. So no copy is left out, and no branch stands around one. The stores at the end go one by
-one.
+The end of the array. Behind it a copy is told by a predicate to ignore its source and to write zeros: it is issued all
+the same, so no branch stands around it. A vector is inside or not; the one to three elements that make no vector are
+done with plain loads and stores. (A copy can also read fewer bytes than it writes, as in `async_copy`; where a register
+says how many, the machine computes that into each address.)
 
 Source: PTX ISA, "Data Movement and Conversion Instructions: cp.async", "... cp.async.commit_group", "...
 cp.async.wait_group / cp.async.wait_all"; "Floating Point Instructions: fma".
@@ -35,9 +36,7 @@ cp.async.wait_group / cp.async.wait_all"; "Floating Point Instructions: fma".
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from ptxkit.build import Global, Kernel, Register, f32, s32, u32
+from ptxkit.build import Global, Kernel, f32, s32, u32
 
 THREADS = 128
 VECTOR = 4
@@ -63,18 +62,18 @@ def saxpy(*, debug: bool = False) -> Kernel:
 
     mine = k.tid.x * VECTOR
     first = k.ctaid.x * CHUNK + mine
-    x, y = x[first], y[first]
-    left = (count - first).reinterpret(s32)
+    whole = count & -VECTOR
+    left = (whole - first).reinterpret(s32)
+    from_x, from_y = x[first], y[first]
     stages = k.shared(f32, STAGES * 2 * TILE, align=16, name="stages")[mine]
 
     def start(piece: int) -> None:
         """Starts the copies of a piece, or of none behind the last one; always closes a group."""
         if piece < PIECES:
-            elements = k.max(k.min(left - piece * TILE, VECTOR), 0)
-            size = (elements * f32.size()).reinterpret(u32)
+            outside = left <= piece * TILE
             slot = stages[piece % STAGES * 2 * TILE]
-            k.cp_async_cg(slot, x[piece * TILE], 16, size)
-            k.cp_async_cg(slot[TILE], y[piece * TILE], 16, size)
+            k.cp_async_cg(slot, from_x[piece * TILE], 16, outside)
+            k.cp_async_cg(slot[TILE], from_y[piece * TILE], 16, outside)
         k.cp_async_commit_group()
 
     for piece in k.unroll(STAGES - 1):
@@ -85,20 +84,15 @@ def saxpy(*, debug: bool = False) -> Kernel:
         slot = stages[piece % STAGES * 2 * TILE]
         values = zip(k.ld_v4(slot), k.ld_v4(slot[TILE]), strict=True)
         sums = [k.fma_rn(a, of_x, of_y) for of_x, of_y in values]
-        _store(k, y[piece * TILE], sums, left - piece * TILE)
+        with k.if_(left > piece * TILE):
+            k.st_v4(from_y[piece * TILE], sums)
+
+    rest = whole + (k.ctaid.x * THREADS + k.tid.x)
+    with k.if_(rest < count):
+        y[rest].store(k.fma_rn(a, x[rest].load(), y[rest].load()))
     return k
 
 
 def ctas(count: int) -> int:
     """The grid for `count` elements."""
     return -(-count // CHUNK)
-
-
-def _store(k: Kernel, place: Global[f32], values: Sequence[Register[f32]], left: Register[s32]) -> None:
-    """Stores as many of the values as there are elements left: at once, or one by one at the end of the array."""
-    with k.if_(left >= VECTOR):
-        k.st_v4(place, values)
-    with k.else_():
-        for offset in range(VECTOR - 1):
-            with k.if_(left > offset):
-                place[offset].store(values[offset])
