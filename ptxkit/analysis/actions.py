@@ -333,7 +333,10 @@ def _met(operands: Operands, effect: fx.Barrier) -> Action:
 
 
 def _box(operands: Operands) -> Reader | None:
-    """The bytes of a tensor copy: unknown, but the same for each copy of its kind by the same tensor map."""
+    """The bytes of a tensor copy: unknown, unless the module's maker knows the map, but the same for each copy of its
+    kind by the same tensor map."""
+    if operands.step.box is not None:
+        return constant(operands.step.box)
     match = operands.step.match
     maps = [e.address for e in match.effects if isinstance(e, fx.Access) and e.via == "tensormap"] if match else []
     operand = operands.role(maps[0]) if maps else None

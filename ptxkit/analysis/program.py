@@ -117,13 +117,17 @@ class Scope:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Step:
-    """One instruction in its place. `match` is None where the table has no form for it. start: source offset."""
+    """One instruction in its place. `match` is None where the table has no form for it. start: source offset.
+
+    box: the bytes that a tensor copy brings, where the module's maker knows them.
+    """
 
     index: int
     instruction: Instruction
     match: Match | None
     scope: Scope
     start: int
+    box: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,7 +293,10 @@ def flatten(module: Module, function: Function) -> Program:
         flattener.declare(parameter, scope)
     flattener.body(function.body, scope)
     layout.finish()
-    return Program(function, module, tuple(flattener.steps), scope, tuple(layout.placed))
+    steps = flattener.steps
+    if module.boxes:
+        steps = [replace(step, box=module.boxes.get(step.start)) for step in steps]
+    return Program(function, module, tuple(steps), scope, tuple(layout.placed))
 
 
 def name_of(operand: object) -> str | None:

@@ -25,12 +25,14 @@ if TYPE_CHECKING:
 class Assembled:
     """A module, and for each statement of its kernel's body the user's line (None for declarations).
 
-    functions: the same for each function beside the kernel, by its name.
+    functions: the same for each function beside the kernel, by its name. boxes: the bytes that tensor copies bring, by
+    the name of the kernel or function and the number of the statement in its body.
     """
 
     module: tree.Module
     locations: tuple[Location | None, ...]
     functions: tuple[tuple[str, tuple[Location | None, ...]], ...] = ()
+    boxes: tuple[tuple[str, int, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,15 @@ class _Part:
 
     routine: Routine
     entries: tuple[Entry, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Body:
+    """The body of one routine. locations, boxes: as of `Assembled`."""
+
+    tree: tree.Body
+    locations: tuple[Location | None, ...]
+    boxes: tuple[tuple[int, int], ...]
 
 
 def assemble(routine: Routine) -> Assembled:
@@ -59,25 +70,29 @@ def assemble(routine: Routine) -> Assembled:
         *(constant for part in parts for constant in part.routine.constants),
         *_dynamic(routine),
         *_declared_first(parts),
-        *(part.routine.item(body) for part, (body, _) in zip(parts, bodies, strict=True)),
+        *(part.routine.item(body.tree) for part, body in zip(parts, bodies, strict=True)),
     )
     _check_names(items, parts)
-    locations = [(part.routine.name, where) for part, (_, where) in zip(parts, bodies, strict=True)]
-    return Assembled(tree.Module(items), locations[-1][1], tuple(locations[:-1]))
+    locations = [(part.routine.name, body.locations) for part, body in zip(parts, bodies, strict=True)]
+    boxes = [(part.routine.name, *box) for part, body in zip(parts, bodies, strict=True) for box in body.boxes]
+    return Assembled(tree.Module(items), locations[-1][1], tuple(locations[:-1]), tuple(boxes))
 
 
-def _body(part: _Part, files: dict[str, int]) -> tuple[tree.Body, tuple[Location | None, ...]]:
-    """The statements of one routine, and their lines."""
+def _body(part: _Part, files: dict[str, int]) -> _Body:
+    """The statements of one routine, and what is known of them."""
     statements: list[tree.Statement] = [*_registers(part.routine), *part.routine.variables]
     locations: list[Location | None] = [None] * len(statements)
+    boxes: list[tuple[int, int]] = []
     for entry in part.entries:
         if files and isinstance(entry.statement, tree.Instruction | tree.Block):
             words = (str(files[entry.location.file]), str(entry.location.line), "0")
             statements.append(tree.Directive("loc", words))
             locations.append(entry.location)
+        if entry.box is not None:
+            boxes.append((len(statements), entry.box))
         statements.append(entry.statement)
         locations.append(entry.location)
-    return tree.Body(tuple(statements)), tuple(locations)
+    return _Body(tree.Body(tuple(statements)), tuple(locations), tuple(boxes))
 
 
 def _ended(routine: Routine) -> tuple[Entry, ...]:

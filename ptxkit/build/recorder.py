@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ptxkit.build.errors import BuildError, Location, caller
 from ptxkit.build.remarks import Use
 from ptxkit.build.types import Scalar, pred, register_class, u32
-from ptxkit.records import dataclass
+from ptxkit.records import dataclass, replace
 from ptxkit.syntax import tree
 
 if TYPE_CHECKING:
@@ -24,11 +24,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One recorded statement. match: the form of an instruction, None for a label."""
+    """One recorded statement. match: the form of an instruction, None for a label. box: the bytes that a tensor copy
+    brings."""
 
     statement: tree.Statement
     location: Location
     match: Match | None = None
+    box: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +107,10 @@ class Recorder:
     def _record(self, statement: tree.Statement, match: Match | None) -> None:
         target = self.prologue if self._into_prologue else self.body
         target.append(Entry(statement, caller(), match))
+
+    def tell_box(self, size: int) -> None:
+        """Says how many bytes the copy brings that was recorded last: the verifier counts them."""
+        self.body[-1] = replace(self.body[-1], box=size)
 
     def entries(self) -> tuple[Entry, ...]:
         """Prologue, then body."""

@@ -102,6 +102,7 @@ class TensorMap:
             name += "_multicast_cluster"
             operands.append(multicast)
         self._issue(name, operands, policy)
+        self.builder.tell_box(self.bytes)
 
     def store(
         self, coordinates: Sequence[Coordinate], source: Shared[Any], *, policy: Register[b64] | None = None
@@ -139,6 +140,7 @@ class TensorMap:
     ) -> None:
         """Starts a copy of four rows of a matrix, whichever they are, from a column on. Needs sm_100."""
         self._issue("cp_async_bulk_tensor_2d_tile_gather4", [destination, self._rows(column, rows), barrier], policy)
+        self.builder.tell_box(4 * self.form.box[0] * self.form.element.size())
 
     def scatter4(
         self,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from ptxkit.build.assemble import Assembled
 from ptxkit.build.errors import Blame, Location, VerificationError
 from ptxkit.diagnostics import Diagnostic, Severity, Verdict
+from ptxkit.records import replace
 from ptxkit.syntax.tree import Module
 
 if TYPE_CHECKING:
@@ -31,6 +32,8 @@ def verify_assembled(assembled: Assembled, name: str) -> Verdict:
     module = assembled.module
     if module.source is None:
         module = parse(str(module), path=f"{name}.ptx")
+        starts = {function: statement_starts(module, function) for function, *_ in assembled.boxes}
+        module = replace(module, boxes={starts[each][index]: size for each, index, size in assembled.boxes})
     verdict = lint(module)
     errors = [found for found in verdict.diagnostics if found.severity is Severity.ERROR]
     if errors:

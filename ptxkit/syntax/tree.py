@@ -9,7 +9,7 @@ Source: PTX ISA, "Syntax", "State Spaces, Types, and Variables", "Instruction Op
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from ptxkit.records import dataclass, field
@@ -289,12 +289,14 @@ Item: TypeAlias = Declaration | Function | Directive | Section | Prototype
 class Module:
     """A PTX module. `.version`, `.target` and `.address_size` are directives among the items, and read here.
 
-    `source` is the text it was parsed from (None for a built tree); it takes no part in equality.
+    `source` is the text it was parsed from (None for a built tree); it takes no part in equality. `boxes`: the bytes
+    that tensor copies bring, by the offsets of their statements, where who made the module knows what maps will come.
     """
 
     items: tuple[Item, ...]
     starts: Sequence[int] = field(default=(), compare=False, repr=False)
     source: SourceFile | None = field(default=None, compare=False, repr=False)
+    boxes: Mapping[int, int] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def version(self) -> tuple[int, int] | None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from ptxkit.analysis.transactions import Ledger, ledgers_of, odd_ones
+from ptxkit.records import replace
 from ptxkit.rules.mbarriers import object_of
+from ptxkit.syntax.tree import Instruction, Module
 from tests.analysis.support import module_of, walk
 
 HEAD = """.shared .align 128 .b8 tile[8192]; .shared .align 8 .b64 bars[2]; mov.u32 %r2, tile; mov.u32 %r5, bars;
@@ -26,6 +28,13 @@ def ledgers(body: str) -> list[Ledger]:
     walked = walk(module_of(HEAD + body, parameters=".param .u64 in, .param .u64 map"))
     found = ledgers_of(walked.trace, object_of)
     return [found[address] for address in sorted(found)]
+
+
+def sums_of(module: Module) -> list[tuple[int | None, int | None]]:
+    """(announced, started) of each phase of the only object, whose copies follow their arrival."""
+    found = ledgers_of(walk(module).trace, object_of)
+    (ledger,) = found.values()
+    return [(round_.announced, round_.started) for round_ in ledger.rounds(copies_follow=True)]
 
 
 def sums(body: str, copies_follow: bool) -> list[tuple[int | None, int | None]]:
@@ -124,3 +133,17 @@ def test_bytes_announced_behind_an_arrival_that_waits_for_none_are_of_another_ph
     expect = "mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%r5], 64;"
     (ledger,) = ledgers("mbarrier.arrive.shared::cta.b64 _, [%r5];" + expect + fill(64))
     assert ledger.even_rounds() is None
+
+
+def test_whoever_made_the_module_may_know_the_bytes_of_a_box() -> None:
+    module = module_of(HEAD + arrive(96) + BOX.format("%rd2") * 2, parameters=".param .u64 in, .param .u64 map")
+    assert sums_of(module) == [(96, None)]
+    (function,) = module.functions()
+    assert function.body is not None
+    copies = [
+        start
+        for statement, start in function.body.located()
+        if isinstance(statement, Instruction) and ".tensor." in statement.opcode
+    ]
+    assert sums_of(replace(module, boxes=dict.fromkeys(copies, 48))) == [(96, 96)]
+    assert sums_of(replace(module, boxes={copies[0]: 48})) == [(96, None)]

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from ptxkit.build import BuildTypeError, BuildValueError, Kernel, bf16, f32, u32
+from ptxkit import lint
+from ptxkit.build import BuildTypeError, BuildValueError, Global, Kernel, VerificationError, b16, bf16, f32, u32
 from tests.build.support import assert_ptxas_accepts, marked
 
 
@@ -108,3 +109,37 @@ def test_an_element_is_what_memory_holds(k: Kernel) -> None:
     with pytest.raises(BuildTypeError, match="elements have a type that memory holds"):
         k.tensor_map("source", float, box=(32,))  # type: ignore[arg-type]
     assert k.param(u32, "source").type is u32  # the name was not taken
+
+
+def announcing(size: int, *, debug: bool = False) -> Kernel:
+    """A kernel that brings a box of 2048 bytes, and announces some number of them."""
+    k = Kernel("k", threads=32, debug=debug)
+    source, out = k.tensor_map("source", bf16, box=(64, 16), swizzle=128), k.param(Global[b16], "out")
+    tile, bar = k.shared(b16, 64 * 16, align=1024), k.mbarrier("bar")
+    with k.thread_is(0):
+        bar.init(1)
+        k.fence_barrier_init()
+    k.cta_sync()
+    with k.thread_is(0):
+        bar.arrive_expect_tx(size)  # announced
+        source.load(tile, (0, 0), bar)
+    bar.wait(0)
+    out[k.tid.x].store(tile[k.tid.x].load())
+    return k
+
+
+@pytest.mark.parametrize("debug", [False, True])
+def test_the_verifier_knows_the_bytes_of_a_box(debug: bool) -> None:
+    verdict = announcing(2048, debug=debug).verify()
+    assert (verdict.diagnostics, verdict.undecided) == ((), ())
+    for size, what in ((2064, "the phase never ends"), (1024, "the phase ends before all the data is there")):
+        with pytest.raises(VerificationError, match=f"the copies bring 2048: {what}") as caught:
+            announcing(size, debug=debug).verify()
+        (blame,) = caught.value.blames
+        assert (blame.diagnostic.code, blame.location) == ("PTX503", marked("announced"))
+
+
+def test_without_the_builder_the_bytes_of_a_box_are_not_known() -> None:
+    verdict = lint(str(announcing(1024)))
+    assert verdict.diagnostics == ()
+    assert [each.code for each in verdict.undecided] == ["PTX503"]
