@@ -8,8 +8,8 @@
 The decorated function takes the named arguments of the `means` line; what it returns takes the operands, in the
 line's order. Operands and results are `Bits`: bit patterns, one element a thread, in the unsigned type as wide as the
 operand's type (`u32`, `f16x2` and `b32` are uint32; predicates are bool; 128 bits are an array of shape (threads, 2)
-of uint64, low half first). A constant comes like a register, all its elements equal. An operand left out is None, a
-vector a tuple. A function never writes into an operand; what it returns may be one.
+of uint64, low half first). A constant comes like a register, all its elements equal. An operand left out is None, or
+not passed where none follows; a vector is a tuple. A function never writes into an operand; what it returns may be one.
 
 An action has the executing `Context` in front of its operands, where it finds threads and memory.
 """
@@ -23,10 +23,9 @@ from importlib import import_module
 from types import MappingProxyType
 from typing import Any, TypeAlias, TypeVar
 
-import numpy
 from numpy.typing import NDArray
 
-Bits: TypeAlias = NDArray[numpy.generic]
+Bits: TypeAlias = NDArray[Any]
 """Bit patterns, one element a thread."""
 
 Function: TypeAlias = Callable[..., Any]

@@ -1,0 +1,101 @@
+"""Barriers of a CTA and of warps.
+
+Source: PTX ISA, "Parallel Synchronization and Communication Instructions: bar, barrier", "bar.warp.sync".
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+
+from ptxkit.emulate.barriers import NamedBarrier, Phase
+from ptxkit.emulate.faults import Fault
+from ptxkit.emulate.groups import Blocked, Group
+from ptxkit.emulate.meetings import OneWarp, gather
+from ptxkit.emulate.registry import Function, action
+
+_BARRIERS = 16
+_WARP = 32
+
+
+@action
+def barrier(*, action: str, aligned: bool = False, reduce: str | None = None) -> Function:
+    """Arrives at a barrier of the CTA, and waits there unless the action is `arrive`; may reduce a predicate."""
+
+    def meet(group: Group, number: Any, threads: Any, value: Any = None) -> Any:
+        if isinstance(group.token, Phase) and group.token.is_open:
+            phase = group.token
+        else:
+            which, expected = _decided(group, number, threads)
+            if aligned:
+                _check_warps(group)
+            named = group.cta.barriers.get(which)
+            if named is None:
+                named = group.cta.barriers[which] = NamedBarrier(group.cta, which)
+            phase = named.arrive(group, expected, value)
+        if action == "arrive":
+            return None
+        if not phase.is_open:
+            return Blocked(phase)
+        group.cta.machine.order.passes_barrier(group, phase)
+        return None if reduce is None else _reduced(reduce, phase, group)
+
+    return meet
+
+
+def _decided(group: Group, number: Any, threads: Any) -> tuple[int, int | None]:
+    """The barrier and the number of threads; a group with several goes on warp by warp."""
+    for each in (number, threads):
+        if each is not None and (each != each[0]).any():
+            if (group.lanes.index >> 5 != group.lanes.index[0] >> 5).any():
+                raise OneWarp
+            raise Fault("PTX603", "threads of one warp name different barriers", group.lanes.index)
+    which = int(number[0])
+    if which >= _BARRIERS:
+        raise Fault("PTX206", f"there is no barrier {which}: they are 0 to {_BARRIERS - 1}", group.lanes.index)
+    expected = None if threads is None else int(threads[0])
+    if expected is not None and (expected % _WARP or not expected):
+        message = f"{expected} is no number of threads for a barrier: it must be a multiple of {_WARP}"
+        raise Fault("PTX206", message, group.lanes.index)
+    return which, expected
+
+
+def _check_warps(group: Group) -> None:
+    """All living threads of a warp come together, where the instruction is `.aligned`."""
+    cta, index = group.cta, group.lanes.index
+    if group.lanes.where is None:
+        return
+    there = numpy.zeros(cta.threads, bool)
+    there[index] = True
+    absent = numpy.flatnonzero(cta.alive & ~there)
+    torn = numpy.intersect1d(absent >> 5, index >> 5)
+    if len(torn):
+        missing = absent[absent >> 5 == torn[0]]
+        message = (
+            f"only a part of warp {torn[0]} executes this barrier, which wants all threads of a warp: "
+            f"thread {missing[0]} does not"
+        )
+        raise Fault("PTX603", message, index[index >> 5 == torn[0]])
+
+
+def _reduced(reduce: str, phase: Phase, group: Group) -> Any:
+    values = phase.values[phase.arrived]
+    count = group.lanes.count
+    if reduce == "popc":
+        return numpy.full(count, numpy.count_nonzero(values), numpy.uint32)
+    return numpy.full(count, bool(values.all() if reduce == "and" else values.any()))
+
+
+@action
+def warp_barrier() -> Function:
+    """The lanes that a mask names wait for each other."""
+
+    def meet(group: Group, mask: Any) -> Any:
+        found = gather(group, "barrier", mask, ())
+        if isinstance(found, Blocked):
+            return found
+        group.cta.machine.order.warp_meets(group, found.masks())
+        return None
+
+    return meet

@@ -1,0 +1,7 @@
+from __future__ import annotations
+
+from ptxkit.emulate.order import Order
+
+
+class Clocks(Order):
+    pass

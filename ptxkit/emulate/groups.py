@@ -1,0 +1,113 @@
+"""Threads that stand at one place of the program together, and what makes them part.
+
+A group is what an action knows as its context: the threads that execute the instruction, their registers, their CTA.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from ptxkit.emulate.lanes import Lanes
+from ptxkit.emulate.registry import Bits
+from ptxkit.records import dataclass
+
+if TYPE_CHECKING:
+    from ptxkit.emulate.cta import Cta
+    from ptxkit.emulate.program import Code
+    from ptxkit.emulate.waiting import Waitable
+
+LOCAL_BASE = 0
+"""The place in each frame of where its local memory begins."""
+
+STACK_POINTER = 1
+"""The place in each frame of where the next one's can begin."""
+
+
+class Activation:
+    """A call of a function, the same for all threads of a CTA that came there by the same calls.
+
+    registers: an array over all threads for each place of the frame. caller: the activation that called, at `place`.
+    """
+
+    __slots__ = ("_called", "caller", "code", "depth", "place", "registers", "site")
+
+    def __init__(self, code: Code, cta: Cta, caller: Activation | None = None, place: int = -1) -> None:
+        self.code, self.caller, self.place = code, caller, place
+        self.depth: int = caller.depth + 1 if caller is not None else 0
+        self.registers: list[Bits] = code.registers(cta)
+        self._called: dict[tuple[int, int], Activation] = {}
+        self.site: Any = None
+
+    def called(self, code: Code, cta: Cta, place: int) -> Activation:
+        """The activation of a function that this one calls at a place."""
+        found = self._called.get((id(code), place))
+        if found is None:
+            found = self._called[id(code), place] = Activation(code, cta, self, place)
+        return found
+
+
+class Group:
+    """Threads of a CTA at one place.
+
+    lanes: those that execute; within a guarded instruction, those for which the guard holds. active: which of them a
+    signal is about, None for all. token: what they have waited for, where the instruction is executed again.
+    """
+
+    __slots__ = ("activation", "active", "cta", "lanes", "pc", "penalty", "registers", "spins", "token")
+
+    def __init__(self, cta: Cta, activation: Activation, lanes: Lanes, pc: int = 0) -> None:
+        self.cta, self.activation, self.lanes, self.pc = cta, activation, lanes, pc
+        self.registers = activation.registers
+        self.active: Lanes | None = None
+        self.token: Any = None
+        self.spins = 0
+        self.penalty = 0
+
+    def split(self, lanes: Lanes, pc: int) -> Group:
+        """A group of some of the threads, elsewhere."""
+        made = Group(self.cta, self.activation, lanes, pc)
+        made.spins, made.penalty = self.spins, self.penalty
+        return made
+
+
+@dataclass(frozen=True, slots=True)
+class Jump:
+    """Go on elsewhere."""
+
+    target: int
+
+
+@dataclass(frozen=True, slots=True)
+class Scatter:
+    """Go on at places of one's own. targets: one for each thread."""
+
+    targets: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Enter:
+    """Call a function. parts: the code and the call site, or several of them, each with its threads."""
+
+    parts: tuple[tuple[Any, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Leave:
+    """Return from a function, or end the thread. ends: always end it."""
+
+    ends: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Blocked:
+    """Wait until an object changes, and execute the instruction again."""
+
+    on: Waitable
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """Let others go first."""
+
+
+Signal: TypeAlias = "Jump | Scatter | Enter | Leave | Blocked | Pause"

@@ -1,0 +1,140 @@
+"""Arguments of a launch: checked against the kernel's parameters, and put where the kernel finds them."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+import numpy
+
+from ptxkit.emulate.faults import LaunchError
+from ptxkit.emulate.machine import Launch, Three
+from ptxkit.emulate.program import Program
+from ptxkit.emulate.scopes import Symbol
+from ptxkit.isa.functions import bits, kind
+from ptxkit.records import dataclass
+from ptxkit.syntax.tree import Function
+
+Shape: TypeAlias = "int | Sequence[int]"
+
+_MOST_THREADS = 1024
+_MOST_AXES = (1024, 1024, 64)
+_MOST_SHARED = 227 << 10
+_MOST_CLUSTER = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Buffer:
+    """An array in the machine's global memory. argument: which."""
+
+    argument: int
+    address: int
+    array: Any
+
+
+def three(shape: Shape, what: str) -> Three:
+    """A number of threads or CTAs as (x, y, z)."""
+    given = (shape,) if isinstance(shape, int | numpy.integer) else tuple(shape)
+    if not 1 <= len(given) <= 3 or not all(isinstance(each, int | numpy.integer) and each > 0 for each in given):
+        raise LaunchError(f"{what} must be one to three positive integers, and is {shape!r}")
+    x, y, z = (*(int(each) for each in given), 1, 1)[:3]
+    return x, y, z
+
+
+def launch_of(entry: Function, grid: Shape, block: Shape | None, cluster: Shape | None, shared: int) -> Launch:
+    """The launch that was asked for, held against what the kernel says of itself; LaunchError where it cannot be."""
+    required = _numbers(entry, "reqntid")
+    if block is None:
+        if required is None:
+            raise LaunchError(f"{entry.name} has no .reqntid: give block=")
+        block = required
+    threads = three(block, "block")
+    if required is not None and threads != required:
+        raise LaunchError(f"{entry.name} requires blocks of {required} threads (.reqntid), not {threads}")
+    for most, given, axis in zip(_MOST_AXES, threads, "xyz", strict=True):
+        if given > most:
+            raise LaunchError(f"block has at most {most} threads along {axis}, not {given}")
+    count = threads[0] * threads[1] * threads[2]
+    limit = _numbers(entry, "maxntid")
+    most = limit[0] * limit[1] * limit[2] if limit is not None else _MOST_THREADS
+    if count > min(most, _MOST_THREADS):
+        where = " (.maxntid)" if limit is not None else ""
+        raise LaunchError(f"{entry.name} takes at most {min(most, _MOST_THREADS)} threads a CTA{where}, not {count}")
+    wanted = _numbers(entry, "reqnctapercluster")
+    ctas = three(cluster, "cluster") if cluster is not None else wanted or (1, 1, 1)
+    if wanted is not None and ctas != wanted:
+        raise LaunchError(f"{entry.name} requires clusters of {wanted} CTAs (.reqnctapercluster), not {ctas}")
+    if ctas[0] * ctas[1] * ctas[2] > _MOST_CLUSTER:
+        raise LaunchError(f"a cluster has at most {_MOST_CLUSTER} CTAs, not {ctas[0] * ctas[1] * ctas[2]}")
+    whole = three(grid, "grid")
+    if any(a % b for a, b in zip(whole, ctas, strict=True)):
+        raise LaunchError(f"the grid {whole} is no multiple of the cluster {ctas}")
+    if not 0 <= shared <= _MOST_SHARED:
+        raise LaunchError(f"shared is 0 to {_MOST_SHARED} bytes, and not {shared}")
+    return Launch(whole, threads, ctas, shared)
+
+
+def _numbers(entry: Function, name: str) -> Three | None:
+    directive = entry.directive(name)
+    words = [word for word in directive.words if word.isdigit()] if directive is not None else []
+    return three([int(word) for word in words], f".{name}") if words else None
+
+
+def pass_arguments(program: Program, arguments: Sequence[Any]) -> list[Buffer]:
+    """Put arguments into parameter memory, and arrays into buffers; LaunchError where one does not fit."""
+    name, parameters = program.entry.name, program.parameters
+    if len(arguments) != len(parameters):
+        wanted = ", ".join(f"{symbol.name} (.{declaration.type})" for declaration, symbol in parameters) or "none"
+        raise LaunchError(f"{name} takes {len(parameters)} arguments ({wanted}), and {len(arguments)} are given")
+    buffers: list[Buffer] = []
+    for number, (value, (_, symbol)) in enumerate(zip(arguments, parameters, strict=True)):
+        if isinstance(value, numpy.ndarray) and symbol.size == program.address_size // 8 and value.ndim:
+            buffers.append(_buffer(program, number, value, buffers, symbol.name))
+            octets = buffers[-1].address.to_bytes(symbol.size, "little")
+        else:
+            octets = _octets(value, symbol)
+        program.memory.preset(symbol.address, octets)
+    return buffers
+
+
+def _buffer(program: Program, number: int, array: Any, before: list[Buffer], name: str) -> Buffer:
+    known = next((each for each in before if each.array is array), None)
+    if known is not None:
+        return Buffer(number, known.address, array)
+    if array.dtype.hasobject:
+        raise LaunchError(f"{name}: an array of Python objects cannot be in the kernel's memory")
+    address = program.memory.allocate("global", array.nbytes, 256, f"argument {name}")
+    program.memory.preset(address, numpy.ascontiguousarray(array).tobytes())
+    return Buffer(number, address, array)
+
+
+def _octets(value: Any, symbol: Symbol) -> bytes:
+    """A parameter's bytes."""
+    what = f"{symbol.name} (.{symbol.type}{f'[{symbol.size}]' if symbol.size > symbol.element else ''})"
+    if isinstance(value, bytes | bytearray | memoryview | numpy.ndarray | numpy.generic):
+        octets = bytes(value) if isinstance(value, bytes | bytearray | memoryview) else value.tobytes()
+        if len(octets) != symbol.size:
+            raise LaunchError(f"{what} has {symbol.size} bytes, and the argument {len(octets)}")
+        return octets
+    if symbol.size > symbol.element:
+        raise LaunchError(f"{what} wants {symbol.size} bytes: pass bytes or a numpy array, not {value!r}")
+    width = bits(symbol.type)
+    if kind(symbol.type) == "f" and width in (16, 32, 64) and isinstance(value, int | float):
+        return struct.pack({16: "<e", 32: "<f", 64: "<d"}[width], value)
+    if isinstance(value, bool | int):
+        if not -(1 << (width - 1)) <= value < 1 << width:
+            raise LaunchError(f"{what} cannot hold {value}")
+        return (value & ((1 << width) - 1)).to_bytes(symbol.size, "little")
+    if isinstance(value, float):
+        raise LaunchError(f"{what} is no floating-point parameter: pass numpy.float32({value}) or an integer")
+    raise LaunchError(f"{what} takes a number, bytes or an array, not {type(value).__name__}")
+
+
+def read_back(program: Program, buffers: Sequence[Buffer]) -> dict[int, Any]:
+    """The arrays as the kernel left them, by the number of the argument."""
+    found = {}
+    for each in buffers:
+        octets = program.memory.octets(each.address, each.array.nbytes)
+        found[each.argument] = octets.copy().view(each.array.dtype).reshape(each.array.shape)
+    return found

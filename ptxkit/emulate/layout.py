@@ -1,0 +1,269 @@
+"""Where the variables of a module lie, and what those in global and constant memory hold at first.
+
+Source: PTX ISA, "State Spaces", "Variables", "Initializers", "Dynamic Memory Allocation" (`.extern .shared`).
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+
+from ptxkit.emulate.faults import LaunchError
+from ptxkit.emulate.memory import Memory
+from ptxkit.emulate.scopes import Scope, Symbol, alignment_of, bytes_of, element_bytes
+from ptxkit.emulate.windows import RESERVED_SHARED
+from ptxkit.isa.functions import bits, kind
+from ptxkit.records import dataclass, field
+from ptxkit.syntax.constants import evaluate, integer
+from ptxkit.syntax.tree import (
+    Address,
+    Apply,
+    Arguments,
+    Binary,
+    Block,
+    Body,
+    Declaration,
+    Declarator,
+    Element,
+    Float,
+    Function,
+    Instruction,
+    Module,
+    Name,
+    Operand,
+    Pair,
+    Vector,
+)
+
+
+@dataclass(slots=True)
+class SharedLayout:
+    """The shared memory of a kernel's CTA: static variables by what declares them, then the dynamic part.
+
+    end: bytes in all, those that the system reserves included. dynamic: where the dynamic part begins.
+    """
+
+    offsets: dict[int, int] = field(default_factory=dict)
+    dynamic: int = RESERVED_SHARED
+    end: int = RESERVED_SHARED
+
+    def offset(self, declarator: Declarator) -> int:
+        """Where a variable begins."""
+        return self.offsets[id(declarator)]
+
+
+def shared_layout(module: Module, entry: Function, dynamic_bytes: int) -> SharedLayout:
+    """Lay out what an entry and all that it reaches has in shared memory."""
+    layout = SharedLayout()
+    open_ended: list[tuple[Declaration, Declarator]] = []
+    alignment = 16
+    for declaration in _shared_declarations(module, entry):
+        for declarator in declaration.declarators:
+            size = bytes_of(declaration, declarator)
+            if "extern" in declaration.linkage and size == 0:
+                open_ended.append((declaration, declarator))
+                alignment = max(alignment, alignment_of(declaration))
+                continue
+            start = _up(layout.end, alignment_of(declaration))
+            layout.offsets[id(declarator)] = start
+            layout.end = start + size
+    layout.dynamic = _up(layout.end, alignment)
+    for _, declarator in open_ended:
+        layout.offsets[id(declarator)] = layout.dynamic
+    layout.end = max(layout.end, layout.dynamic + dynamic_bytes)
+    return layout
+
+
+def _shared_declarations(module: Module, entry: Function) -> Iterator[Declaration]:
+    """Those of the module that the code names, and those of the functions that it can reach."""
+    functions = {each.name: each for each in module.functions() if each.body is not None}
+    waiting, seen, named = [entry], {entry.name}, set[str]()
+    inside: list[Declaration] = []
+    while waiting:
+        function = waiting.pop()
+        assert function.body is not None
+        for found in _walk(function.body):
+            if isinstance(found, Declaration):
+                if found.space == "shared":
+                    inside.append(found)
+            elif found not in named:
+                named.add(found)
+                if found in functions and found not in seen:
+                    seen.add(found)
+                    waiting.append(functions[found])
+    for item in module.items:
+        if isinstance(item, Declaration) and item.space == "shared":
+            used = tuple(each for each in item.declarators if each.name in named)
+            if used:
+                yield item
+    yield from inside
+
+
+def _walk(body: Body) -> Iterator[Declaration | str]:
+    """The declarations of a body, and the names in its instructions."""
+    for statement in body.statements:
+        if isinstance(statement, Block):
+            yield from _walk(statement.body)
+        elif isinstance(statement, Declaration):
+            yield statement
+        elif isinstance(statement, Instruction):
+            for operand in statement.operands:
+                yield from _names(operand)
+
+
+def _names(operand: Operand) -> Iterator[str]:
+    match operand:
+        case Name(text):
+            yield text
+        case Address(base, _, index):
+            yield from _names(base)
+            for each in index:
+                yield from _names(each)
+        case Vector(elements) | Arguments(elements):
+            for each in elements:
+                yield from _names(each)
+        case Binary(_, left, right) | Pair(left, right):
+            yield from _names(left)
+            yield from _names(right)
+        case Element(base, _):
+            yield from _names(base)
+        case Apply(_, argument):
+            yield from _names(argument)
+
+
+def _up(value: int, alignment: int) -> int:
+    return -(-value // alignment) * alignment
+
+
+def place_variables(module: Module, scope: Scope, memory: Memory, shared: SharedLayout) -> None:
+    """Give the module's variables their addresses, then their initial values."""
+    pending: list[tuple[Symbol, Declaration, Declarator]] = []
+    for item in module.items:
+        if not isinstance(item, Declaration):
+            continue
+        for declarator in item.declarators:
+            symbol = _placed(item, declarator, memory, shared)
+            if symbol is not None:
+                scope.names.setdefault(declarator.name, symbol)
+                pending.append((symbol, item, declarator))
+    for symbol, item, declarator in pending:
+        if declarator.initialiser is not None and item.space in ("global", "const"):
+            octets = initial_bytes(item, declarator, scope)
+            memory.preset(symbol.address, octets)
+
+
+def place_inner(declaration: Declaration, scope: Scope, memory: Memory, shared: SharedLayout) -> None:
+    """Give the variables that a function declares their addresses: in its frame, or with those of the module."""
+    for declarator in declaration.declarators:
+        if declaration.space in ("local", "param"):
+            assert scope.frame is not None
+            size, alignment = bytes_of(declaration, declarator), alignment_of(declaration)
+            at = scope.frame.room(size, max(alignment, 1))
+            element = element_bytes(declaration)
+            scope.names[declarator.name] = Symbol(
+                declarator.name, declaration.space, at, size, alignment, declaration.type, element, framed=True
+            )
+        else:
+            symbol = _placed(declaration, declarator, memory, shared)
+            if symbol is not None:
+                scope.names[declarator.name] = symbol
+                if declarator.initialiser is not None:
+                    memory.preset(symbol.address, initial_bytes(declaration, declarator, scope))
+
+
+def _placed(declaration: Declaration, declarator: Declarator, memory: Memory, shared: SharedLayout) -> Symbol | None:
+    size, alignment = bytes_of(declaration, declarator), alignment_of(declaration)
+    if declaration.space == "shared":
+        address = shared.offsets.get(id(declarator))
+        if address is None:
+            return None
+    elif declaration.space in ("global", "const"):
+        space = declaration.space
+        address = memory.allocate(space, size, max(alignment, 1), declarator.name)
+    else:
+        return None
+    return Symbol(
+        declarator.name,
+        declaration.space,
+        address,
+        size,
+        alignment,
+        declaration.type,
+        element_bytes(declaration),
+    )
+
+
+def initial_bytes(declaration: Declaration, declarator: Declarator, scope: Scope) -> bytes:
+    """What an initialiser puts into memory."""
+    made = bytearray(bytes_of(declaration, declarator))
+    lengths = [length or 0 for length in declarator.dimensions]
+    if declaration.vector:
+        lengths.append(int(declaration.vector[1:]))
+    width = max(bits(declaration.type), 8) // 8
+
+    def put(value: Operand, at: int, dimensions: list[int]) -> None:
+        if isinstance(value, Vector) and dimensions:
+            stride = width
+            for length in dimensions[1:]:
+                stride *= length
+            for number, each in enumerate(value.elements):
+                put(each, at + number * stride, dimensions[1:])
+        else:
+            code = _code(value, declaration.type, scope)
+            made[at : at + width] = (code & ((1 << 8 * width) - 1)).to_bytes(width, "little")
+
+    assert declarator.initialiser is not None
+    put(declarator.initialiser, 0, lengths)
+    return bytes(made)
+
+
+def _code(value: Operand, type_: str, scope: Scope) -> int:
+    """The bits of one initial value."""
+    match value:
+        case Float():
+            return float_code(value, bits(type_)) if kind(type_) == "f" else value.bits
+        case Arguments((only,)):
+            return _code(only, type_, scope)
+        case Apply("generic", argument):
+            return _code(argument, type_, scope)
+        case Apply(mask, argument):
+            chosen = evaluate(integer(mask)) or 0
+            return (_code(argument, type_, scope) & chosen) >> ((chosen & -chosen).bit_length() - 1)
+    number = evaluate(value)
+    if number is not None:
+        if kind(type_) == "f":
+            return float_code(Float(*_double(float(number)), str(number)), bits(type_))
+        return number
+    match value:
+        case Binary("=", _, right):
+            return _code(right, type_, scope)
+        case Binary("+", left, right):
+            return _code(left, type_, scope) + _code(right, type_, scope)
+        case Name(text):
+            found = scope.lookup(text)
+            if isinstance(found, Symbol):
+                return found.address
+            if found is not None:
+                return scope.code_address(text)
+    raise LaunchError(f"the machine does not know the initial value {value}")
+
+
+def _double(value: float) -> tuple[int, int]:
+    return int.from_bytes(struct.pack(">d", value), "big"), 64
+
+
+def float_code(value: Float, width: int) -> int:
+    """The bits of a floating-point constant in a type of a width; those of another width are converted."""
+    if value.width == width:
+        return value.bits
+    number = struct.unpack(">f" if value.width == 32 else ">d", value.bits.to_bytes(value.width // 8, "big"))[0]
+    if width == 64:
+        return _double(number)[0]
+    if width == 32:
+        try:
+            return int.from_bytes(struct.pack(">f", number), "big")
+        except OverflowError:
+            return 0x7F80_0000 if number > 0 else 0xFF80_0000
+    if width == 16:
+        return int.from_bytes(struct.pack(">e", number), "big")
+    return value.bits

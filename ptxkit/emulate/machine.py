@@ -1,0 +1,171 @@
+"""A launch: clusters of CTAs that are run until all have ended, or nobody can go on.
+
+CTAs are made when it is their turn. One goes on until its threads wait or only turn back; then others do.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import numpy
+
+from ptxkit.emulate.cta import Cta
+from ptxkit.emulate.faults import BudgetError, Fault, Finding, Report, Witness
+from ptxkit.emulate.memory import Pool
+from ptxkit.emulate.order import Order
+from ptxkit.emulate.program import Program
+from ptxkit.records import dataclass
+
+Three = tuple[int, int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """How a kernel is launched. shared: bytes of dynamic shared memory."""
+
+    grid: Three
+    block: Three
+    cluster: Three = (1, 1, 1)
+    shared: int = 0
+
+    @property
+    def clusters(self) -> int:
+        """How many clusters the grid has."""
+        return (self.grid[0] * self.grid[1] * self.grid[2]) // (self.cluster[0] * self.cluster[1] * self.cluster[2])
+
+
+class Cluster:
+    """CTAs that can reach each other's shared memory. span: bytes of one; stride: from one to the next in the pool."""
+
+    def __init__(self, machine: Machine, id_: Three, number: int) -> None:
+        launch = machine.launch
+        self.id, self.number = id_, number
+        self.size = launch.cluster[0] * launch.cluster[1] * launch.cluster[2]
+        self.span = machine.program.shared.end
+        self.stride = -(-self.span // 128) * 128
+        self.pool = Pool(self.stride * self.size, "shared")
+        self.ctas = [Cta(machine, self, self._ctaid(launch, rank), rank) for rank in range(self.size)]
+
+    def _ctaid(self, launch: Launch, rank: int) -> Three:
+        x, y, _ = launch.cluster
+        inner = rank % x, rank // x % y, rank // (x * y)
+        first, second, third = (a * b + c for a, b, c in zip(self.id, launch.cluster, inner, strict=True))
+        return first, second, third
+
+
+class Machine:
+    """Runs one launch. seed: of what chance decides, where the policy leaves something to chance."""
+
+    def __init__(self, program: Program, launch: Launch, order: Order, policy: str, seed: int) -> None:
+        self.program, self.launch, self.memory = program, launch, program.memory
+        self.order, self.policy, self.seed = order, policy, seed
+        self.is_random = policy == "random"
+        self.report = Report()
+        self.output: list[str] = []
+        self.steps_left = 1 << 62
+        self.thread_steps = 0
+        self.deadline = float("inf")
+        self.clusters: list[Cluster] = []
+        order.machine = self
+
+    @property
+    def clock(self) -> int:
+        """Steps so far."""
+        return self.thread_steps // 32
+
+    def check_time(self) -> None:
+        """Raise BudgetError where the seconds are used up."""
+        if time.monotonic() > self.deadline:
+            raise BudgetError("the run has used up its seconds")
+
+    # ------------------------------------------------------------------------------------------------ running
+
+    def run(self) -> None:
+        """Run until the grid has ended. Faults end the run, and are in the report; so is a deadlock.
+
+        Raises UnsupportedError and BudgetError.
+        """
+        # Bit patterns wrap around, and lanes that take no part compute nonsense.
+        with numpy.errstate(all="ignore"):
+            try:
+                self._run()
+            except Fault as fault:
+                self._add(fault)
+
+    def _run(self) -> None:
+        waiting = self._clusters()
+        chance = random.Random(self.seed) if self.is_random else None
+        while True:
+            if chance is not None and len(self.clusters) > 1:
+                chance.shuffle(self.clusters)
+            done = False
+            for cluster in list(self.clusters):
+                for cta in cluster.ctas:
+                    done = cta.run() or done
+                if all(cta.is_over for cta in cluster.ctas):
+                    self._end(cluster)
+            following = next(waiting, None)
+            if following is not None:
+                self.clusters.append(following)
+            elif not self.clusters:
+                return
+            elif not done and not self.order.go_on():
+                self._deadlock()
+                return
+
+    def _clusters(self) -> Iterator[Cluster]:
+        shape = [a // b for a, b in zip(self.launch.grid, self.launch.cluster, strict=True)]
+        number = 0
+        for z in range(shape[2]):
+            for y in range(shape[1]):
+                for x in range(shape[0]):
+                    yield Cluster(self, (x, y, z), number)
+                    number += 1
+
+    def _end(self, cluster: Cluster) -> None:
+        self.clusters.remove(cluster)
+        for cta in cluster.ctas:
+            for code in self.program.codes:
+                code.forget(cta)
+
+    # ---------------------------------------------------------------------------------------------- reporting
+
+    def line_of(self, offset: int) -> int:
+        """The line of the PTX at an offset; 0 where there is no text."""
+        source = self.program.module.source
+        return 0 if source is None else source.position(offset)[0]
+
+    def thread_of(self, number: int) -> Three:
+        """A thread's place in its CTA."""
+        x, y, _ = self.launch.block
+        return number % x, number // x % y, number // (x * y)
+
+    def _add(self, fault: Fault) -> None:
+        code, pc = fault.place if fault.place is not None else (None, 0)
+        offset = code.offsets[pc] if code is not None else 0
+        text = code.instructions[pc].opcode if code is not None else ""
+        thread = int(fault.index[0]) if fault.index is not None and len(fault.index) else 0
+        detail: dict[str, Any] = dict(fault.witness)
+        cta = fault.cta
+        witness = Witness(
+            text, self.line_of(offset), self.thread_of(thread), cta.ctaid if cta is not None else (0, 0, 0), **detail
+        )
+        self.report.add(Finding(fault.code, fault.message, witness.line, offset, (witness,)))
+
+    def _deadlock(self) -> None:
+        """Nobody can go on: each group says what it waits for."""
+        for cluster in self.clusters:
+            for cta in cluster.ctas:
+                for group, on in cta.blocked:
+                    offset = group.activation.code.offsets[group.pc]
+                    threads = group.lanes.index
+                    who = (
+                        f"thread {threads[0]}" if len(threads) == 1 else f"{len(threads)} threads from {threads[0]} on"
+                    )
+                    message = f"nobody can go on: {who} of CTA {cta.ctaid} wait for {on.describe(group)}"
+                    text = group.activation.code.instructions[group.pc].opcode
+                    witness = Witness(text, self.line_of(offset), self.thread_of(int(threads[0])), cta.ctaid)
+                    self.report.add(Finding("PTX601", message, witness.line, offset, (witness,)))

@@ -1,0 +1,102 @@
+"""Run a kernel on the reference machine."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ptxkit.emulate.clocks import Clocks
+from ptxkit.emulate.faults import BudgetError, Finding, LaunchError, UnsupportedError
+from ptxkit.emulate.launching import Shape, launch_of, pass_arguments, read_back
+from ptxkit.emulate.machine import Launch, Machine
+from ptxkit.emulate.order import Order
+from ptxkit.emulate.program import Program
+from ptxkit.records import dataclass, field
+from ptxkit.syntax.tree import Module
+
+POLICIES = ("eager", "late", "torn", "random")
+"""When asynchronous operations take effect, and whether chance decides whose turn it is (`random`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """How much a run may cost. steps: instructions of groups of threads; seconds: of time."""
+
+    steps: int = 20_000_000
+    seconds: float = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a run showed.
+
+    findings: what is wrong. undecided: why the run did not come to its end, though nothing was found; empty where it
+    did. failed: what the machine cannot do, by name; empty where it could. outputs: the arrays among the arguments as
+    the kernel left them, by the argument's number. printed: the texts of `vprintf`. steps: thread-instructions.
+    """
+
+    findings: tuple[Finding, ...] = ()
+    undecided: str = ""
+    failed: str = ""
+    outputs: Mapping[int, Any] = field(default_factory=dict)
+    printed: tuple[str, ...] = ()
+    steps: int = 0
+
+    @property
+    def is_clean(self) -> bool:
+        """Whether the run came to its end and nothing is wrong."""
+        return not (self.findings or self.undecided or self.failed)
+
+
+def run(  # noqa: PLR0913 (all but three are by name, and have defaults)
+    module: Module | str,
+    entry: str,
+    *,
+    grid: Shape = 1,
+    block: Shape | None = None,
+    cluster: Shape | None = None,
+    shared: int = 0,
+    arguments: Sequence[Any] = (),
+    policy: str = "eager",
+    seed: int = 0,
+    budget: Budget = Budget(),  # noqa: B008 (frozen)
+    races: bool = True,
+) -> Outcome:
+    """Run a kernel. shared: bytes of dynamic shared memory. seed: of what the policy leaves to chance.
+
+    arguments: one for each parameter. A numpy array for a pointer (a buffer with these contents; the array itself is
+    not changed, see `Outcome.outputs`; the same array twice is one buffer), a Python number, a numpy scalar, or bytes.
+    races: watch for accesses that nothing orders, too; that costs time.
+
+    Raises LaunchError (a ValueError) where the launch cannot be made so, and PTXSyntaxError for a text that is no PTX.
+    """
+    if policy not in POLICIES:
+        raise LaunchError(f"there is no policy {policy!r}; known: {', '.join(POLICIES)}")
+    if isinstance(module, str):
+        from ptxkit.syntax import parse
+
+        module = parse(module)
+    program = Program(module, entry, shared)
+    launch: Launch = launch_of(program.entry, grid, block, cluster, shared)
+    program.code(entry)  # places the parameters
+    buffers = pass_arguments(program, arguments)
+    program.memory.seal()
+    machine = Machine(program, launch, Clocks() if races else Order(), policy, seed)
+    machine.steps_left = budget.steps
+    machine.deadline = time.monotonic() + budget.seconds
+    undecided = failed = ""
+    try:
+        machine.run()
+    except BudgetError as error:
+        undecided = str(error)
+    except UnsupportedError as error:
+        failed = str(error)
+    return Outcome(
+        tuple(machine.report.findings),
+        undecided,
+        failed,
+        read_back(program, buffers),
+        tuple(machine.output),
+        machine.thread_steps,
+    )

@@ -1,0 +1,104 @@
+"""Special registers.
+
+Source: PTX ISA, "Special Registers".
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+import numpy
+
+from ptxkit.emulate.registry import Bits
+from ptxkit.emulate.widths import resized, unsigned
+from ptxkit.emulate.windows import RESERVED_SHARED
+
+if TYPE_CHECKING:
+    from ptxkit.emulate.cta import Cta
+    from ptxkit.emulate.groups import Group
+
+_WARP = 32
+_AXES = {"x": 0, "y": 1, "z": 2, "w": 3}
+
+
+def special_value(cta: Cta, name: str, width: int) -> Bits:
+    """A special register that does not change while the CTA runs; those that only describe hardware are 0."""
+    base, _, component = name.lstrip("%").partition(".")
+    value = _value(cta, base)
+    if component and isinstance(value, tuple):
+        axis = _AXES[component]
+        value = value[axis] if axis < 3 else 0
+    if isinstance(value, tuple):
+        value = value[0]
+    shape = (cta.threads,)
+    made: Bits = numpy.broadcast_to(numpy.asarray(value), shape)
+    return made.astype(numpy.bool_) if width == 1 else made.astype(unsigned(width))
+
+
+def _value(cta: Cta, base: str) -> Any:  # noqa: PLR0912 (a table of registers)
+    launch, cluster = cta.machine.launch, cta.cluster
+    thread = cta.everyone
+    lane = thread % _WARP
+    x, y, _ = cta.block
+    match base:
+        case "tid":
+            return thread % x, thread // x % y, thread // (x * y)
+        case "ntid":
+            return cta.block
+        case "ctaid":
+            return cta.ctaid
+        case "nctaid":
+            return launch.grid
+        case "laneid":
+            return lane
+        case "warpid":
+            return thread // _WARP
+        case "nwarpid":
+            return 64
+        case "smid":
+            return cluster.number
+        case "nsmid":
+            return max(1, launch.clusters)
+        case "gridid":
+            return 1
+        case "lanemask_eq":
+            return 1 << lane
+        case "lanemask_lt":
+            return (1 << lane) - 1
+        case "lanemask_le":
+            return (2 << lane) - 1
+        case "lanemask_gt":
+            return (1 << _WARP) - (2 << lane)
+        case "lanemask_ge":
+            return (1 << _WARP) - (1 << lane)
+        case "clusterid":
+            return cluster.id
+        case "nclusterid":
+            return tuple(a // b for a, b in zip(launch.grid, launch.cluster, strict=True))
+        case "cluster_ctaid":
+            return tuple(a % b for a, b in zip(cta.ctaid, launch.cluster, strict=True))
+        case "cluster_nctaid":
+            return launch.cluster
+        case "cluster_ctarank":
+            return cta.rank
+        case "cluster_nctarank":
+            return cluster.size
+        case "is_explicit_cluster":
+            return int(cluster.size > 1)
+        case "total_smem_size" | "aggr_smem_size":
+            return cluster.span - RESERVED_SHARED
+        case "dynamic_smem_size":
+            return launch.shared
+        case "reserved_smem_offset_end" | "reserved_smem_offset_cap":
+            return RESERVED_SHARED
+        case _:
+            return 0
+
+
+def current_value(cta: Cta, name: str, group: Group) -> Bits:
+    """A clock: steps of the machine, or its time in nanoseconds."""
+    now = time.monotonic_ns() if "timer" in name else cta.machine.clock
+    shift = 32 if name.endswith("_hi") else 0
+    made = numpy.full(group.lanes.count, now >> shift, numpy.uint64)
+    return made if name in ("%clock64", "%globaltimer") else resized(made, 32)
