@@ -18,10 +18,10 @@ its bytes at an mbarrier there:
 Everything stands twice, for odd and for even steps, so that nobody waits before writing: who is a step ahead writes to
 the other half. Two steps ahead nobody can be, for the step between needs what the neighbour sends in it.
 
-Two more things make it fast, as the threads are busy with arithmetic and not with waiting. Two steps are one turn of the
-loop, so that which half is used is a constant. And a step computes four times the mean, with the weights 1, 2 and 1:
-two operations an element; the factors of two steps are taken out in one multiplication. They are powers of two, so that
-nothing is rounded otherwise.
+Two more things make it fast, as the threads are busy with arithmetic and not with waiting. Two steps are one turn of
+the loop, so that which half is used is a constant. And a step computes four times the mean, with the weights 1, 2 and
+1: two operations an element. The factors of two steps are taken out in one multiplication; they are powers of two, so
+that nothing is rounded otherwise.
 
 The rules that make it right, and what the verifier says where one is broken:
 
