@@ -30,20 +30,25 @@ def setp(
     test: str,
     combine: str | None = None,
     ftz: bool = False,
-    both: bool = True,
+    alone: bool = False,
 ) -> Function:
     """Two predicates: the comparison and its opposite, or the comparisons of both elements of a pair.
 
-    both: the second one has a place.
+    alone: the first one is all that is wanted.
     """
     compare, pair = _test(type, test, ftz), _count(type) > 1
 
-    def function(a: Bits, b: Bits, c: Bits | None = None) -> tuple[Bits, Bits]:
+    def both(a: Bits, b: Bits, c: Bits | None = None) -> tuple[Bits, Bits]:
         found = compare(a, b)
-        p, q = (found[..., 0], found[..., 1]) if pair else (found, ~found if both else found)
+        p, q = (found[..., 0], found[..., 1]) if pair else (found, ~found)
         return (p, q) if combine is None else (_COMBINED[combine](p, c), _COMBINED[combine](q, c))
 
-    return function
+    def first(a: Bits, b: Bits, c: Bits | None = None) -> Bits:
+        found = compare(a, b)
+        p: Bits = found[..., 0] if pair else found
+        return p if combine is None else _COMBINED[combine](p, c)
+
+    return first if alone else both
 
 
 @pure

@@ -86,7 +86,7 @@ def test_what_a_form_means_gives_a_register_of_its_type(form: Form) -> None:
                 given.append(tuple(one) if form_of.kind == "vector" else one[0])
             results = function(*given)
             results = results if isinstance(results, tuple) else (results,)
-            for role, result in zip(meaning.results, results, strict=False):
+            for role, result in zip(meaning.results, results, strict=True):
                 if role is not None:
                     word = str(operand(match, role).type.value)
                     assert result.dtype == unsigned(width_of(word)), (match.canonical, role, word)

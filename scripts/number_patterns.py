@@ -1,0 +1,77 @@
+"""For `scripts/device_numbers`: random patterns of a type, edges among them, the same ones in every process."""
+
+from __future__ import annotations
+
+from typing import Any
+from zlib import crc32
+
+import numpy as np
+
+from ptxkit.emulate.numbers.carriers import narrow
+from ptxkit.emulate.numbers.formats import FORMATS, Format
+from ptxkit.isa.functions import bits, kind
+
+LANES = 8192
+"""Patterns of an operand in one turn."""
+
+Words = np.ndarray[Any, np.dtype[np.uint64]]
+
+
+def pattern(word: str, place: int, turn: int, seed: int) -> Words:
+    """The patterns of an operand of a type in its place among the inputs."""
+    random = np.random.default_rng([crc32(word.encode()), place, turn, seed])
+    base, _, count = word.partition("x")
+    if kind(word) != "f" or base.removesuffix("p4") not in FORMATS:
+        return _integers(word, place, turn, random)
+    fmt = FORMATS[base.removesuffix("p4")]
+    times = int(count or 1)
+    stride = np.uint64(max(bits(word), 8) // times)
+    found = np.zeros(LANES, np.uint64)
+    for element in range(times):
+        codes = _floats(fmt, place if element == 0 else 10 + element, turn, random)
+        found |= codes << (stride * np.uint64(element))
+    return found
+
+
+def _floats(fmt: Format, place: int, turn: int, random: np.random.Generator) -> Words:
+    """Codes: of 16 bits or less all in order for the first operand; else any, near one, and edges."""
+    if fmt.width <= 16 and place == 0:
+        return (np.arange(LANES, dtype=np.uint64) + np.uint64(LANES * turn)) & np.uint64((1 << fmt.width) - 1)
+    any_code = random.integers(0, 1 << fmt.width, LANES, dtype=np.uint64)
+    scale = random.integers(-20, 20, LANES)
+    with np.errstate(all="ignore"):
+        values = np.ldexp(random.standard_normal(LANES), scale)
+        near = narrow(fmt, values).astype(np.uint64)
+        whole = narrow(fmt, np.rint(values * 64) / 2.0).astype(np.uint64)
+    edges = random.choice(_edges(fmt), LANES)
+    choice = random.integers(0, 4, LANES)
+    return np.choose(choice, [any_code, near, whole, edges]).astype(np.uint64)
+
+
+def _edges(fmt: Format) -> Words:
+    """Codes around zero, the smallest normal number, one, the largest, infinity, and NaNs; with either sign."""
+    fraction = 1 << fmt.fraction_bits
+    one = fmt.bias << fmt.fraction_bits
+    codes = [0, 1, 2, 3, fraction - 1, fraction, fraction + 1, 2 * fraction - 1, 2 * fraction, one - fraction, one]
+    codes += [one - 2, one - 1, one + 1, one + 2, one + fraction // 2, one + fraction, one + 2 * fraction, fmt.maximum]
+    codes += [fmt.maximum - 1, fmt.maximum - fraction]
+    if fmt.infinity is not None:
+        codes += [fmt.infinity, fmt.infinity + 1, fmt.infinity + fraction // 2, fmt.infinity + fraction // 2 + 5]
+        codes += [fmt.infinity + fraction - 1]
+    positive = np.array([code for code in codes if code >= 0], np.uint64)
+    return np.concatenate([positive, positive | np.uint64(fmt.sign)]) << np.uint64(fmt.shift)
+
+
+def _integers(word: str, place: int, turn: int, random: np.random.Generator) -> Words:
+    """Any pattern, small numbers of either sign, powers of two and their neighbours."""
+    width = bits(word)
+    if width <= 16 and place == 0:
+        return (np.arange(LANES, dtype=np.uint64) + np.uint64(LANES * turn)) & np.uint64((1 << width) - 1)
+    any_pattern = random.integers(0, 1 << 64, LANES, dtype=np.uint64, endpoint=False)
+    small = random.integers(-70, 70, LANES).astype(np.int64).view(np.uint64)
+    power = np.uint64(1) << random.integers(0, 64, LANES).astype(np.uint64)
+    beside = power + random.integers(-1, 2, LANES).astype(np.int64).view(np.uint64)
+    negative = np.uint64(0) - beside
+    choice = random.integers(0, 4, LANES)
+    mask = np.uint64((1 << min(width, 64)) - 1)
+    return np.choose(choice, [any_pattern, small, beside, negative]).astype(np.uint64) & mask
