@@ -744,7 +744,7 @@ class Methods:
             Converts packed floats of 8, 6 or 4 bits to pairs of half precision, times a scale.
             PTX ISA, 'Data Movement and Conversion Instructions: cvt'
             gates: at in eight_bit_floats, at not in eight_bit_floats
-        cvt.<rnd>{.relu}{.satfinite}{.<scaled>}.bf16x2.<at> d:.bf16x2, a:(as_bits(at))/exact, scale:.b16/exact ?scaled
+        cvt.<rnd>{.relu}{.satfinite}{.<scaled>}.bf16x2.<at> d:.bf16x2, a:(as_bits(at))/exact/typed/nameless, scale:.b16/exact ?scaled
             Converts packed floats of 8, 6 or 4 bits to pairs of half precision, times a scale.
             PTX ISA, 'Data Movement and Conversion Instructions: cvt'
         cvt.<rnd>{.relu}.satfinite.<dt>.f32 d:(as_bits(dt))/exact, {a:.f32/#/exact * 4}, rbits:.b32/exact
@@ -756,7 +756,7 @@ class Methods:
         cvt.<rnd>{.satfinite}.ue8m0x2.bf16x2 d:.b16/exact, a:.bf16x2
             Converts to and from scale factors, floats that are an exponent only.
             PTX ISA, 'Data Movement and Conversion Instructions: cvt'
-        cvt.<rnd>.bf16x2.ue8m0x2 d:.bf16x2, a:.b16/exact
+        cvt.<rnd>.bf16x2.<at> d:.bf16x2, a:(as_bits(at))/exact/typed/nameless
             Converts to and from scale factors, floats that are an exponent only.
             PTX ISA, 'Data Movement and Conversion Instructions: cvt'
         cvt.<rnd>.satfinite{.relu}.s2f6x2.f32 d:.b16 * one.., a:.f32/#, b:.f32/#
@@ -1788,7 +1788,7 @@ class Methods:
             Loads, stores or reduces floating-point values behind a multimem address; narrow ones fill 32 bits at least.
             PTX ISA, 'Data Movement and Conversion Instructions: multimem.ld_reduce, multimem.st, multimem.red'
             gates: acc == .acc::f32, starts(t, "e")
-        multimem.st{.<sem>}{.<sc>}{.<ss>}.<t> [a in ss align bytes(t) element data], {b:held/#/own * one}
+        multimem.st{.<sem>}{.<sc>}{.<ss>}.<t> [a in ss align bytes(t) element data], {b:held/#/own/exact(t in .f16x2 .bf16x2) * one}
             Loads, stores or reduces floating-point values behind a multimem address; narrow ones fill 32 bits at least.
             PTX ISA, 'Data Movement and Conversion Instructions: multimem.ld_reduce, multimem.st, multimem.red'
             gates: acc == .acc::f32, starts(t, "e")
@@ -1881,7 +1881,7 @@ class Methods:
             PTX ISA, 'Data Movement and Conversion Instructions: prefetch, prefetchu'
         """
     def prefetchu_L1(self, a: Global[Any], /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ...) -> None:
-        """prefetchu.L1 [a in .global]
+        """prefetchu.L1 [a in .global of .global]
             Brings a cache line, or a tensor map, nearer.
             PTX ISA, 'Data Movement and Conversion Instructions: prefetch, prefetchu'
         """
@@ -2155,7 +2155,7 @@ class Methods:
             PTX ISA, 'Data Movement and Conversion Instructions: st.bulk'
         """
     def stackrestore(self, a: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., t: Literal['u32', 'u64'] | bool = ...) -> None:
-        """stackrestore.<t> a:t/own
+        """stackrestore.<t> a:t/own/nameless
             Restores the stack pointer.
             PTX ISA, 'Stack Manipulation Instructions: stackrestore'
         """

@@ -71,6 +71,11 @@ def is_narrow(word: Constant) -> bool:
     return isinstance(word, str) and word.partition("x")[0] in _NARROW
 
 
+def is_declarable(word: str) -> bool:
+    """Whether a register can have the type; packed and alternate ones stand in untyped registers."""
+    return word in _DECLARABLE
+
+
 def wide(word: Constant) -> str:
     """The type of twice the width: `u64` of `u32`."""
     return f"{kind(word)}{2 * bits(word)}"
@@ -134,6 +139,10 @@ def word(*parts: Constant) -> str:
     """A word put together: `word(.b, 32)` is `b32`."""
     return "".join(str(part) for part in parts)
 
+
+_DECLARABLE = frozenset(
+    [f"{k}{n}" for k in "usb" for n in (8, 16, 32, 64)] + ["b128", "pred", "f16", "f32", "f64", "f16x2"]
+)
 
 _TYPE_WORDS = frozenset(
     [f"{k}{n}" for k in "usb" for n in (4, 8, 16, 32, 64)]

@@ -218,5 +218,7 @@ def _without_selector(part: object) -> object:
 def _fits_loosely(operand: OperandForm, shape: Shape) -> bool:
     """Whether an assembler may take this for a register at which it does not look."""
     if shape[0] == "vector":
-        return operand.vector and len(shape) > 1 and all(part == "name" for part in shape[1:])
+        return (
+            operand.vector and len(shape) - 1 in (1, 2, 4) and all(part in ("name", "constant") for part in shape[1:])
+        )
     return shape in ("constant", "not")

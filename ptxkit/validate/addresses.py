@@ -97,9 +97,9 @@ def _tolerance(form: OperandForm, shape: TypedShape) -> str:
 
 def _sees_opaque(form: OperandForm) -> bool:
     """Whether an assembler sees that an opaque reference is no address of data: where it moves the address to a
-    register first, or wants a symbol of a space that is not the instruction's."""
+    register first, or wants a symbol of a certain space."""
     if form.symbols is not None:
-        return _space_of(form) not in ("generic", "any")
+        return _outside(_space_of(form), "&texref") is not None
     return form.data or (form.wide and not form.opaque)
 
 
@@ -115,7 +115,7 @@ def outgoing_parameter(match: Match, typed: tuple[TypedShape, ...]) -> int | Non
 def _is_foreign(base: object, match: Match) -> bool:
     """Whether the base of an address is none that the qualifier of the parameter space allows."""
     qualifier = next((value for value in match.modifiers.values() if value in _FOREIGN), None)
-    if qualifier is None or not isinstance(base, tuple) or base[0] not in ("r", "+"):
+    if qualifier is None or not isinstance(base, tuple) or base[0] not in ("r", "+", "s"):
         return False
     kind = str(base[1])
     return kind in _FOREIGN[qualifier] or (qualifier == "param::func" and not is_symbol(kind) and kind != UNKNOWN)

@@ -71,6 +71,8 @@ def call_problems(match: Match, instruction: Instruction, scope: Scope) -> Itera
     if not isinstance(target, Name):
         return
     place = match.roles["f"]
+    if "." in target.text and scope.type_of(target.text) != UNKNOWN:
+        yield Problem("PTX111", f"`{clip(target.text)}` is an element of a vector, which cannot be called", place)
     if listed is None:
         signatures = yield from _direct(target.text, place, scope)
     else:

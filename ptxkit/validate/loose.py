@@ -14,6 +14,7 @@ from ptxkit.isa.functions import bits, is_type, kind
 from ptxkit.records import replace
 from ptxkit.validate.constants import INTEGER, SINGLE
 from ptxkit.validate.registers import wanted_type
+from ptxkit.validate.scopes import SPECIAL, is_code, is_symbol
 from ptxkit.validate.typed_shapes import TypedShape
 from ptxkit.validate.vectors import wrong_elements, wrong_vector
 
@@ -41,8 +42,12 @@ def is_taken_loosely(operand: OperandForm, shape: TypedShape, *, is_result: bool
         return False
     if operand.kind == "address":
         return isinstance(shape[1], tuple) and shape[1][:2] == ("r", "f16x2")
+    if operand.kind != "vector" and shape[0] == "v":
+        return (
+            operand.vector and not is_result and _are_taken(replace(operand, integer=False), shape[1:], is_result=False)
+        )
     if operand.kind != "vector":
-        return _has_width(operand, shape) and (shape[0] in ("r", "v") or not is_result)
+        return _has_width(operand, shape) and (shape[0] == "r" or not is_result)
     if shape[0] == "r":
         found = str(shape[1])
         if _is_unseen(operand) and found.endswith(".f16x2"):
@@ -89,12 +94,13 @@ def _has_width(operand: OperandForm, shape: TypedShape) -> bool:
             return element == "pred" or (is_type(element) and bits(element) == width)
         case ("n", str() as found):
             return found == "pred"
-        case ("+", *_):
-            return True
+        case ("+", str() as found, *types):
+            counted = types if found == SPECIAL else (found,)
+            return any(each == "pred" or (is_type(str(each)) and bits(str(each)) == width) for each in counted) or (
+                is_symbol(found) and not is_code(found)
+            )
         case ("c", str() as found, *_):
             return found == SINGLE
-        case ("v", *parts):
-            return all(isinstance(part, tuple) and part[0] == "r" and _has_width(operand, part) for part in parts)
     return False
 
 

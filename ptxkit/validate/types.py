@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 from ptxkit.isa.expressions import Const
 from ptxkit.isa.forms import OperandForm
-from ptxkit.isa.functions import bits, is_narrow, is_type, kind
+from ptxkit.isa.functions import bits, is_declarable, is_narrow, is_type, kind
 from ptxkit.records import replace
 from ptxkit.validate.constants import INTEGER
 from ptxkit.validate.registers import VECTORS, agrees, wanted_type, wrong_single
@@ -66,9 +66,7 @@ def tolerance(operand: OperandForm, shape: TypedShape, *, is_result: bool) -> st
     if wanted is None or not (operand.kind == "register" or operand.more) or shape[0] not in ("r", "+"):
         return None
     if operand.own:
-        is_sum = shape[0] == "+" and operand.immediates is not None and not operand.nameless
-        is_float = kind(wanted) == "f" and is_type(str(shape[1])) and agrees(str(shape[1]), wanted, operand, False)
-        return "sum_of_any_width" if is_sum and is_float else None
+        return "sum_of_any_width" if shape[0] == "+" and not is_result and _is_own_sum(operand, str(shape[1])) else None
     if operand.integer:
         return None
     if is_narrow(wanted):
@@ -98,8 +96,22 @@ def _has_as_many_words(operand: OperandForm, shape: TypedShape) -> bool:
     return str(shape[1]).startswith(f"v{operand.count.value}.") and kind(str(wanted_type(operand))) in ("b", "u", "s")
 
 
+def _is_own_sum(operand: OperandForm, found: str) -> bool:
+    """Whether an assembler takes a register with a constant behind it where its type is the operand's own."""
+    wanted = str(wanted_type(operand))
+    if operand.nameless or (operand.immediates is None and operand.scalar):
+        return False
+    is_counted = operand.immediates is None or kind(wanted) == "f"
+    return is_counted and is_type(found) and agrees(found, wanted, operand, False)
+
+
 def _is_any_width(operand: OperandForm, shape: tuple[object, ...]) -> bool:
-    """Whether an assembler takes a register with a constant behind it, whose width it does not look at."""
+    """Whether an assembler takes a register with a constant behind it, whose width it does not look at.
+
+    Packed and alternate types are untyped registers to it.
+    """
+    if operand.scalar and operand.immediates is None:
+        return False
     found, wanted = str(shape[2] if shape[1] == SPECIAL else shape[1]), str(wanted_type(operand))
     if found.startswith(VECTORS):
         return operand.symbol and kind(wanted) == "b"
@@ -107,9 +119,13 @@ def _is_any_width(operand: OperandForm, shape: tuple[object, ...]) -> bool:
         return False
     if shape[1] == SPECIAL:
         return operand.space is None and wanted != "pred"
-    if "f16x2" in (found, wanted):
-        return found == wanted or kind(wanted) in ("b", "u", "s", "pred") or kind(found) == "b"
     held, asked = kind(found), kind(wanted)
+    if operand.exact:
+        return held == "b"
+    if "f16x2" in (found, wanted):
+        return found == wanted or asked in ("b", "u", "s", "pred") or held == "b" or bits(wanted) == 64
+    if not is_declarable(wanted):
+        return held == "b"
     if "pred" in (held, asked):
         return held == asked
     return "b" in (held, asked) or (held == "f") == (asked == "f")
@@ -133,7 +149,7 @@ def _takes_code(operand: OperandForm, shape: TypedShape, *, is_result: bool) -> 
     """Whether an assembler takes the name of a function for a value, or that of a label with a constant behind it."""
     if is_result or (operand.scalar and operand.immediates is None):
         return False
-    if operand.typed if shape[0] == "r" else operand.nameless:
+    if operand.typed if shape[0] == "r" else operand.nameless or operand.upto64:  # a wider one is converted
         return False
     return operand.space is None or operand.lax or shape[1] == LABEL
 

@@ -113,6 +113,23 @@ TAKEN = [
         "tensormap.replace.tile.elemtype.shared::cta.b1024.b32 [texture_], 16;",
     ),
     (
+        "looks at the kind, not at the width",
+        "vadd.u32.u32.u32 %u32_1, %b64_1+4, %u32_2;",
+        "vadd2.u32.u32.u32 %u32_1, %b64_1+4, %u32_2, %u32_3;",
+    ),
+    ("looks at the kind, not at the width", "add.bf16 %b16_1, %b32_2+4, %b16_3;", "add.bf16 %b16_1, %f32_2+4, %b16_3;"),
+    ("looks at the kind, not at the width", "istypep.texref %pred_1, %b64_1+4;", "stackrestore.u64 %b64_1+4;"),
+    (
+        "the first element counts",
+        "mbarrier.arrive.b64 _, [%b64_1], {3, %b64_2};",
+        "mbarrier.arrive.b64 _, [%b64_1], {%b64_2};",
+    ),
+    (
+        "has no type to an assembler",
+        "multimem.red.async.release.gpu.add.u32 [%b64_1], callee+4;",
+        "multimem.st.async.release.gpu.u32 [%b64_1], callee+4;",
+    ),
+    (
         "compares neighbours only",
         "st.global.v4.b32 [%b64_1], {%f32_1, %b32_1, %s32_1, %s32_2};",
         "st.global.v4.b32 [%b64_1], {%f32_1, %s32_1, %b32_1, %s32_2};",
@@ -205,6 +222,13 @@ TAKEN = [
         "mma.sync.aligned.m8n8k16.row.col.s32.u8.u8.s32 {%s32_1,%s32_2}, {%b32_1}, {%f32_2}, {%s32_3,%s32_4};",
         "mma.sync.aligned.m8n8k16.row.col.s32.u8.u8.s32 {%s32_1,%s32_2}, {%f32_1}, {%b32_2}, {%s32_3,%s32_4};",
     ),
+    (
+        "do not look closely",
+        "mma.sp.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%s32_1, %s32_2, %s32_3, %s32_4}, {%b32_1, %b32_2}, "
+        "{%b32_3, %b32_4}, {%s32_1, %s32_2, %s32_3, %s32_4}, {%b32_1, 3}, 0;",
+        "mma.sp.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%s32_1, %s32_2, %s32_3, %s32_4}, {%b32_1, %b32_2}, "
+        "{%b32_3, %b32_4}, {%s32_1, %s32_2, %s32_3, %s32_4}, {%b32_1, _}, 0;",
+    ),
     ("counts the words", "mov.v4.b16 %v4b16_1, %tid;", "mov.v4.b16 %v4b16_1, %v4b32_1;"),
     (
         "no sampler is named",
@@ -248,6 +272,11 @@ def test_a_tolerance_without_a_line_is_reported_with_its_file() -> None:
 
 
 REFUSED = [
+    ("prefetch.global.L1 [%globaltimer];", "prefetchu.L1 [%globaltimer];"),
+    ("ld.param::entry.u32 %u32_1, [%clock64];", "ld.param::func.u32 %u32_1, [%clock64];"),
+    ("call %b64_1, prototype_callee;", "call %v2b64_1.x, prototype_callee;"),
+    ("suld.b.1d.b16.clamp {%b16_1}, [%b64_1, %b32_1];", "suld.b.1d.b16.clamp {%b16_1}, [%b64_1, %v2b32_1.x];"),
+    ("multimem.st.bf16x2 [%b64_1], {%b32_1};", "multimem.st.bf16x2 [%b64_1], {%s32_1};"),
     ("cvt.ftz.f64.f32 %f64_1, %b64_1;", "cvt.ftz.f64.f32 %f64_1, %b128_1;"),
     ("cvt.rn.ftz.f32.f64 %b64_1, %f64_1;", "cvt.rz.ftz.f32.f64 %b64_1, %f64_1;"),
     ("cvt.rna.tf32.f32 %b32_1, 0f3F800000;", "cvt.rna.tf32.f32 %b32_1, 1.5;"),
