@@ -23,6 +23,10 @@ STACK_POINTER = 1
 """The place in each frame of where the next one's can begin."""
 
 
+CARRY = 2
+"""The place in each frame of the carry that instructions with `.cc` keep."""
+
+
 class Activation:
     """A call of a function, the same for all threads of a CTA that came there by the same calls.
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from ptxkit.emulate.faults import LaunchError, UnsupportedError
-from ptxkit.emulate.groups import LOCAL_BASE, STACK_POINTER, Group
+from ptxkit.emulate.groups import CARRY, LOCAL_BASE, STACK_POINTER, Group
 from ptxkit.emulate.layout import SharedLayout, place_inner, place_variables, shared_layout
 from ptxkit.emulate.memory import Memory
 from ptxkit.emulate.registry import Bits
@@ -49,11 +49,12 @@ class Code:
     def __init__(self, function: Function, program: Program) -> None:
         self.name, self.program, self.kind = function.name, program, function.kind
         self.frame = Frame()
-        for _ in (LOCAL_BASE, STACK_POINTER):
-            self.frame.place(64)
+        for _, width in ((LOCAL_BASE, 64), (STACK_POINTER, 64), (CARRY, 1)):
+            self.frame.place(width)
         self.ops: list[Step] = []
         self.instructions: list[Instruction] = []
         self.offsets: list[int] = []
+        self._decoders: list[Callable[[], Step]] = []
         self._live: list[tuple[list[Bits], Cta]] = []
         scope = Scope(program.scope)
         scope.frame = self.frame
@@ -115,17 +116,31 @@ class Code:
     def _undecoded(self, place: int, instruction: Instruction, scope: Scope) -> Step:
         """What decodes a step when it is first executed, and executes it."""
 
-        def decode(group: Group) -> Any:
+        def decoded() -> Step:
             try:
-                step = step_of(instruction, scope, self.program)
+                return step_of(instruction, scope, self.program)
             except UnsupportedError as error:
                 raise UnsupportedError(f"`{instruction.opcode}`: {error}") from error
-            self.ops[place] = step
+
+        self._decoders.append(decoded)
+
+        def decode(group: Group) -> Any:
+            step = self.ops[place] = decoded()
             for registers, cta in self._live:
                 self.extend(registers, cta)
             return step(group)
 
         return decode
+
+    def unsupported(self) -> list[str]:
+        """Why steps cannot be executed, those that never were executed included."""
+        found = []
+        for decoded in self._decoders:
+            try:
+                decoded()
+            except UnsupportedError as error:
+                found.append(str(error))
+        return found
 
     def registers(self, cta: Cta) -> list[Bits]:
         """What the places of the frame hold at first, for the threads of a CTA."""

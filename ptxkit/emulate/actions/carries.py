@@ -1,0 +1,55 @@
+"""Arithmetic over several registers: the carry that one instruction keeps and the next one takes.
+
+Source: PTX ISA, "Extended-Precision Integer Arithmetic Instructions".
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ptxkit.emulate import integers
+from ptxkit.emulate.groups import CARRY, Group
+from ptxkit.emulate.lanes import written
+from ptxkit.emulate.registry import Function, action
+from ptxkit.emulate.widths import is_signed, resized, width_of
+
+
+@action
+def carried(
+    *,
+    type: str,  # noqa: A002
+    operation: str,
+    takes: bool = False,
+    keeps: bool = False,
+) -> Function:
+    """A sum or difference, maybe with the carry (borrow) that was kept, maybe keeping its own.
+
+    operation: `add`, `sub`, or `lo` and `hi` for the half of a product to which a third number is added.
+    """
+    width, signed = width_of(type), is_signed(type)
+    high = integers.mul_hi(width, signed)
+
+    def function(group: Group, a: Any, b: Any, c: Any = None) -> Any:
+        if operation in ("lo", "hi"):
+            a, b = (a * b if operation == "lo" else high(a, b)), c
+        where = group.lanes.where
+        held = group.registers[CARRY]
+        carry = held if where is None else held[where]
+        if operation == "sub":
+            found, over = a - b, a < b
+            if takes:
+                with_borrow = found - resized(carry, width)
+                over = over | (carry & (found == 0))
+                found = with_borrow
+        else:
+            found = a + b
+            over = found < a
+            if takes:
+                with_carry = found + resized(carry, width)
+                over = over | (with_carry < found)
+                found = with_carry
+        if keeps:
+            group.registers[CARRY] = written(held, where, over)
+        return found
+
+    return function

@@ -1,0 +1,224 @@
+"""Mbarrier objects in shared memory: arrivals and bytes that a phase awaits, and who waits for it.
+
+Source: PTX ISA, "Parallel Synchronization and Communication Instructions: mbarrier", "Contents of the mbarrier object",
+"Lifecycle of the mbarrier object", "Phase of the mbarrier object", "Tracking asynchronous operations".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy
+
+from ptxkit.emulate.waiting import Waitable
+
+if TYPE_CHECKING:
+    from ptxkit.emulate.cta import Cta
+    from ptxkit.emulate.groups import Group
+
+MOST_ARRIVALS = (1 << 20) - 1
+MOST_BYTES = (1 << 20) - 1
+SIZE = 8
+_PENDING_BITS = 20
+_NEVER = -1
+
+
+class Misuse(Exception):  # noqa: N818 (a finding in the making)
+    """What an operation on an object breaks. code: of the rule."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code, self.message = code, message
+
+
+class Mbarrier(Waitable):
+    """One object. cta: whose shared memory it is in; offset: there; place: in the cluster's pool.
+
+    count: arrivals that a phase needs; pending: those that this phase still needs; bytes: expected less completed.
+    phase: how many phases are complete. observed: how many of these some thread has seen complete.
+    """
+
+    __slots__ = (
+        "arrived",
+        "brought",
+        "bytes",
+        "clock",
+        "count",
+        "cta",
+        "expected",
+        "is_live",
+        "observed",
+        "offset",
+        "pending",
+        "phase",
+        "place",
+        "polls",
+        "version",
+    )
+
+    def __init__(self, cta: Cta, place: int, count: int) -> None:
+        super().__init__()
+        self.cta, self.place = cta, place
+        self.offset = place - cta.rank * cta.cluster.stride
+        self.count = self.pending = count
+        self.bytes = self.phase = self.observed = self.version = 0
+        self.arrived = self.expected = self.brought = 0
+        self.is_live = True
+        self.polls: dict[Cta, Any] = {}
+        self.clock: Any = None
+        """What orders accesses keeps here."""
+        self._show()
+
+    # ------------------------------------------------------------------------------------------- its operations
+
+    def arrive(self, counts: Any, *, drop: bool = False, completes: bool = True) -> Any:
+        """Count arrivals, one entry a thread; the state tokens, which say what was before each. Raises Misuse."""
+        self._check_lap()
+        total = int(counts.sum())
+        if total <= self.pending:
+            before = self.pending - (numpy.cumsum(counts) - counts)
+            tokens = self._tokens(before)
+            self._count(total, drop=drop, completes=completes)
+            return tokens
+        found = numpy.zeros(len(counts), numpy.uint64)
+        for at, each in enumerate(counts):
+            self._check_lap()
+            found[at] = self._tokens(numpy.array([self.pending]))[0]
+            self._count(int(each), drop=drop, completes=completes)
+        return found
+
+    def _check_lap(self) -> None:
+        if self.phase > self.observed:
+            raise Misuse(
+                "PTX505",
+                f"an arrival at {self.name} for phase {self.phase}, while no thread has seen that phase "
+                f"{self.phase - 1} is complete",
+            )
+
+    def _count(self, count: int, *, drop: bool, completes: bool) -> None:
+        if count > self.pending:
+            raise Misuse(
+                "PTX505",
+                f"{count} arrivals at {self.name}, whose phase {self.phase} has {self._awaited()} left of {self.count}",
+            )
+        if not completes and count == self.pending and not self.bytes:
+            raise Misuse("PTX505", f"an arrival with .noComplete would complete phase {self.phase} of {self.name}")
+        self.pending -= count
+        self.arrived += count
+        if drop:
+            self.count -= count
+        self._changed()
+
+    def _awaited(self) -> str:
+        return f"{self.pending} arrivals" if self.pending else "none"
+
+    def track(self, count: int) -> None:
+        """Await more arrivals in this phase: of asynchronous copies. Raises Misuse."""
+        if self.pending + count > MOST_ARRIVALS:
+            raise Misuse("PTX505", f"{self.name} would await {self.pending + count} arrivals, more than it can count")
+        self.pending += count
+
+    def expect(self, count: int) -> None:
+        """Await more bytes in this phase. Raises Misuse."""
+        self.bytes += count
+        self.expected += count
+        self._check_bytes()
+        self._changed()
+
+    def complete(self, count: int) -> None:
+        """Bytes have come. Raises Misuse."""
+        self.bytes -= count
+        self.brought += count
+        self._check_bytes()
+        self._changed()
+
+    def _check_bytes(self) -> None:
+        if abs(self.bytes) > MOST_BYTES:
+            raise Misuse(
+                "PTX503",
+                f"phase {self.phase} of {self.name} expects {self.expected} bytes and has got {self.brought}: "
+                f"the difference is more than it can count ({MOST_BYTES})",
+            )
+
+    def invalidate(self) -> None:
+        """End its life."""
+        self.is_live = False
+        self.wake()
+
+    # ---------------------------------------------------------------------------------------------------- waiting
+
+    def is_over(self, parity: int) -> bool:
+        """Whether the phase of a parity before this one is complete."""
+        return (self.phase & 1) != parity
+
+    def token_is_over(self, token: int) -> bool:
+        """Whether the phase of a state token is complete."""
+        return (token >> _PENDING_BITS & 0xFFFF_FFFF) < self.phase
+
+    def observe(self) -> None:
+        """A thread has seen that the phase before this one is complete."""
+        self.observed = self.phase
+
+    def asks_in_vain(self, group: Group, index: Any) -> bool:
+        """Note that threads were told `not yet`; whether nothing has changed since they were told so before."""
+        polls = self.polls.get(group.cta)
+        if polls is None:
+            polls = self.polls[group.cta] = numpy.full(group.cta.threads, _NEVER, numpy.int64)
+        again = bool((polls[index] == self.version).all())
+        polls[index] = self.version
+        return again
+
+    def forget_polls(self) -> None:
+        """Tell those that wait `not yet` once more."""
+        self.polls.clear()
+        self.wake()
+
+    # ---------------------------------------------------------------------------------------------------- within
+
+    def _tokens(self, pending: Any) -> Any:
+        return pending.astype(numpy.uint64) | numpy.uint64(self.phase << _PENDING_BITS)
+
+    def _changed(self) -> None:
+        if not self.pending and not self.bytes:
+            self.cta.machine.order.mbarrier_completes(self)
+            self.phase += 1
+            self.pending = self.count
+            self.arrived = self.expected = self.brought = 0
+        self.version += 1
+        self._show()
+        self.wake()
+
+    def _show(self) -> None:
+        """Put its state into memory: opaque to the program, and there."""
+        state = self.phase << 42 | (self.bytes & 0x3FFFFF) << _PENDING_BITS | self.pending
+        self.cta.cluster.pool.view(SIZE)[self.place >> 3] = numpy.uint64(state & (1 << 64) - 1)
+
+    @property
+    def name(self) -> str:
+        """What findings call it."""
+        where = f" of CTA {self.cta.ctaid}" if self.cta.cluster.size > 1 else ""
+        return f"the mbarrier at shared 0x{self.offset:x}{where}"
+
+    @property
+    def code(self) -> str:
+        """Of the rule that a wait for ever breaks."""
+        return "PTX504" if self.pending else "PTX503"
+
+    def describe(self, group: Group) -> str:
+        """What its phase still awaits."""
+        seen = self.count - self.pending
+        text = f"phase {self.phase} of {self.name}: {self.count} arrivals expected, {seen} seen"
+        if self.expected or self.brought or self.bytes:
+            text += f"; {self.expected} bytes expected, {self.brought} seen"
+        return text
+
+
+def pending_of(tokens: Any) -> Any:
+    """The pending arrivals in state tokens."""
+    return (tokens & numpy.uint64(MOST_ARRIVALS)).astype(numpy.uint32)
+
+
+def live(found: Iterable[Mbarrier]) -> list[Mbarrier]:
+    """Those that are alive."""
+    return [each for each in found if each.is_live]
