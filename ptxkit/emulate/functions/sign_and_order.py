@@ -63,7 +63,7 @@ _PROPERTIES: dict[str, Callable[[Format, Bits], Bits]] = {
 
 
 @pure
-def testp(*, type: str, property: str) -> Function:  # noqa: A002
+def has_property(*, type: str, property: str) -> Function:  # noqa: A002
     """Whether a value has a property."""
     fmt, test = packing(type).format, _PROPERTIES[property]
     return lambda codes: test(fmt, codes)
