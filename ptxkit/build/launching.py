@@ -17,26 +17,23 @@ if TYPE_CHECKING:
 Extents: TypeAlias = "int | tuple[int, ...]"
 
 
-class Launching:
-    """What a kernel can do on a device. A kernel is compiled and loaded once for each device, when it is launched
-    first; it must be complete then.
+class Launchable:
+    """What can be launched: a kernel that is built here, or one of a program that was linked.
 
-    loaded_kernels: by device and version, what is loaded.
+    It is loaded once for each device, when it is launched first; it must be complete then. body, prologue: what it is
+    made of; more of it makes another kernel.
     """
 
+    body: Any = ()
+    prologue: Any = ()
+
     def __init__(self) -> None:
-        self.loaded_kernels: dict[tuple[int, int], Loaded] = {}
+        self._loaded: dict[tuple[int, int], Loaded] = {}
         self._launches: dict[Any, Launch] = {}
         self._bindings: dict[Any, Bindings] = {}
 
-    def compile(self: Kernel, target: str = "sm_90a", *, verify: bool = True) -> Cubin:  # type: ignore[misc]
-        """Machine code for a target; needs no GPU. See `ptxkit.device.compile`."""
-        from ptxkit.device import compile as compile_kernel
-
-        return compile_kernel(self, target, verify=verify)
-
-    def launch(  # type: ignore[misc]
-        self: Kernel,
+    def launch(
+        self,
         stream: Any = None,
         *,
         grid: Extents,
@@ -63,7 +60,7 @@ class Launching:
             bindings = self._bindings[geometry] = Bindings(self, geometry)
         return Launch(bindings, stream, wait=wait)
 
-    def __getitem__(self: Kernel, geometry: Any) -> Launch:  # type: ignore[misc]
+    def __getitem__(self, geometry: Any) -> Launch:
         """`k[grid, block](...)` on the current stream; `k[grid](...)` where the kernel fixes its block.
 
         Extents in several dimensions are tuples: `k[(8, 4), 128]`, and `k[(8, 4), None]` where the kernel fixes it.
@@ -78,12 +75,36 @@ class Launching:
         return known
 
     @property
-    def version(self: Kernel) -> int:  # type: ignore[misc]
+    def version(self) -> int:
         """A number that changes when something is added to the kernel."""
         return len(self.body) + len(self.prologue)
 
-    def loaded(self: Kernel) -> Loaded:  # type: ignore[misc]
-        """The kernel on the current device: see `ptxkit.device.load`."""
-        from ptxkit.device.launches import loaded
+    def loaded(self) -> Loaded:
+        """The kernel on the current device, loaded once; `NoDeviceError` where there is none."""
+        from ptxkit.device import use_device
 
-        return loaded(self)
+        key = (use_device().device_id, self.version)
+        found = self._loaded.get(key)
+        if found is None:
+            found = self._loaded[key] = self.load()
+        return found
+
+    def load(self) -> Loaded:
+        """Puts the kernel on the current device."""
+        raise NotImplementedError
+
+
+class Launching(Launchable):
+    """What a kernel that is built here can do on a device, or for one."""
+
+    def compile(self: Kernel, target: str = "sm_90a", *, verify: bool = True) -> Cubin:  # type: ignore[misc]
+        """Machine code for a target; needs no GPU. See `ptxkit.device.compile`."""
+        from ptxkit.device import compile as compile_kernel
+
+        return compile_kernel(self, target, verify=verify)
+
+    def load(self: Kernel) -> Loaded:  # type: ignore[misc]
+        """Puts the kernel on the current device, verified and compiled: see `ptxkit.device.load`."""
+        from ptxkit.device import load
+
+        return load(self)

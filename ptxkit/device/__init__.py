@@ -16,6 +16,7 @@ from ptxkit.device.errors import (
     Complaint,
     DeviceError,
     LaunchError,
+    LinkError,
     MissingLibraryError,
     NoDeviceError,
     TensorMapError,
@@ -24,9 +25,12 @@ from ptxkit.device.geometry import Geometry
 from ptxkit.device.launcher import Bound, Loaded, device_target, launch, load
 from ptxkit.device.launches import Launch
 from ptxkit.device.libraries import check_device
+from ptxkit.device.linking import link
 from ptxkit.device.memory import DeviceArray, to_device, use_device
+from ptxkit.device.programs import LinkedKernel, Program
 from ptxkit.device.signature import Argument, Signature
 from ptxkit.device.tensormap import TensorMap
+from ptxkit.device.torch_op import torch_op
 
 __all__ = [
     "Argument",
@@ -40,9 +44,12 @@ __all__ = [
     "Geometry",
     "Launch",
     "LaunchError",
+    "LinkError",
+    "LinkedKernel",
     "Loaded",
     "MissingLibraryError",
     "NoDeviceError",
+    "Program",
     "Signature",
     "TensorMap",
     "TensorMapError",
@@ -50,7 +57,9 @@ __all__ = [
     "compile",
     "device_target",
     "launch",
+    "link",
     "load",
     "to_device",
+    "torch_op",
     "use_device",
 ]

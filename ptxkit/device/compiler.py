@@ -11,22 +11,19 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ptxkit.build import Assembled, Kernel, Location, verify_assembled
 from ptxkit.build.verify import location_at, statement_starts
-from ptxkit.device import assembler, store
+from ptxkit.device import assembler, launch_sized, store
 from ptxkit.device.errors import CompileError, Complaint, DeviceError
 from ptxkit.device.libraries import nvjitlink
+from ptxkit.device.nvjitlink import Piece, RefusedError, linked
 from ptxkit.device.signature import Signature, of_kernel, of_module
 from ptxkit.diagnostics import Verdict
 from ptxkit.records import dataclass, field
 from ptxkit.syntax import tree
 
-if TYPE_CHECKING:
-    from types import ModuleType
-
-_TARGET = re.compile(r"(sm|compute)_\d+[af]?")
+TARGET = re.compile(r"(sm|compute)_\d+[af]?")
 _LOG_LINE = re.compile(r"ptxas .*?, line (\d+); (error|warning|fatal)\s*: (.*)")
 
 
@@ -72,9 +69,9 @@ def compile(  # noqa: A001  (what the step is called everywhere)
     was compiled before is taken from the user's cache folder, and what is compiled is kept there. Errors:
     `PTXSyntaxError` for text that is not PTX, `CompileError` with the compiler's log, `MissingLibraryError`.
     """
-    if not _TARGET.fullmatch(target):
+    if not TARGET.fullmatch(target):
         raise DeviceError(f"{target!r} is no target; say for example 'sm_90a'")
-    prepared = _prepare(source)
+    prepared = prepare(source)
     whole = assembler.wants_whole_program(prepared.assembled.module)
     lines = ["-lineinfo"] if isinstance(source, Kernel) and source.debug else []
     compiler = assembler.version() if whole else tuple(nvjitlink().version())
@@ -86,7 +83,7 @@ def compile(  # noqa: A001  (what the step is called everywhere)
     if whole:
         code, log = _assemble(prepared, target, [*lines, *options])
     else:
-        code, log = _link(nvjitlink(), prepared, [f"-arch={target}", *lines, *options])
+        code, log = _link(prepared, [f"-arch={target}", *lines, *options])
     if cache:
         store.keep(entry, store.Found(code, log, undecided))
     return Cubin(code, target, prepared.kernels, prepared.text, log, undecided)
@@ -100,7 +97,7 @@ def open_questions(verdict: Verdict) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Prepared:
+class Prepared:
     """What every kind of source comes down to."""
 
     name: str
@@ -109,59 +106,46 @@ class _Prepared:
     kernels: tuple[Signature, ...]
 
 
-def _prepare(source: Kernel | tree.Module | str) -> _Prepared:
+def prepare(source: Kernel | tree.Module | str, least: int = 0) -> Prepared:
+    """A source, read; launch-sized shared memory is aligned alike everywhere, to at least `least` bytes."""
+    assembled, kernels = _read(source)
+    module = assembled.module
+    even = launch_sized.aligned(module, max(least, launch_sized.alignment(module)))
+    if even is not module:
+        assembled = Assembled(even, assembled.locations)
+    text = even.source.text if even.source is not None else str(even)
+    return Prepared(kernels[0].name if kernels else "module", text, assembled, kernels)
+
+
+def _read(source: Kernel | tree.Module | str) -> tuple[Assembled, tuple[Signature, ...]]:
     if isinstance(source, Kernel):
-        assembled = source.assembled()
-        return _Prepared(source.name, str(assembled.module), assembled, (of_kernel(source),))
+        return source.assembled(), (of_kernel(source),)
     if isinstance(source, str):
         from ptxkit import parse
 
-        module = parse(source)
-    elif isinstance(source, tree.Module):
-        module = source
-    else:
+        source = parse(source)
+    if not isinstance(source, tree.Module):
         raise DeviceError(f"a kernel, a module or PTX text can be compiled, not {type(source).__name__}")
-    text = module.source.text if module.source is not None else str(module)
-    kernels = of_module(module)
-    name = kernels[0].name if kernels else "module"
-    return _Prepared(name, text, Assembled(module, ()), kernels)
+    return Assembled(source, ()), of_module(source)
 
 
-def _assemble(prepared: _Prepared, target: str, options: list[str]) -> tuple[bytes, str]:
+def _assemble(prepared: Prepared, target: str, options: list[str]) -> tuple[bytes, str]:
     code, log = assembler.assembled(prepared.text, target, options)
     if code is None:
-        raise CompileError(prepared.name, target, _complaints(log, prepared))
+        raise CompileError(prepared.name, target, complaints(log, prepared))
     return code, log
 
 
-def _link(library: ModuleType, prepared: _Prepared, options: list[str]) -> tuple[bytes, str]:
+def _link(prepared: Prepared, options: list[str]) -> tuple[bytes, str]:
+    piece = Piece(f"{prepared.name}.ptx", "PTX", prepared.text.encode() + b"\0")
     try:
-        handle = library.create(len(options), options)
-    except library.nvJitLinkError as error:
-        raise DeviceError(f"nvJitLink does not take the options {' '.join(options)}: {error}") from None
-    try:
-        data = prepared.text.encode() + b"\0"
-        library.add_data(handle, library.InputType.PTX, data, len(data), f"{prepared.name}.ptx")
-        library.complete(handle)
-        code = bytearray(library.get_linked_cubin_size(handle))
-        library.get_linked_cubin(handle, code)
-        return bytes(code), _log(library, handle, "info")
-    except library.nvJitLinkError as error:
-        log = _log(library, handle, "error") or str(error)
-        raise CompileError(prepared.name, options[0].removeprefix("-arch="), _complaints(log, prepared)) from None
-    finally:
-        library.destroy(handle)
+        return linked([piece], options)
+    except RefusedError as failure:
+        target = options[0].removeprefix("-arch=")
+        raise CompileError(prepared.name, target, complaints(failure.log, prepared)) from None
 
 
-def _log(library: ModuleType, handle: int, kind: str) -> str:
-    size = getattr(library, f"get_{kind}_log_size")(handle)
-    buffer = bytearray(size)
-    if size:
-        getattr(library, f"get_{kind}_log")(handle, buffer)
-    return buffer.rstrip(b"\0").decode(errors="replace").strip()
-
-
-def _complaints(log: str, prepared: _Prepared) -> list[Complaint]:
+def complaints(log: str, prepared: Prepared) -> list[Complaint]:
     """The log's lines; those that name a line of the PTX with its text and the user's line."""
     lines = prepared.text.splitlines()
     found = []
@@ -172,7 +156,7 @@ def _complaints(log: str, prepared: _Prepared) -> list[Complaint]:
     return found or [Complaint(log)]
 
 
-def _location(line: int, prepared: _Prepared) -> Location | None:
+def _location(line: int, prepared: Prepared) -> Location | None:
     if not prepared.assembled.locations:
         return None
     from ptxkit import parse

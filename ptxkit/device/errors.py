@@ -36,6 +36,10 @@ class LaunchError(DeviceError):
     """A launch whose geometry or memory the kernel or the device excludes."""
 
 
+class LinkError(DeviceError):
+    """Inputs that cannot be linked: a name that none defines, or that two define, or that they see differently."""
+
+
 @dataclass(frozen=True, slots=True)
 class Complaint:
     """One line of the compiler's log. line: of the PTX, from 1; location: the user's, where a kernel was built."""

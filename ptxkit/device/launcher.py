@@ -13,8 +13,9 @@ from ptxkit.device.compiler import Cubin, compile, open_questions  # noqa: A004
 from ptxkit.device.errors import LaunchError
 from ptxkit.device.failures import failure
 from ptxkit.device.geometry import PORTABLE_CLUSTER, Extents, Geometry, geometry
-from ptxkit.device.libraries import check_device, checked, core, driver
+from ptxkit.device.libraries import checked, core, driver
 from ptxkit.device.marshal import PACKED, Marshal
+from ptxkit.device.memory import use_device
 from ptxkit.device.signature import Signature, of_kernel
 from ptxkit.device.streams import stream_handle
 from ptxkit.device.submit import Frame
@@ -146,17 +147,18 @@ def load(source: Kernel | Cubin, name: str | None = None, *, verify: bool = True
 
     `NoDeviceError` where there is no GPU.
     """
-    check_device()
-    module = core()
-    device = module.Device()
-    device.set_current()
+    device = use_device()
     if isinstance(source, Kernel):
         if assembler.ptxas() is None and assembler.wants_whole_program(source.module()):
             return _load_text(source, device, verify=verify)
         source = compile(source, device_target(device.compute_capability), verify=verify)
     signature = source.kernel(name)
-    code = module.ObjectCode.from_cubin(source.code)
-    return Loaded(signature, code.get_kernel(signature.name), device, source.undecided)
+    return Loaded(signature, library(source).get_kernel(signature.name), device, source.undecided)
+
+
+def library(cubin: Cubin) -> Any:
+    """The object code of `cuda.core` for a cubin, which is loaded when a kernel is taken from it."""
+    return core().ObjectCode.from_cubin(cubin.code)
 
 
 def _load_text(kernel: Kernel, device: Any, *, verify: bool) -> Loaded:

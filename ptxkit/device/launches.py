@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ptxkit.build import Kernel
+from ptxkit.build.launching import Launchable
 from ptxkit.device.failures import ended_badly
 from ptxkit.device.geometry import Extents
-from ptxkit.device.launcher import Bound, Loaded, load
+from ptxkit.device.launcher import Bound
 from ptxkit.device.libraries import driver
-from ptxkit.device.memory import use_device
 from ptxkit.device.streams import current_stream, stream_handle
 from ptxkit.device.submit import current_context
 
@@ -54,7 +53,9 @@ class Bindings:
     _bound: Bound
     run: Callable[[int, Sequence[object]], None]
 
-    def __init__(self, kernel: Kernel, geometry: tuple[Extents, Extents | None, Extents | None, int | None]) -> None:
+    def __init__(
+        self, kernel: Launchable, geometry: tuple[Extents, Extents | None, Extents | None, int | None]
+    ) -> None:
         self.kernel = kernel
         self._geometry = geometry
         self.version = self.context = -1
@@ -62,7 +63,7 @@ class Bindings:
     def bind(self) -> None:
         """Compiles and loads the kernel where that is not done for the current device. `NoDeviceError` without one."""
         self.version = -1  # where something fails below, the next launch begins anew
-        self._bound = loaded(self.kernel).bind(*self._geometry)
+        self._bound = self.kernel.loaded().bind(*self._geometry)
         self.run = self._bound.run
         self.context = current_context()
         self.version = self.kernel.version
@@ -72,12 +73,3 @@ class Bindings:
         (status,) = driver().cuStreamSynchronize(stream)
         if int(status):
             raise ended_badly(self._bound.loaded, self._bound.geometry, stream, arguments, int(status))
-
-
-def loaded(kernel: Kernel) -> Loaded:
-    """The kernel on the current device, loaded once for each; it must be complete."""
-    key = (use_device().device_id, kernel.version)
-    found: Loaded | None = kernel.loaded_kernels.get(key)
-    if found is None:
-        found = kernel.loaded_kernels[key] = load(kernel)
-    return found

@@ -68,14 +68,14 @@ def _of_cupy() -> _Finder:
     return lambda _: int(cupy.cuda.get_current_stream().ptr)
 
 
-_CURRENT: dict[str, Callable[[], _Finder]] = {"torch.Tensor": _of_torch, "cupy.ndarray": _of_cupy}
+_CURRENT: dict[tuple[str, str], Callable[[], _Finder]] = {("torch", "Tensor"): _of_torch, ("cupy", "ndarray"): _of_cupy}
 
 
 class _Finders(dict[type, _Finder]):
     """How the stream of an argument is found, by its type; each type is looked at once."""
 
     def __missing__(self, kind: type) -> _Finder:
-        names = (f"{base.__module__.partition('.')[0]}.{base.__name__}" for base in kind.__mro__)
+        names = ((base.__module__.partition(".")[0], base.__name__) for base in kind.__mro__)
         make = next((_CURRENT[name] for name in names if name in _CURRENT), None)
         self[kind] = found = _of_none if make is None else make()
         return found

@@ -1,0 +1,88 @@
+"""What can be linked: kernels of the builder, PTX, cubins, LTO-IR, fat binaries, object files and static libraries.
+
+Files are told by what they begin with, not by their names.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from ptxkit.build import Kernel
+from ptxkit.device import elf
+from ptxkit.device.compiler import Cubin
+from ptxkit.device.errors import DeviceError
+from ptxkit.device.nvjitlink import Piece
+from ptxkit.records import dataclass
+from ptxkit.syntax import tree
+
+Linkable: TypeAlias = "Kernel | tree.Module | Cubin | str | bytes | Path | Any"
+"""Also what `cuda.core` calls `ObjectCode`."""
+
+_MAGIC = {
+    b"!<arch>\n": "LIBRARY",
+    b"\xed\x43\x4e\x7f": "LTOIR",
+    b"\x50\xed\x55\xba": "FATBIN",
+    b"BC\xc0\xde": "LTOIR",
+    elf.MAGIC: "OBJECT",  # of the host, with device code inside
+}
+_KINDS = {"ptx": "PTX", "cubin": "CUBIN", "ltoir": "LTOIR", "fatbin": "FATBIN", "object": "OBJECT"}
+"""nvJitLink's words, by those of `cuda.core`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """One input. name: for messages. source: what is PTX, or becomes that; else `piece` holds the bytes."""
+
+    name: str
+    source: Kernel | tree.Module | str | None = None
+    piece: Piece | None = None
+
+
+def input_of(value: Linkable, number: int) -> Input:
+    """One input of a link; `DeviceError` for what cannot be one. number: from 1, for messages."""
+    if isinstance(value, Kernel):
+        return Input(f"kernel {value.name!r}", value)
+    if isinstance(value, tree.Module):
+        path = value.source.path if value.source is not None else ""
+        return Input(path or f"input {number} (a module)", value)
+    if isinstance(value, Cubin):
+        if not value.ptx:
+            raise DeviceError(f"input {number} is a linked cubin, which cannot be linked again")
+        return Input(f"input {number} (a cubin, from its PTX)", value.ptx)
+    if isinstance(value, str):
+        if ".version" not in value:
+            raise DeviceError(f"input {number} is text without .version, so it is no PTX; a file is given as a Path")
+        return Input(f"input {number} (PTX)", value)
+    if isinstance(value, Path):
+        return _of_bytes(str(value), value.read_bytes())
+    if isinstance(value, bytes | bytearray):
+        return _of_bytes(f"input {number}", bytes(value))
+    return _of_object_code(value, number)
+
+
+def _of_object_code(value: Any, number: int) -> Input:
+    """Code of `cuda.core`, which says of which kind it is; its bytes may be those of a file that it names."""
+    kind, code = getattr(value, "code_type", None), getattr(value, "code", None)
+    if isinstance(code, str):
+        code = Path(code).read_bytes()
+    if kind is None or not isinstance(code, bytes | bytearray):
+        raise DeviceError(f"input {number}: kernels, PTX, bytes and paths can be linked, not {type(value).__name__}")
+    name = getattr(value, "name", "") or f"input {number}"
+    if kind in _KINDS and kind != "ptx":
+        return Input(name, piece=Piece(name, _KINDS[kind], bytes(code)))
+    return _of_bytes(name, bytes(code))
+
+
+def _of_bytes(name: str, data: bytes) -> Input:
+    if elf.is_cubin(data):
+        return Input(name, piece=Piece(name, "CUBIN", data))
+    for magic, kind in _MAGIC.items():
+        if data.startswith(magic):
+            return Input(name, piece=Piece(name, kind, data))
+    text = data.rstrip(b"\0").decode(errors="replace")
+    if ".version" not in text:
+        raise DeviceError(f"{name} is neither PTX nor a cubin, LTO-IR, a fat binary, an object file or a library")
+    from ptxkit import parse
+
+    return Input(name, parse(text, path=name))

@@ -1,0 +1,61 @@
+"""nvJitLink: pieces of any kind in, one cubin out. Needs no GPU and no driver.
+
+Source: nvJitLink documentation, "Linking", "Supported Link Options".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import ModuleType
+
+from ptxkit.device.errors import DeviceError
+from ptxkit.device.libraries import nvjitlink
+from ptxkit.records import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """One input. name: for messages. kind: nvJitLink's word: PTX, CUBIN, FATBIN, LTOIR, OBJECT or LIBRARY."""
+
+    name: str
+    kind: str
+    data: bytes = field(repr=False)
+
+
+class RefusedError(Exception):
+    """What nvJitLink refused. piece: the input at which it did, where that is known; word: its name of the failure."""
+
+    def __init__(self, word: str, log: str, piece: Piece | None = None) -> None:
+        self.word, self.log, self.piece = word, log, piece
+        super().__init__(log or word)
+
+
+def linked(pieces: Sequence[Piece], options: Sequence[str]) -> tuple[bytes, str]:
+    """The cubin and what nvJitLink remarks. Errors: `RefusedError`; `DeviceError` for options that it does not have."""
+    library = nvjitlink()
+    try:
+        handle = library.create(len(options), list(options))
+    except library.nvJitLinkError as error:
+        raise DeviceError(f"nvJitLink does not take the options {' '.join(options)}: {error}") from None
+    piece: Piece | None = None
+    try:
+        for piece in pieces:
+            library.add_data(handle, getattr(library.InputType, piece.kind), piece.data, len(piece.data), piece.name)
+        piece = None
+        library.complete(handle)
+        code = bytearray(library.get_linked_cubin_size(handle))
+        library.get_linked_cubin(handle, code)
+        return bytes(code), _log(library, handle, "info")
+    except library.nvJitLinkError as error:
+        word = str(error).partition(" ")[0]
+        raise RefusedError(word, _log(library, handle, "error") or str(error), piece) from None
+    finally:
+        library.destroy(handle)
+
+
+def _log(library: ModuleType, handle: int, kind: str) -> str:
+    size = getattr(library, f"get_{kind}_log_size")(handle)
+    buffer = bytearray(size)
+    if size:
+        getattr(library, f"get_{kind}_log")(handle, buffer)
+    return buffer.rstrip(b"\0").decode(errors="replace").strip()
