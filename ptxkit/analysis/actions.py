@@ -352,9 +352,10 @@ def _wait(operands: Operands, effect: fx.MbarrierWait) -> Action:
     target = operands.role(effect.result)
     register = operands.scope.register(target.text) if isinstance(target, Name) else "_"
     record, step = _record(operands, effect), operands.step
+    barrier = operands.shared(effect.barrier)
 
     def wait(walker: Walker) -> None:
-        answered = walker.asks_again(step)
+        answered = walker.asks_again(step, barrier(walker) if barrier else None)
         walker.set(register, int(answered))
         if answered:
             record(walker)

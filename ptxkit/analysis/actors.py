@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Set
 
+from ptxkit.analysis.program import Step
 from ptxkit.analysis.terms import Lanes, Value
 from ptxkit.analysis.trace import Event, GroupEvent, GroupTrace, Opaque
 from ptxkit.isa.effects import (
@@ -46,7 +47,8 @@ class Actor:
     """Threads `tids` with the same synchronising `events`, in order.
 
     ended: as that of their walk. guessed: how many events there were when the walk began to guess, None where it never
-    did. rank: of their CTA in its cluster.
+    did. rank: of their CTA in its cluster. tested: the arrivals, by step and visit, before which they asked for a phase
+    and did not wait.
     """
 
     tids: tuple[int, ...]
@@ -54,6 +56,7 @@ class Actor:
     ended: str
     guessed: int | None
     rank: int = 0
+    tested: Set[tuple[Step, int]] = frozenset()
 
     @property
     def warps(self) -> frozenset[int]:
@@ -88,7 +91,7 @@ def _alike(group: GroupTrace, rank: int) -> Iterator[Actor]:
         own = [_own(event, indices[0]) for event in events]
         sure = None if guessed is None else sum(event is not None for event in own[:guessed])
         tids = tuple(group.tids[index] for index in indices)
-        yield Actor(tids, tuple(event for event in own if event is not None), group.ended, sure, rank)
+        yield Actor(tids, tuple(event for event in own if event is not None), group.ended, sure, rank, group.tested)
 
 
 def _by_warp(actor: Actor, parted: Set[int]) -> Iterator[Actor]:
@@ -103,7 +106,7 @@ def _by_warp(actor: Actor, parted: Set[int]) -> Iterator[Actor]:
         kept = [synchronises(event.effect, warp=False) for event in actor.events]
         events = tuple(event for event, keep in zip(actor.events, kept, strict=True) if keep)
         sure = None if actor.guessed is None else sum(kept[: actor.guessed])
-        yield Actor(tuple(tids), events, actor.ended, sure, actor.rank)
+        yield replace(actor, tids=tuple(tids), events=events, guessed=sure)
 
 
 def _told(event: GroupEvent, index: int) -> tuple[Value | None, ...] | None:

@@ -150,7 +150,9 @@ class Objects:
         known.touched = self.now
         for _ in range(arrivals):
             if known.phase > known.observed:
-                self._exceeds(known, actor, event, place, known.last, unobserved=True)
+                # Who has asked may have been told; what it did then is not what this walk does.
+                if (event.step, event.visit) not in self._actors[actor].tested:
+                    self._exceeds(known, actor, event, place, known.last, unobserved=True)
                 known.observed = known.phase
             if known.pending == 0:
                 self._exceeds(known, actor, event, place, tuple(known.arrivals), unobserved=False)

@@ -165,6 +165,7 @@ class GroupTrace:
     """The walk of the threads `tids` (linear, ascending), which all take one path; fields as those of `Trace`.
 
     pointers: by term, the accesses where it stood: by bytes to which they are aligned, and how far it was from those.
+    tested: the arrivals, by step and visit, before which the threads asked for a phase and did not wait.
     """
 
     tids: tuple[int, ...]
@@ -173,6 +174,7 @@ class GroupTrace:
     misuses: dict[tuple[Step, str], Misuse] = field(default_factory=dict)
     misfits: dict[tuple[Step, str], Misfit] = field(default_factory=dict)
     pointers: dict[int, dict[tuple[int, int], Step]] = field(default_factory=dict)
+    tested: set[tuple[Step, int]] = field(default_factory=set)
     ended: str = "exit"
     guessed: int | None = None
     opaque: bool = False
@@ -205,6 +207,7 @@ class GroupTrace:
             misuses=dict(self.misuses),
             misfits=dict(self.misfits),
             pointers={term: dict(seen) for term, seen in self.pointers.items()},
+            tested=set(self.tested),
             guessed=guessed,
         )
 

@@ -21,7 +21,7 @@ from ptxkit.analysis.space import SharedWindow
 from ptxkit.analysis.special import SpecialRegisters
 from ptxkit.analysis.terms import Held, Lanes, Term, Terms, Value, held_among, lanes, lifted
 from ptxkit.analysis.trace import GroupTrace, Opaque, event_of
-from ptxkit.isa.effects import Control, Effect
+from ptxkit.isa.effects import Control, Effect, MbarrierArrive
 from ptxkit.records import dataclass
 from ptxkit.syntax.tree import Name, Operand
 
@@ -85,7 +85,7 @@ class Walker:
         self._newest = 0
         self._visits: dict[Block, int] = {}
         self._active: tuple[bool, ...] | None = None
-        self._asked: set[Step] = set()
+        self._asked: dict[Step, Held | None] = {}
         self._taken: dict[tuple[Step, bool], int] = {}
 
     def run(self) -> GroupTrace:
@@ -226,7 +226,8 @@ class Walker:
         other.frames = [frame.among(indices) for frame in self.frames]
         other.trace = self.trace.among(indices)
         other._first, other.taken, other._newest = self.step.index, self.taken, self._newest
-        other._visits, other._asked, other._taken = dict(self._visits), set(self._asked), dict(self._taken)
+        other._visits, other._taken = dict(self._visits), dict(self._taken)
+        other._asked = {s: None if at is None else held_among(at, indices) for s, at in self._asked.items()}
         other.meetings = list(self.meetings)
         return other
 
@@ -314,6 +315,8 @@ class Walker:
                 return
         elif unless == 1:
             return
+        if self._asked and isinstance(effect, MbarrierArrive):
+            self._went_on(fields[0])
         self.trace.events.append(event_of(self.step, self.visit, effect, fields, who))
 
     def record_opaque(self) -> None:
@@ -321,14 +324,20 @@ class Walker:
         self.trace.events.append(Opaque(self.step, self.visit))
         self.trace.opaque = True
 
-    def asks_again(self, step: Step) -> bool:
-        """Whether a wait is executed for the second time since it last answered true."""
-        again = step in self._asked
-        if again:
-            self._asked.discard(step)
-        else:
-            self._asked.add(step)
-        return again
+    def asks_again(self, step: Step, barrier: Held | None) -> bool:
+        """Whether a wait is executed for the second time since it last answered true, and the threads have not arrived
+        at the mbarrier meanwhile: then they do wait. Who arrives after the answer false goes on without waiting."""
+        if step in self._asked:
+            del self._asked[step]
+            return True
+        self._asked[step] = barrier
+        return False
+
+    def _went_on(self, barrier: Held | None) -> None:
+        """Notes an arrival at an mbarrier that the threads have asked and not waited for."""
+        for step in [step for step, asked in self._asked.items() if asked == barrier]:
+            del self._asked[step]
+            self.trace.tested.add((self.step, self.visit))
 
     def fresh(self, what: str) -> Term:
         """An unknown that belongs to this execution of the current step."""

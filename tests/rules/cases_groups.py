@@ -278,6 +278,19 @@ cp.async.ca.shared.global [%r4+8], [%rd1], 8; //! PTX304 first
 cp.async.commit_group; cp.async.wait_group 0;""",
     ),
     Case(
+        "the copies that are never closed are one group, too",
+        """cp.async.cg.shared.global [%r4], [%rd1], 16; //= first
+cp.async.cg.shared.global [%r4], [%rd1+512], 16; //! PTX304 first
+cp.async.wait_all;""",
+    ),
+    Case(
+        "a copy that is told to ignore its source writes zeros in the same place",
+        """setp.eq.u32 %p3, %r1, %r1;
+cp.async.cg.shared.global [%r4], [%rd1], 16; //= first
+cp.async.cg.shared.global [%r4], [%rd1], 16, %p3; //! PTX304 first
+cp.async.commit_group; cp.async.wait_group 0;""",
+    ),
+    Case(
         "the other half is another place",
         """cp.async.ca.shared.global [%r4], [%rd1], 8;
 cp.async.ca.shared.global [%r4+8], [%rd1], 8;
