@@ -8,7 +8,9 @@ if TYPE_CHECKING:
     from ptxkit.emulate.cta import Cta
     from ptxkit.emulate.groups import Group
     from ptxkit.emulate.machine import Machine
+    from ptxkit.emulate.mbarriers import Mbarrier
     from ptxkit.emulate.memory import Pool
+    from ptxkit.emulate.operations import Arrival, Operation
 
 
 class Order:
@@ -39,3 +41,37 @@ class Order:
     def go_on(self) -> bool:
         """Nobody can go on: let something asynchronous happen; whether there was anything."""
         return False
+
+    # ------------------------------------------------------------------------------- asynchronous operations
+
+    def proxy_fenced(
+        self, group: Group, proxy: str, space: str | None, direction: str, scope: str | None, address: Any = None
+    ) -> None:
+        """Threads execute a fence between the generic proxy and another. direction: release, acquire or both.
+
+        space: what it is restricted to, None for all. address: of the one object that it is about, or None.
+        """
+
+    def issued(self, operation: Operation) -> None:
+        """An asynchronous operation begins: behind what its threads did before, as they know it."""
+
+    def has_read(self, operation: Operation, rows: Any) -> None:
+        """Rows of an operation have read their sources, and somebody will know; before `waited` or `signals`."""
+
+    def completed(self, operation: Operation, rows: Any) -> None:
+        """Rows of an operation are complete, and somebody will know; before `waited` or `signals`."""
+
+    def waited(self, group: Group, kind: str, limits: Any, *, reads_only: bool) -> None:
+        """Threads have waited for their groups of a kind whose numbers are below the limit of each thread."""
+
+    def signals(self, operation: Operation | Arrival, barrier: Mbarrier) -> None:
+        """A complete operation tells an mbarrier: it is about to count bytes, or an arrival, in the current phase."""
+
+    def arrives(self, group: Group, index: Any, barrier: Mbarrier, order: str, scope: str) -> None:
+        """Threads (`index`) are about to arrive at an mbarrier."""
+
+    def mbarrier_completes(self, barrier: Mbarrier) -> None:
+        """The current phase of an mbarrier (`barrier.phase`) is complete."""
+
+    def observes(self, group: Group, index: Any, barrier: Mbarrier, order: str, scope: str) -> None:
+        """Threads (`index`) have seen that the phase before the current one is complete."""

@@ -50,7 +50,8 @@ def resized(values: Bits, width: int, *, signed: bool = False) -> Bits:
     if here == WIDE:
         return resized(values[:, 0], width)
     if width == 1:
-        return values != 0
+        held: Bits = values != 0
+        return held
     if width == WIDE:
         low = resized(values, 64, signed=signed)
         high = (low.view(numpy.int64) >> 63).view(numpy.uint64) if signed else numpy.zeros_like(low)
