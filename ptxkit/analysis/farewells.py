@@ -1,15 +1,15 @@
 """What makes a CTA of a cluster stay until others are done with its shared memory.
 
-Known only for clusters of two CTAs whose walks need no guess. Only what surely nobody waits for counts: an mbarrier
-that is waited for at all tells of the copies that complete on it, and what another thread signals may tell of anything.
-Source: PTX ISA, "Cluster of Cooperative Thread Arrays", "barrier.cluster", "Completion Mechanisms for Asynchronous Copy
-Operations".
+Known only for clusters of which all CTAs are walked, and without a guess. Only what surely nobody waits for counts: an
+mbarrier that is waited for at all tells of the copies that complete on it, and what another thread signals may tell of
+anything. Source: PTX ISA, "Cluster of Cooperative Thread Arrays", "barrier.cluster", "Completion Mechanisms for
+Asynchronous Copy Operations".
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 from ptxkit.analysis.clusters import CLUSTER, Reach, arrivals, reaches
@@ -22,20 +22,21 @@ from ptxkit.isa.effects import Access, Barrier, MbarrierArrive, MbarrierWait
 _RANK = 0xFF << CTA_BITS
 
 
-class Pair:
-    """A CTA, `own`, and the only other one of its cluster, `other`."""
+class Farewell:
+    """A CTA, `own`, and the `others` of its cluster."""
 
-    def __init__(self, own: World, other: World) -> None:
+    def __init__(self, own: World, others: Sequence[World]) -> None:
         self._own = own
-        self._other = other
+        self._others = others
 
     @cached_property
     def is_known(self) -> bool:
-        """Whether all threads of both are walked to their ends, without a guess."""
-        groups = [*self._own.groups, *self._other.groups]
+        """Whether all threads of all CTAs are walked to their ends, without a guess."""
+        ctas = [self._own, *self._others]
+        groups = [group for cta in ctas for group in cta.groups]
         return (
-            self._own.is_whole
-            and self._other.is_whole
+            len(ctas) == self._own.scenario.launch.cluster_size
+            and all(cta.is_whole for cta in ctas)
             and self._waiting is not None
             and not any(group.opaque or group.guessed is not None or group.ended != "exit" for group in groups)
         )
@@ -52,7 +53,8 @@ class Pair:
 
     @cached_property
     def _reaches(self) -> list[Reach]:
-        return [reach for reach in reaches(self._other) if reach.rank == self._own.scenario.rank]
+        rank = self._own.scenario.rank
+        return [reach for other in self._others for reach in reaches(other) if reach.rank == rank]
 
     @cached_property
     def _waiting(self) -> list[Thread] | None:
@@ -85,34 +87,40 @@ class Pair:
             return False
         told = self._told(signal.mbarrier)
         if isinstance(signal.event.effect, MbarrierArrive):
-            return told >= self._ordinals[(signal.thread.tid, signal.position)]
+            return told >= self._ordinals[(id(signal.thread), signal.position)]
         return told > 0
 
     @cached_property
     def _ordinals(self) -> dict[tuple[int, int], int]:
-        """Of each arrival from the other CTA, by thread and position: how many its thread has made by then."""
+        """Of each arrival from another CTA, by thread and position: how many its thread has made by then."""
         found: dict[tuple[int, int], int] = {}
         counts: dict[tuple[int, int | None], int] = {}
         for reach in sorted(self._reaches, key=lambda reach: reach.position):
             if isinstance(reach.event.effect, MbarrierArrive):
-                key = (reach.thread.tid, reach.mbarrier)
-                counts[key] = found[(reach.thread.tid, reach.position)] = counts.get(key, 0) + 1
+                key = (id(reach.thread), reach.mbarrier)
+                counts[key] = found[(id(reach.thread), reach.position)] = counts.get(key, 0) + 1
         return found
 
     def _is_answered(self, copy: Event) -> bool:
-        """Whether the other CTA may signal, after it has seen a copy complete, what this one waits for."""
+        """Whether another CTA may signal, after it has seen a copy complete, what this one waits for."""
         place = copy.barrier & ~_RANK if isinstance(copy.barrier, int) else None
-        seen = [(thread, thread.waits[place]) for thread in self._other.threads.values() if place in thread.waits]
+        heard = [signal for signal in self._reaches if self._is_heard(signal)]
         return any(
-            self._is_heard(signal)
-            and (
-                at < signal.position
-                if thread is signal.thread
-                else any(self._other.order(thread, at, signal.thread, signal.position))
-            )
-            for signal in self._reaches
-            for thread, at in seen
+            _may_follow(other, thread, thread.waits[place], signal)
+            for other in self._others
+            for thread in other.threads.values()
+            if place in thread.waits
+            for signal in heard
         )
+
+
+def _may_follow(cta: World, thread: Thread, since: int, signal: Reach) -> bool:
+    """Whether a signal may come after a position of a thread; one of a third CTA always may."""
+    if signal.thread is thread:
+        return since < signal.position
+    if signal.thread not in cta.threads.values():
+        return True
+    return any(cta.order(thread, since, signal.thread, signal.position))
 
 
 def _reads_for_another(event: Event) -> bool:

@@ -138,6 +138,16 @@ class Kernel:
         self.policy = policy
         self.program: Program = explorer.program
         self.worlds = worlds_of(explorer.explorations, self.program, explorer.budget)
+        self._made = {id(e): world for e, world in zip(explorer.explorations, self.worlds, strict=True)}
+
+    def cluster_of(self, number: int) -> list[World]:
+        """All walked CTAs of the cluster that a world is in, by rank; number: its place in `worlds`."""
+        cluster = self.explorer.explorations[number].cluster
+        for each in cluster:
+            if id(each) not in self._made:  # rules look at the first ranks alone, where nothing else is asked
+                cast = self.worlds[number].cast
+                self._made[id(each)] = world_of(each, self.program, self.explorer.budget, cast)
+        return [self._made[id(each)] for each in cluster]
 
     @cached_property
     def other_sizes(self) -> list[World]:

@@ -1,8 +1,8 @@
 """PTX612: a CTA ends while its shared memory is still accessed from the cluster.
 
 What it does
-    In a cluster of two CTAs, finds accesses to the other CTA's shared memory, and signals to its mbarriers, that this
-    CTA waits for in no way before it ends; and copies out of a CTA's own shared memory into the other one, of whose
+    In a cluster of up to eight CTAs, finds accesses to another CTA's shared memory, and signals to its mbarriers, that
+    this CTA waits for in no way before it ends; and copies out of a CTA's own shared memory into another one, of whose
     completion nothing tells the CTA that issued them.
 
 Why it matters
@@ -28,24 +28,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptxkit.analysis.clusters import polls, world_at
-from ptxkit.analysis.farewells import Pair
+from ptxkit.analysis.clusters import polls
+from ptxkit.analysis.farewells import Farewell
 from ptxkit.analysis.kernel import Kernel
 from ptxkit.analysis.program import Step
 from ptxkit.rules.finding import Finding, Observation, Rule
 
 
 def check(kernel: Kernel) -> Iterator[Observation]:
-    """Looks at both CTAs of each cluster of two."""
-    if not kernel.worlds or kernel.worlds[0].scenario.launch.cluster_size != 2 or polls(kernel.program):
+    """Looks at the first CTAs of each cluster."""
+    if not kernel.worlds or kernel.worlds[0].scenario.launch.cluster_size == 1 or polls(kernel.program):
         return
     for number, world in enumerate(kernel.worlds):
         rank = world.scenario.rank
-        other = world_at(kernel.worlds, world, 1 - rank)
-        pair = Pair(world, other) if other is not None else None
-        if pair is None or not pair.is_known:
+        farewell = Farewell(world, [other for other in kernel.cluster_of(number) if other is not world])
+        if not farewell.is_known:
             continue
-        for thread, _, event in pair.exposed():
+        for thread, _, event in farewell.exposed():
             own = thread in world.threads.values()
             yield Observation((event.step, None), number, exact=True, finding=_finding(event.step, rank, own=own))
 
