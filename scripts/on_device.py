@@ -34,6 +34,7 @@ def bench_device() -> int:
     for size in (8192, 4096):
         _gemm(torch, size)
     _gemm_of_bytes(torch, 8192)
+    _gemm_of_bytes(torch, 8192, precise=True)
     _launches(torch)
     _cold()
     return 0
@@ -116,15 +117,19 @@ def _gemm(torch: Any, size: int) -> None:
         report_work(torch, f"bf16 GEMM, {size}, B {name}", 2 * size**3, mine, rivals)
 
 
-def _gemm_of_bytes(torch: Any, size: int) -> None:
-    """e4m3, beside `torch._scaled_mm`, which sums in fp32 now and then unless it may do it fast."""
+def _gemm_of_bytes(torch: Any, size: int, *, precise: bool = False) -> None:
+    """e4m3, beside `torch._scaled_mm`, which sums in fp32 now and then unless it may do it fast.
+
+    precise: so does the kernel, and data of one sign show whether it does: bits that are lost would add up.
+    """
     from ptxkit.kernels.matmul import Matmul
 
-    a, b = (torch.randn(size, size, device="cuda").to(torch.float8_e4m3fn) for _ in range(2))
+    draw = torch.rand if precise else torch.randn
+    a, b = (draw(size, size, device="cuda").to(torch.float8_e4m3fn) for _ in range(2))
     scales = [torch.tensor([value], device="cuda") for value in (0.5, 0.25)]
     out = torch.empty(size, size, device="cuda", dtype=torch.bfloat16)
     other = torch.empty_like(out)
-    plan = Matmul(size, size, size, element="e4m3")
+    plan = Matmul(size, size, size, element="e4m3", precise=precise)
     maps = plan.maps(a.view(torch.uint8), b.view(torch.uint8).t(), out)
     mine = lambda: plan.launch(maps, *scales)  # noqa: E731
     mine()
@@ -137,7 +142,7 @@ def _gemm_of_bytes(torch: Any, size: int) -> None:
         return lambda: torch._scaled_mm(a, b.t(), **named, out=other)
 
     rivals = {"torch._scaled_mm": peer(False), "the same, fast": peer(True)}
-    report_work(torch, f"e4m3 GEMM, {size}", 2 * size**3, mine, rivals)
+    report_work(torch, f"e4m3 GEMM, {size}{', precise' if precise else ''}", 2 * size**3, mine, rivals)
 
 
 def _launches(torch: Any) -> None:

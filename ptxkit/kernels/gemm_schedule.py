@@ -8,6 +8,9 @@ in the L2 cache once: groups of `HEIGHT` rows of tiles, walked along N. And the 
 fill the device, is spread over all workers along K ("stream-K"): a worker that gets the beginning of a tile's sum hands
 on its partial sums, and the one that gets the end adds them to its own.
 
+    tiles along K    |     0     |     1     |     2     |     3     |
+    worker           |       0       |       1       |       2       |      0 hands on to 1, and 1 to 2
+
     row = (m | n << 16, k-blocks, first k-block, kind | slot << 8)
 
 k-blocks of 0 end a worker's list. slot: the number of the worker whose partial sums are handed on.

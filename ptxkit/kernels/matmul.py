@@ -19,7 +19,8 @@ import numpy as np
 from ptxkit.build import Kernel
 from ptxkit.device import ArgumentError, DeviceArray, TensorMap, to_device, use_device
 from ptxkit.device.arrays import view_of
-from ptxkit.kernels.gemm import COLUMNS, CONSUMERS, DEPTH, ELEMENTS, ROWS, STRIP, SUMS, gemm
+from ptxkit.kernels.gemm import gemm
+from ptxkit.kernels.gemm_parts import CONSUMERS, ELEMENTS, ROWS, STRIP, Form
 from ptxkit.kernels.gemm_schedule import Row, schedule, table
 
 _FLAG = np.dtype(np.uint32)
@@ -32,11 +33,12 @@ class Matmul:
     """A matrix product of one shape: (rows, depth) @ (depth, columns).
 
     element: of A and B, `bf16` or `e4m3`; C is bf16. by_columns: B is packed along N, as a (depth, columns) array is;
-    else along K, as the transpose of a (columns, depth) array. cluster: CTAs that share B. spread: whether the last
-    tiles are spread over all CTAs along K; None does it where it pays.
+    else along K, as the transpose of a (columns, depth) array is. cluster: CTAs that share B. precise: sums of e4m3 are
+    promoted to fp32, see `gemm`. spread: whether the last tiles are spread over all CTAs along K; None does it where it
+    pays.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  (all but the shape are by name, and have defaults)
         self,
         rows: int,
         columns: int,
@@ -45,32 +47,32 @@ class Matmul:
         element: str = "bf16",
         by_columns: bool = False,
         cluster: int = 2,
+        precise: bool = False,
         spread: bool | None = None,
     ) -> None:
         self.shape = rows, columns, depth
-        self.element, self.by_columns, self.cluster = element, by_columns, cluster
-        self.kernel: Kernel = _kernel(element, cluster, by_columns)
+        self.kernel: Kernel = _kernel(element, cluster, by_columns, precise)
+        self.form = Form(element, cluster, by_columns, precise)
         self.spread = spread
 
     def rows_of(self, workers: int) -> list[list[Row]]:
         """The schedule for so many workers, each of `cluster` CTAs."""
         rows, columns, depth = self.shape
-        size = ELEMENTS[self.element].size()
-        down, across = -(-rows // (ROWS * self.cluster)), -(-columns // COLUMNS)
-        return schedule(down, across, -(-depth * size // DEPTH), workers, spread=self.spread)
+        down, across = -(-rows // (ROWS * self.form.cluster)), -(-columns // self.form.columns)
+        return schedule(down, across, -(-depth // self.form.depth), workers, spread=self.spread)
 
     @cached_property
     def workers(self) -> int:
         """As many as the device has room for: a CTA fills a multiprocessor."""
-        return int(use_device().properties.multiprocessor_count) // self.cluster
+        return int(use_device().properties.multiprocessor_count) // self.form.cluster
 
     @cached_property
     def _memory(self) -> tuple[DeviceArray, DeviceArray, DeviceArray]:
         """The schedule, the room for partial sums, and the flags, which the kernel leaves as they were."""
         lists = self.rows_of(self.workers)
-        warps = self.workers * self.cluster * CONSUMERS
+        warps = self.workers * self.form.cluster * CONSUMERS
         whole = all(row.kind == 0 for rows in lists for row in rows)
-        parts = DeviceArray((1 if whole else warps * 32 * SUMS,), _SUM)
+        parts = DeviceArray((1 if whole else warps * 32 * self.form.sums,), _SUM)
         return to_device(table(lists).reshape(-1)), parts, to_device(np.zeros(warps, _FLAG))
 
     def maps(self, a: Any, b: Any, out: Any) -> tuple[TensorMap, TensorMap, TensorMap]:
@@ -79,14 +81,11 @@ class Matmul:
         for name, array, wanted in (("a", a, (rows, depth)), ("b", b, (depth, columns)), ("out", out, (rows, columns))):
             if tuple(array.shape) != wanted:
                 raise ArgumentError(f"{name} has the shape {wanted}, not {tuple(array.shape)}")
-        word = ELEMENTS[self.element].word
-        along = DEPTH // ELEMENTS[self.element].size()
-        boxes = (along, STRIP) if self.by_columns else (along, COLUMNS // self.cluster)
+        word, along, by_columns = ELEMENTS[self.form.element].word, self.form.depth, self.form.by_columns
+        boxes = (along, STRIP if by_columns else self.form.share)
         return (
             TensorMap.tiled(a, box=(along, ROWS), element=word, swizzle=128, l2_promotion=PROMOTION),
-            TensorMap.tiled(
-                b if self.by_columns else b.T, box=boxes, element=word, swizzle=128, l2_promotion=PROMOTION
-            ),
+            TensorMap.tiled(b if by_columns else b.T, box=boxes, element=word, swizzle=128, l2_promotion=PROMOTION),
             TensorMap.tiled(out, box=(STRIP, 16), element="bf16", swizzle=128, l2_promotion=PROMOTION),
         )
 
@@ -100,15 +99,15 @@ class Matmul:
     def launch(self, maps: tuple[TensorMap, ...], *scales: Any, stream: Any = None) -> None:
         """The same with maps that are made already: they cost more than the launch."""
         chosen = _current_stream(maps[-1].array) if stream is None else stream
-        self.kernel.launch(chosen, grid=self.workers * self.cluster)(*maps, *self._memory, *scales)
+        self.kernel.launch(chosen, grid=self.workers * self.form.cluster)(*maps, *self._memory, *scales)
 
 
-def matmul(a: Any, b: Any, out: Any, *scales: Any, stream: Any = None) -> None:
+def matmul(a: Any, b: Any, out: Any, *scales: Any, precise: bool = False, stream: Any = None) -> None:
     """`out = a @ b`, both bf16, or with two scales e4m3 as bytes: see `Matmul`. A plan is kept for each shape."""
     (rows, depth), (_, columns) = a.shape, b.shape
     view = view_of(b, "b is a matrix in device memory")
     by_columns = view.strides[1] == view.size and columns > 1
-    plan = _plan(rows, columns, depth, "e4m3" if scales else "bf16", by_columns)
+    plan = _plan(rows, columns, depth, "e4m3" if scales else "bf16", by_columns, precise)
     plan(a, b, out, *scales, stream=stream)
 
 
@@ -120,10 +119,10 @@ def _current_stream(array: Any) -> Any:
 
 
 @cache
-def _kernel(element: str, cluster: int, by_columns: bool) -> Kernel:
-    return gemm(element, cluster=cluster, by_columns=by_columns)
+def _kernel(element: str, cluster: int, by_columns: bool, precise: bool) -> Kernel:
+    return gemm(element, cluster=cluster, by_columns=by_columns, precise=precise)
 
 
 @cache
-def _plan(rows: int, columns: int, depth: int, element: str, by_columns: bool) -> Matmul:
-    return Matmul(rows, columns, depth, element=element, by_columns=by_columns)
+def _plan(rows: int, columns: int, depth: int, element: str, by_columns: bool, precise: bool) -> Matmul:
+    return Matmul(rows, columns, depth, element=element, by_columns=by_columns, precise=precise)

@@ -62,3 +62,15 @@ def test_e4m3_products_are_scaled() -> None:
         scales = torch.tensor([0.5], device="cuda"), torch.tensor([0.25], device="cuda")
         matmul(a.view(torch.uint8), b.view(torch.uint8).t(), out, *scales)
         compare(out, 0.125 * (a.float() @ b.float().t()))
+
+
+@pytest.mark.device
+def test_precise_sums_of_e4m3_lose_nothing_where_all_have_one_sign() -> None:
+    torch = pytest.importorskip("torch")
+    for rows, columns, depth in [(128, 128, 640), (1000, 784, 528), (2048, 1920, 8192)]:
+        a = torch.rand(rows, depth, device="cuda").to(torch.float8_e4m3fn)
+        b = torch.rand(columns, depth, device="cuda").to(torch.float8_e4m3fn)
+        out = torch.empty(rows, columns, device="cuda", dtype=torch.bfloat16)
+        scales = torch.tensor([0.5], device="cuda"), torch.tensor([0.25], device="cuda")
+        matmul(a.view(torch.uint8), b.view(torch.uint8).t(), out, *scales, precise=True)
+        compare(out, 0.125 * (a.float() @ b.float().t()))

@@ -11,9 +11,10 @@ from ptxkit import Severity
 from ptxkit.build import BuildValueError, Kernel, VerificationError, verify_assembled
 from ptxkit.device import ArgumentError
 from ptxkit.kernels import gemm
-from ptxkit.kernels.gemm import THREADS
+from ptxkit.kernels.gemm_parts import THREADS
 from ptxkit.kernels.matmul import Matmul
-from tests.build.support import opcodes, ptxas
+from ptxkit.syntax.tree import Integer
+from tests.build.support import instructions, opcodes, ptxas
 from tests.kernels.removal import positions, without
 
 VARIANTS = [
@@ -23,6 +24,8 @@ VARIANTS = [
     {"by_columns": True, "cluster": 1},
     {"element": "e4m3"},
     {"element": "e4m3", "cluster": 1},
+    {"element": "e4m3", "precise": True},
+    {"element": "e4m3", "precise": True, "cluster": 1},
 ]
 
 
@@ -77,6 +80,16 @@ def test_the_tensor_cores_get_four_multiplications_a_k_block() -> None:
     assert kernel.threads == (THREADS, 1, 1)
 
 
+def test_precise_sums_begin_anew_in_each_k_block() -> None:
+    kernel = gemm("e4m3", precise=True)
+    found = [each for each in instructions(kernel.module()) if each.opcode.startswith("wgmma.mma_async")]
+    accumulates = [each.operands[3] for each in found]
+    anew = [Integer(value, str(value)) for value in (0, 1, 1, 1)]
+    assert accumulates == anew * 3  # two blocks with a store, and those of the loop
+    sums = opcodes(kernel.module()).count("add.f32")
+    assert sums == 64 * (2 + 1)  # of the second block, of the loop, and of what another CTA hands on
+
+
 def test_what_the_hardware_cannot_multiply_is_refused() -> None:
     with pytest.raises(BuildValueError, match="bf16 or e4m3, not 'f16'"):
         gemm("f16")
@@ -84,6 +97,8 @@ def test_what_the_hardware_cannot_multiply_is_refused() -> None:
         gemm(cluster=3)
     with pytest.raises(BuildValueError, match="only along K"):
         gemm("e4m3", by_columns=True)
+    with pytest.raises(BuildValueError, match="precise is for e4m3"):
+        gemm("bf16", precise=True)
 
 
 class _Matrix:

@@ -1,0 +1,123 @@
+"""What the producer and the consumers of the GEMM share: sizes, the row of the schedule at hand, mbarriers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from ptxkit.build import Barrier, Global, Kernel, Register, Shared, b8, bf16, u8, u32
+from ptxkit.build.types import Scalar
+from ptxkit.records import dataclass
+
+ROWS, COLUMNS = 128, 256
+"""Of a CTA's tile."""
+PRECISE_COLUMNS = 128
+"""Of a tile whose sums are promoted: they take twice the registers."""
+DEPTH = 128
+"""Bytes of K in a k-block: as much as the swizzle spans."""
+STAGES, PRECISE_STAGES = 4, 6
+PRODUCERS, CONSUMERS = 4, 8
+"""Warps of each role."""
+THREADS = 32 * (PRODUCERS + CONSUMERS)
+STRIP = 64
+"""Columns of C that are stored at once: 128 bytes."""
+CLUSTERS = (1, 2)
+ELEMENTS: dict[str, type[Scalar]] = {"bf16": bf16, "e4m3": u8}
+"""Types of A and B, and how tensor maps call them."""
+OF_A = ROWS * DEPTH
+"""Bytes of A in a stage."""
+BOX = 16 * 2 * STRIP
+"""Bytes of a staging box: 16 rows of C."""
+GROUP = 64 * DEPTH
+"""Bytes of A that a consumer warpgroup multiplies."""
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """Which GEMM it is. element: of A and B. cluster: CTAs that share B. by_columns: B is [K, N].
+
+    precise: the sums of each k-block are added to others in fp32.
+    """
+
+    element: str
+    cluster: int
+    by_columns: bool
+    precise: bool
+
+    @property
+    def columns(self) -> int:
+        """Of a CTA's tile."""
+        return PRECISE_COLUMNS if self.precise else COLUMNS
+
+    @property
+    def stages(self) -> int:
+        """As many as shared memory has room for."""
+        return PRECISE_STAGES if self.precise else STAGES
+
+    @property
+    def stage_bytes(self) -> int:
+        """Of a stage: A and B."""
+        return OF_A + self.columns * DEPTH
+
+    @property
+    def share(self) -> int:
+        """Columns of B that a CTA of the cluster brings to all."""
+        return self.columns // self.cluster
+
+    @property
+    def depth(self) -> int:
+        """Elements of K in a k-block."""
+        return DEPTH // ELEMENTS[self.element].size()
+
+    @property
+    def sums(self) -> int:
+        """Of a consumer's thread."""
+        return self.columns // 2
+
+
+@dataclass(frozen=True, slots=True)
+class Gemm:
+    """What the parts of the kernel share. rank: of the CTA in its cluster. warp: uniform."""
+
+    k: Kernel
+    form: Form
+    rank: Register[u32] | int
+    warp: Register[u32]
+    memory: Shared[b8]
+    full: Barrier
+    empty: Barrier
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A row of the schedule."""
+
+    place: Register[u32]
+    blocks: Register[u32]
+    first: Register[u32]
+    kind: Register[u32]
+
+    def row(self, gemm: Gemm) -> Register[u32]:
+        """The first row of the CTA's tile."""
+        m = self.place & 0xFFFF
+        return (m * gemm.form.cluster + gemm.rank) * ROWS
+
+    def column(self, gemm: Gemm) -> Register[u32]:
+        """The first column of the tile."""
+        return (self.place >> 16) * gemm.form.columns
+
+
+@contextmanager
+def each_item(gemm: Gemm, items: Global[u32]) -> Iterator[Item]:
+    """The worker's rows of the schedule, one after another; the next one is fetched while this one is at work."""
+    k, cluster = gemm.k, gemm.form.cluster
+    worker, step = (k.clusterid.x, k.nctaid.x // cluster) if cluster > 1 else (k.ctaid.x, k.nctaid.x)
+    index = k.variable(u32, worker * 4, multiple=4)
+    words = [k.variable(u32, word) for word in k.ld_nc_v4(items[index])]
+    with k.while_(lambda: words[1] != 0):
+        index.set(index + step * 4)
+        following = k.ld_nc_v4(items[index])
+        place, blocks, first, kind = words
+        yield Item(place, blocks, first, kind)
+        for word, value in zip(words, following, strict=True):
+            word.set(value)
