@@ -12,7 +12,7 @@ from ptxkit.records import dataclass
 MAX_STEPS = 30_000
 #: A walk also ends as `budget` when it has been through its loops this often and finds nothing new: so many steps, and
 #: so many times the instructions it has seen.
-STALLED_STEPS, STALLED_ROUNDS = 1_500, 12
+STALLED_STEPS, STALLED_ROUNDS = 8_000, 12
 #: Depth of calls that are followed.
 MAX_CALLS = 16
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
+from fractions import Fraction
 from math import gcd
 from typing import TypeAlias
 
@@ -29,6 +30,12 @@ class Entry:
     size: Value | None
     expected: bool
     arrives: bool = False
+
+    @property
+    def size_is_in_map(self) -> bool:
+        """Whether it is a copy of a box, whose size a tensor map holds."""
+        effect = self.event.effect
+        return isinstance(effect, MbarrierComplete) and effect.size is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +66,11 @@ class Round:
         """Copies whose size is not a number, by what it depends on."""
         found = Counter(entry.size for entry in self.entries if not entry.expected and isinstance(entry.size, Term))
         return tuple(sorted(found.items(), key=lambda item: item[0].identity))
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether all its copies bring bytes that are a number, or boxes, of which none is empty."""
+        return all(entry.size_is_in_map for entry in self.entries if not isinstance(entry.size, int))
 
     @property
     def is_even(self) -> bool | None:
@@ -159,3 +171,64 @@ def odd_ones(ledgers: Iterable[Ledger], copies_follow: bool) -> Iterator[tuple[R
             for size, round_ in seen:
                 if size != usual:
                     yield round_, round_.plain + usual * (round_.boxes[0][1] // boxes[0][1])
+
+
+def at_odds(wholes: Iterable[Round]) -> tuple[Round, int | None] | None:
+    """Of what is announced and copied on several objects in a whole kernel: one that cannot be even, whatever boxes the
+    tensor maps describe, if the others are; with the bytes that it should announce, where they tell.
+
+    Each object is an equation, so many bytes for so many boxes. What most objects agree on is taken for granted first.
+    """
+    by_lot: dict[tuple[Boxes, Fraction], list[Round]] = defaultdict(list)
+    for whole in wholes:
+        if whole.boxes and whole.announced and whole.is_counted:
+            lots = gcd(*(count for _, count in whole.boxes))
+            lot = tuple((box, count // lots) for box, count in whole.boxes)
+            by_lot[(lot, Fraction(whole.announced - whole.plain, lots))].append(whole)
+    known = _Equations()
+    for (lot, announced), rounds in sorted(by_lot.items(), key=lambda item: -len(item[1])):
+        due = known.due(dict(lot))
+        if due is not None and due != announced:
+            whole = rounds[0]
+            usual = whole.plain + due * whole.boxes[0][1] / lot[0][1]
+            return whole, int(usual) if usual.denominator == 1 and usual > 0 else None
+        if due is None and not known.add(dict(lot), announced):
+            return rounds[0], None
+    return None
+
+
+class _Equations:
+    """Sums of boxes and their bytes, solved as far as they go: each unknown of `solved` stands in no other sum."""
+
+    def __init__(self) -> None:
+        self.solved: dict[Term, tuple[dict[Term, Fraction], Fraction]] = {}
+
+    def _reduced(self, boxes: dict[Term, int]) -> tuple[dict[Term, Fraction], Fraction]:
+        """A sum without the unknowns that are solved, and the bytes of those."""
+        left: dict[Term, Fraction] = defaultdict(Fraction)
+        found = Fraction(0)
+        for box, count in boxes.items():
+            others, constant = self.solved.get(box, ({box: Fraction(1)}, Fraction(0)))
+            found += count * constant
+            for other, factor in others.items():
+                left[other] += count * factor
+        return {box: factor for box, factor in left.items() if factor}, found
+
+    def due(self, boxes: dict[Term, int]) -> Fraction | None:
+        """The bytes of some boxes; None where they are not known."""
+        left, found = self._reduced(boxes)
+        return None if left else found
+
+    def add(self, boxes: dict[Term, int], total: Fraction) -> bool:
+        """Takes a sum for granted; whether all boxes may still hold something."""
+        left, found = self._reduced(boxes)
+        box, factor = left.popitem()
+        solution = {other: -share / factor for other, share in left.items()}
+        constant = (total - found) / factor
+        for each, (others, bytes_) in self.solved.items():
+            share = others.pop(box, Fraction(0))
+            for other, more in solution.items():
+                others[other] = others.get(other, Fraction(0)) + share * more
+            self.solved[each] = ({o: f for o, f in others.items() if f}, bytes_ + share * constant)
+        self.solved[box] = (solution, constant)
+        return all(others or bytes_ > 0 for others, bytes_ in self.solved.values())

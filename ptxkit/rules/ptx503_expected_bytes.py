@@ -23,7 +23,7 @@ ISA section
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from ptxkit.analysis.announcements import Late, late_announcements
 from ptxkit.analysis.cluster_bytes import Imbalance, imbalances
@@ -33,7 +33,7 @@ from ptxkit.analysis.objects import MAX_BYTES
 from ptxkit.analysis.program import Step
 from ptxkit.analysis.thread import Thread
 from ptxkit.analysis.trace import Event
-from ptxkit.analysis.transactions import Ledger, Round, ledgers_of, odd_ones
+from ptxkit.analysis.transactions import Entry, Ledger, Round, at_odds, ledgers_of, odd_ones
 from ptxkit.isa.effects import MbarrierArrive, MbarrierComplete, MbarrierExpect, MbarrierTrack, MbarrierWait
 from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
 from ptxkit.rules.mbarriers import initialisations, is_murky, object_of
@@ -60,6 +60,7 @@ def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
             for address, ledger in mine.items():
                 by_object[address].append(ledger)
             yield from _same_boxes(number, thread, mine.values())
+        yield from _at_odds(number, world, by_object)
         for address, ledgers in by_object.items():
             if len(ledgers) == 1:
                 yield from _one_thread(number, world, ledgers[0])
@@ -162,14 +163,39 @@ def _same_boxes(number: int, thread: Thread, ledgers: Iterable[Ledger]) -> Itera
             yield Observation((finding.primary, None), number, thread.trace.is_sure(), finding)
 
 
-def _odd(round_: Round, usual: int) -> Finding:
+def _at_odds(number: int, world: World, by_object: Mapping[int, list[Ledger]]) -> Iterator[Observation]:
+    """Over a whole kernel, each object gets what is announced; no boxes may make that true of all of them."""
+    if not any(entry.size_is_in_map for ledgers in by_object.values() for each in ledgers for entry in each.entries):
+        return
+    everyone = world.everyone(MbarrierArrive, MbarrierComplete, MbarrierExpect) or []
+    found: dict[int, list[Entry]] = defaultdict(list)
+    for thread in everyone:
+        if thread.trace.ended != "exit":
+            return
+        for address, ledger in ledgers_of(thread.trace, object_of).items():
+            found[address].extend(ledger.entries)
+    odd = at_odds(Round(tuple(entries)) for entries in found.values())
+    if odd is not None:
+        finding = _odd(*odd)
+        sure = all(thread.trace.is_sure() for thread in everyone)
+        yield Observation((finding.primary, None), number, sure, finding, len(everyone))
+
+
+def _odd(round_: Round, usual: int | None) -> Finding:
     expects = [entry.event.step for entry in round_.entries if entry.expected]
     copies = dict.fromkeys(entry.event.step for entry in round_.entries if not entry.expected)
     return Finding(
         primary=expects[-1],
-        message=f"expects {round_.announced} bytes, but copies by the same tensor maps are given {usual} elsewhere",
+        message=(
+            f"expects {round_.announced} bytes, but copies by the same tensor maps are given "
+            f"{'others' if usual is None else usual} elsewhere"
+        ),
         labels=tuple((step, "completes here") for step in copies),
-        help=f"expect {usual} bytes, in all the announcements of this phase together",
+        help=(
+            "expect the bytes of all boxes that are copied"
+            if usual is None
+            else f"expect {usual} bytes, in all the announcements for these copies together"
+        ),
         properties={"expected": round_.announced, "usual": usual},
     )
 

@@ -261,7 +261,7 @@ ROUNDS = """.reg .b32 %n; ld.param.u32 %n, [n]; mov.u32 %r1, 0; more: add.u32 %r
 setp.lt.u32 %p1, %r1, %n; @%p1 bra more;"""
 
 
-@pytest.mark.parametrize(("work", "samples"), [("add.u32 %r2, %r2, 1;" * 300, [*SAMPLES, FEW]), ("", [*SAMPLES])])
+@pytest.mark.parametrize(("work", "samples"), [("add.u32 %r2, %r2, 1;" * 900, [*SAMPLES, FEW]), ("", [*SAMPLES])])
 def test_few_rounds_of_a_cluster_are_walked_where_no_others_come_to_their_end(work: str, samples: list[int]) -> None:
     bounds = ".reqntid 32\n.reqnctapercluster 2, 1, 1"
     body = ROUNDS.format(work=work.replace("add", "cp.async.commit_group; add", 1))

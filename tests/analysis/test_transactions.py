@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ptxkit.analysis.transactions import Ledger, ledgers_of, odd_ones
+from ptxkit.analysis.transactions import Ledger, Round, at_odds, ledgers_of, odd_ones
 from ptxkit.records import replace
 from ptxkit.rules.mbarriers import object_of
 from ptxkit.syntax.tree import Instruction, Module
@@ -110,6 +110,36 @@ def test_twice_the_boxes_may_be_twice_the_bytes() -> None:
     box = BOX.format("%rd2")
     body = arrive(2048) + box + arrive(2048) + box + arrive(4096) + box + box
     assert list(odd_ones(ledgers(body), copies_follow=True)) == []
+
+
+SECOND = BOX.replace("[%r5]", "[%r5+8]")
+
+
+def odds(body: str) -> tuple[int | None, int | None] | None:
+    """Bytes announced and due of an object that is at odds with the other, over the whole walk."""
+    found = at_odds(Round(tuple(ledger.entries)) for ledger in ledgers(body))
+    return None if found is None else (found[0].announced, found[1])
+
+
+def test_over_a_whole_kernel_one_box_has_one_size() -> None:
+    one, other = BOX.format("%rd2"), SECOND.format("%rd2")
+    assert odds(arrive(2048) + one + arrive(2048) + one + arrive(1024, 8) + other) == (1024, 2048)
+    assert odds(arrive(2048) + one + arrive(2048) + one + arrive(2048, 8) + other) is None
+
+
+def test_boxes_of_two_maps_are_told_apart_by_more_than_one_sum() -> None:
+    copies, others = BOX.format("%rd2") + BOX.format("%rd1"), SECOND.format("%rd2") + SECOND.format("%rd1")
+    assert odds(arrive(3072) + copies + arrive(5120, 8) + others + SECOND.format("%rd1")) is None
+    # Then the boxes of one map would be empty.
+    assert odds(arrive(3072) + copies + arrive(3072, 8) + others + SECOND.format("%rd1")) == (3072, None)
+    assert odds(arrive(3072) + copies + arrive(2048, 8) + SECOND.format("%rd1")) is None
+    assert odds(arrive(3072) + copies + arrive(4096, 8) + SECOND.format("%rd1")) == (4096, None)
+
+
+def test_bytes_that_are_numbers_are_taken_off_first() -> None:
+    one, other = BOX.format("%rd2"), SECOND.format("%rd2")
+    assert odds(arrive(2112) + one + fill(64) + arrive(2048, 8) + other) is None
+    assert odds(arrive(2048) + one + fill(64) + arrive(2048, 8) + other) is not None
 
 
 def test_a_walk_that_was_cut_short_keeps_its_whole_phases_only() -> None:
