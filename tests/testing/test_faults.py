@@ -111,6 +111,27 @@ def test_what_a_barrier_hands_over_names_the_rule() -> None:
     assert [each.rules for each in made("delete-barrier")] == [("MB3",), ("PX15",)]
 
 
+def test_a_parity_that_a_register_only_carries_is_constant_already() -> None:
+    wait = "mbarrier.try_wait.parity.shared::cta.b64 %done, [bar], {};"
+    assert wait.format(0) in KERNEL
+    carried = KERNEL.replace("wait:", "mov.u32 %carried, 0; wait:").replace(wait.format(0), wait.format("%carried"))
+    # It holds something else behind the wait, as a register does that asm statements share.
+    later = "ld.shared.u32 %carried, [%s]; ld.shared"
+    carried = carried.replace(".reg .pred", ".reg .b32 %carried; .reg .pred", 1).replace("ld.shared", later, 1)
+    assert made("constant-parity", carried) == []
+    turned = carried.replace(wait.format("%carried"), "xor.b32 %carried, %carried, 1; " + wait.format("%carried"))
+    assert len(made("constant-parity", turned)) == 1
+
+
+def test_bytes_of_boxes_are_halved_only_where_nothing_else_tells_of_them() -> None:
+    box = "cp.async.bulk.tensor.1d.shared::cta.global.mbarrier::complete_tx::bytes [tile], [%box, {%zero}], [bar];"
+    expect = "@%first mbarrier.arrive.expect_tx.shared::cta.b64 _, [bar], 1024;"
+    assert expect in KERNEL
+    text = KERNEL.replace(expect, f"{expect} .reg .b64 %box; .reg .b32 %zero; {box}")
+    assert [each.rules for each in made("harmless: expect-half", text)] == [()]
+    assert made("expect-half", text.replace(expect, f"{expect} {expect}")) == []
+
+
 def test_the_same_seed_chooses_the_same() -> None:
     found = [mutant for kernel in CLEAN[:6] for mutant in mutants(kernel)]
     assert chosen(found, 3, 0.5, 7) == chosen(found, 3, 0.5, 7)

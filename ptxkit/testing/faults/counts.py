@@ -111,12 +111,14 @@ def _expected(change: Callable[[int], int], boxes: tuple[str, ...] | None) -> Se
     """The bytes that a phase waits for are others. change: from the right number, 0 where it is not known.
 
     boxes: the rules broken where the bytes of a tensor copy, which the map decides, count among them; None: leave out.
+    Left out, too, where other announcements are left as they are: the same map may stand behind them.
     """
 
     def search(reading: Reading) -> Iterator[Change | None]:
         unknown = any(each.size is None for _, each in reading.having(MbarrierComplete))
-        for step, role, given in _expectations(reading):
-            if not unknown or boxes is not None:
+        found = list(_expectations(reading))
+        for step, role, given in found:
+            if not unknown or (boxes is not None and len(found) == 1):
                 yield with_number(reading, step, role, change(given or 0), boxes if unknown else None)
 
     return search

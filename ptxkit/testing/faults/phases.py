@@ -32,7 +32,9 @@ def _constant_parity(reading: Reading) -> Iterator[Change | None]:
 
 
 def _changes(reading: Reading, step: Step, name: str) -> bool:
-    """Whether a register has more than one value in the course of a thread: some writer comes to itself again."""
+    """Whether a register has more than one value there in the course of a thread: some writer comes to itself again."""
+    if reading.is_always_constant(step, name):
+        return False
     for writer in reading.origins(step, [name]):
         reads = read_names(writer)
         if set(written(writer)) & set(reads) or any(len(reading.writers(writer, read)) > 1 for read in reads):

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from typing import TypeVar
 
+from ptxkit.analysis.definitions import Definitions
 from ptxkit.analysis.program import Program, Step, flatten
 from ptxkit.isa.effects import (
     Access,
@@ -29,6 +30,7 @@ from ptxkit.syntax.tree import (
     Block,
     Body,
     Declaration,
+    Integer,
     Module,
     Name,
     Not,
@@ -159,6 +161,18 @@ class Reading:
     def writers(self, step: Step, name: str) -> list[Step]:
         """The instructions that write the register which a name means at a step."""
         return self._definitions.get(step.scope.register(name), [])
+
+    @cached_property
+    def _reaching(self) -> Definitions:
+        return Definitions(self.program)
+
+    def is_always_constant(self, step: Step, name: str) -> bool:
+        """Whether one instruction alone gives a register the value it has at a step, and moves a constant there."""
+        found = self._reaching.before(step, step.scope.register(name))
+        last = next(iter(found), None)
+        if last is None or len(found) > 1 or last.instruction.guard is not None:
+            return False
+        return len(last.instruction.operands) == 2 and isinstance(last.instruction.operands[1], Integer)
 
     def origins(self, step: Step, names: Iterable[str]) -> Iterator[Step]:
         """Instructions whose results go into registers read at a step, nearest first, through computations alone."""
