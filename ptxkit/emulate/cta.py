@@ -182,7 +182,8 @@ class Cta:
                 self.resume(group.split(Lanes(group.lanes.index[group.lanes.index >> 5 == warp], self.threads), pc))
             return
         except Fault as fault:
-            fault.place, fault.cta = (group.activation.code, pc), self
+            if fault.place is None:
+                fault.place, fault.cta = (group.activation.code, pc), self
             raise
         finally:
             self.instructions += steps * count
@@ -267,6 +268,8 @@ class Cta:
     def _end(self, lanes: Lanes) -> None:
         """Threads that end count as there at each barrier that waits for all, and at their warps' meetings."""
         self.alive[lanes.index] = False
+        if not self.alive.any():
+            self.machine.asynchrony.cta_ends(self)
         for barrier in list(self.barriers.values()):
             barrier.left()
         for meeting in list(self.meetings.values()):

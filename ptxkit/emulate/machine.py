@@ -12,8 +12,10 @@ from typing import Any
 
 import numpy
 
+from ptxkit.emulate.asynchrony import Asynchrony
 from ptxkit.emulate.cta import Cta
 from ptxkit.emulate.faults import BudgetError, Fault, Finding, Report, Witness
+from ptxkit.emulate.mbarriers import Mbarrier
 from ptxkit.emulate.memory import Pool
 from ptxkit.emulate.order import Order
 from ptxkit.emulate.program import Program
@@ -47,6 +49,7 @@ class Cluster:
         self.span = machine.program.shared.end
         self.stride = -(-self.span // 128) * 128
         self.pool = Pool(self.stride * self.size, "shared")
+        self.mbarriers: dict[int, Mbarrier] = {}
         self.ctas = [Cta(machine, self, self._ctaid(launch, rank), rank) for rank in range(self.size)]
 
     def _ctaid(self, launch: Launch, rank: int) -> Three:
@@ -70,6 +73,7 @@ class Machine:
         self.deadline = float("inf")
         self.clusters: list[Cluster] = []
         order.machine = self
+        self.asynchrony = Asynchrony(self)
 
     @property
     def clock(self) -> int:
@@ -107,12 +111,13 @@ class Machine:
                     done = cta.run() or done
                 if all(cta.is_over for cta in cluster.ctas):
                     self._end(cluster)
+            self.asynchrony.progress()
             following = next(waiting, None)
             if following is not None:
                 self.clusters.append(following)
             elif not self.clusters:
                 return
-            elif not done and not self.order.go_on():
+            elif not done and not self.asynchrony.go_on() and not self.order.go_on():
                 self._deadlock()
                 return
 
@@ -127,6 +132,7 @@ class Machine:
 
     def _end(self, cluster: Cluster) -> None:
         self.clusters.remove(cluster)
+        self.asynchrony.cluster_ends(cluster)
         for cta in cluster.ctas:
             for code in self.program.codes:
                 code.forget(cta)
@@ -168,4 +174,4 @@ class Machine:
                     message = f"nobody can go on: {who} of CTA {cta.ctaid} wait for {on.describe(group)}"
                     text = group.activation.code.instructions[group.pc].opcode
                     witness = Witness(text, self.line_of(offset), self.thread_of(int(threads[0])), cta.ctaid)
-                    self.report.add(Finding("PTX601", message, witness.line, offset, (witness,)))
+                    self.report.add(Finding(getattr(on, "code", "PTX601"), message, witness.line, offset, (witness,)))

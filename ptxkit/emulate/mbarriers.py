@@ -6,7 +6,6 @@ Source: PTX ISA, "Parallel Synchronization and Communication Instructions: mbarr
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy
@@ -54,7 +53,6 @@ class Mbarrier(Waitable):
         "phase",
         "place",
         "polls",
-        "version",
     )
 
     def __init__(self, cta: Cta, place: int, count: int) -> None:
@@ -62,7 +60,7 @@ class Mbarrier(Waitable):
         self.cta, self.place = cta, place
         self.offset = place - cta.rank * cta.cluster.stride
         self.count = self.pending = count
-        self.bytes = self.phase = self.observed = self.version = 0
+        self.bytes = self.phase = self.observed = 0
         self.arrived = self.expected = self.brought = 0
         self.is_live = True
         self.polls: dict[Cta, Any] = {}
@@ -161,12 +159,12 @@ class Mbarrier(Waitable):
         self.observed = self.phase
 
     def asks_in_vain(self, group: Group, index: Any) -> bool:
-        """Note that threads were told `not yet`; whether nothing has changed since they were told so before."""
+        """Note that threads were told `not yet`; whether they were told so of this phase before."""
         polls = self.polls.get(group.cta)
         if polls is None:
             polls = self.polls[group.cta] = numpy.full(group.cta.threads, _NEVER, numpy.int64)
-        again = bool((polls[index] == self.version).all())
-        polls[index] = self.version
+        again = bool((polls[index] == self.phase).all())
+        polls[index] = self.phase
         return again
 
     def forget_polls(self) -> None:
@@ -185,9 +183,8 @@ class Mbarrier(Waitable):
             self.phase += 1
             self.pending = self.count
             self.arrived = self.expected = self.brought = 0
-        self.version += 1
+            self.wake()
         self._show()
-        self.wake()
 
     def _show(self) -> None:
         """Put its state into memory: opaque to the program, and there."""
@@ -205,7 +202,7 @@ class Mbarrier(Waitable):
         """Of the rule that a wait for ever breaks."""
         return "PTX504" if self.pending else "PTX503"
 
-    def describe(self, group: Group) -> str:
+    def describe(self, group: Group) -> str:  # noqa: ARG002 (as of other waitables)
         """What its phase still awaits."""
         seen = self.count - self.pending
         text = f"phase {self.phase} of {self.name}: {self.count} arrivals expected, {seen} seen"
@@ -217,8 +214,3 @@ class Mbarrier(Waitable):
 def pending_of(tokens: Any) -> Any:
     """The pending arrivals in state tokens."""
     return (tokens & numpy.uint64(MOST_ARRIVALS)).astype(numpy.uint32)
-
-
-def live(found: Iterable[Mbarrier]) -> list[Mbarrier]:
-    """Those that are alive."""
-    return [each for each in found if each.is_live]

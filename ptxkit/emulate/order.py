@@ -67,6 +67,9 @@ class Order:
     def signals(self, operation: Operation | Arrival, barrier: Mbarrier) -> None:
         """A complete operation tells an mbarrier: it is about to count bytes, or an arrival, in the current phase."""
 
+    def mbarrier_begins(self, group: Group, thread: int, barrier: Mbarrier) -> None:
+        """A thread has initialised an mbarrier."""
+
     def arrives(self, group: Group, index: Any, barrier: Mbarrier, order: str, scope: str) -> None:
         """Threads (`index`) are about to arrive at an mbarrier."""
 

@@ -1,0 +1,290 @@
+"""Asynchronous operations of a launch: when they happen, and who is told.
+
+The policy says when an operation reads and writes: at once (`eager`), not before somebody waits for it (`late`), one
+half each (`torn`), or as chance decides (`random`). A wait of the thread for its groups completes what the ISA says and
+nothing else. What an mbarrier tells is completed when nobody can go on otherwise, first that for which somebody waits.
+Copies that were committed to no group are never complete.
+
+Source: PTX ISA, "Asynchronous Operations", "Async-group mechanism", "Mbarrier-based mechanism".
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy
+
+from ptxkit.emulate.faults import Fault, Finding
+from ptxkit.emulate.flight import Flight
+from ptxkit.emulate.mbarriers import Mbarrier, Misuse
+from ptxkit.emulate.operations import BULK, CP_ASYNC, FREE, SIGNALLED, Arrival, Operation
+
+if TYPE_CHECKING:
+    from ptxkit.emulate.cta import Cta
+    from ptxkit.emulate.groups import Group
+    from ptxkit.emulate.machine import Cluster, Machine
+
+_MOST_FUTILE = 64
+"""Times that all who wait are told `not yet` and nothing changes, until it is a deadlock."""
+_READ_NOW, _WRITE_NOW, _TELL_NOW = 0.5, 0.4, 0.25
+"""Chances under `random`."""
+
+
+class Asynchrony:
+    """What is under way."""
+
+    def __init__(self, machine: Machine) -> None:
+        self.machine, self.policy = machine, machine.policy
+        self.flight = Flight(machine)
+        self.chance = random.Random(f"{machine.seed}/operations")
+        self.dice = numpy.random.default_rng(machine.seed)
+        self._groups: dict[tuple[Cta, str], list[Operation]] = {}
+        self._closed: dict[tuple[Cta, str], Any] = {}
+        self._signalled: list[Operation] = []
+        self._free: list[Operation] = []
+        self._arrivals: list[Arrival] = []
+        self._serial = 0
+        self._futile = 0
+        self._progress = 0
+
+    # -------------------------------------------------------------------------------------------------- issuing
+
+    def closed(self, cta: Cta, kind: str) -> Any:
+        """How many groups each thread has committed."""
+        found = self._closed.get((cta, kind))
+        if found is None:
+            found = self._closed[cta, kind] = numpy.zeros(cta.threads, numpy.int64)
+        return found
+
+    def issue(self, operation: Operation) -> None:
+        """Begin an operation."""
+        self._serial += 1
+        operation.serial = self._serial
+        self.flight.begins(operation)
+        self.machine.order.issued(operation)
+        if operation.completion in (CP_ASYNC, BULK):
+            self._groups.setdefault((operation.cta, operation.completion), []).append(operation)
+        elif operation.completion == SIGNALLED:
+            self._signalled.append(operation)
+        else:
+            self._free.append(operation)
+        rows = len(operation.writing)
+        everything = numpy.ones(rows, bool)
+        match self.policy:
+            case "eager":
+                operation.write(everything)
+                if operation.completion in (SIGNALLED, FREE):
+                    self.finish(operation)
+            case "torn":
+                operation.write(numpy.arange(rows) % 2 == 0)
+            case "random":
+                operation.read(self.dice.random(rows) < _READ_NOW)
+                operation.write(self.dice.random(rows) < _WRITE_NOW)
+                if operation.completion in (SIGNALLED, FREE) and self.chance.random() < _TELL_NOW:
+                    self.finish(operation)
+        if not rows:
+            self.finish(operation)
+
+    def arrive_later(self, group: Group, index: Any, barrier: Mbarrier) -> None:
+        """Arrive at an object once for each thread when its copies so far are complete."""
+        for thread in index:
+            arrival = Arrival(group, int(thread), barrier, self._serial)
+            self._arrivals.append(arrival)
+            if self.policy == "eager" or (self.policy == "random" and self.chance.random() < _TELL_NOW):
+                self._arrive(arrival)
+
+    # ------------------------------------------------------------------------------------------------ completing
+
+    def finish(self, operation: Operation, rows: Any = None) -> None:
+        """Complete rows of an operation, or all."""
+        rows = operation.writing if rows is None else rows & operation.writing
+        self.finish_reading(operation, rows)
+        operation.write(rows)
+        self.flight.ends(operation, rows, 1)
+        self.machine.order.completed(operation, rows)
+        operation.writing = operation.writing & ~rows
+        if not operation.writing.any():
+            self._is_over(operation)
+
+    def finish_reading(self, operation: Operation, rows: Any) -> None:
+        """Read the sources of rows."""
+        rows = rows & operation.reading
+        if rows.any():
+            operation.read(rows)
+            self.flight.ends(operation, rows, 0)
+            self.machine.order.has_read(operation, rows)
+            operation.reading = operation.reading & ~rows
+
+    def _is_over(self, operation: Operation) -> None:
+        self.flight.is_over(operation)
+        self._futile = 0
+        for known in (self._groups.get((operation.cta, operation.completion)), self._signalled, self._free):
+            if known is not None and operation in known:
+                known.remove(operation)
+        for barrier, count in operation.signals:
+            self._tell(operation, barrier, count)
+
+    def _tell(self, operation: Operation, barrier: Mbarrier, count: int) -> None:
+        place = (operation.code, operation.pc)
+        if not barrier.is_live:
+            raise self._fault("PTX501", f"{count} bytes come to {barrier.name}, whose life has ended", operation)
+        self.machine.order.signals(operation, barrier)
+        try:
+            barrier.complete(count)
+        except Misuse as misuse:
+            fault = self._fault(misuse.code, misuse.message, operation)
+            fault.place = place
+            raise fault from misuse
+
+    def _fault(self, code: str, message: str, of: Operation | Arrival) -> Fault:
+        threads = of.threads[:1] if isinstance(of, Operation) else numpy.array([of.thread])
+        fault = Fault(code, message, threads)
+        fault.place, fault.cta = (of.code, of.pc), of.cta
+        return fault
+
+    def _arrive(self, arrival: Arrival) -> None:
+        """Complete the thread's earlier copies, then arrive."""
+        self._arrivals.remove(arrival)
+        for operation in list(self._groups.get((arrival.cta, CP_ASYNC), ())):
+            if operation.serial <= arrival.serial:
+                rows = operation.writing & (operation.threads == arrival.thread)
+                if rows.any():
+                    self.finish(operation, rows)
+        self.machine.order.signals(arrival, arrival.barrier)
+        if not arrival.barrier.is_live:
+            message = f"an arrival comes to {arrival.barrier.name}, whose life has ended"
+            raise self._fault("PTX501", message, arrival)
+        try:
+            arrival.barrier.arrive(numpy.ones(1, numpy.int64))
+        except Misuse as misuse:
+            raise self._fault(misuse.code, misuse.message, arrival) from misuse
+        self._futile = 0
+
+    # ---------------------------------------------------------------------------------------------------- groups
+
+    def commit(self, group: Group, kind: str) -> None:
+        """Close the threads' groups."""
+        self.closed(group.cta, kind)[group.lanes.index] += 1
+
+    def wait(self, group: Group, kind: str, pending: Any, *, reads_only: bool = False) -> None:
+        """Complete the threads' groups but for the last so many."""
+        cta, index = group.cta, group.lanes.index
+        limits = numpy.full(cta.threads, -1, numpy.int64)
+        limits[index] = self.closed(cta, kind)[index] - pending
+        for operation in list(self._groups.get((cta, kind), ())):
+            rows = operation.groups < limits[operation.threads]
+            if not rows.any():
+                continue
+            if reads_only:
+                self.finish_reading(operation, rows)
+            else:
+                self.finish(operation, rows)
+        self.machine.order.waited(group, kind, limits, reads_only=reads_only)
+
+    # ------------------------------------------------------------------------------------------------ going on
+
+    def go_on(self) -> bool:
+        """Nobody can go on: complete something; whether there was anything."""
+        chosen: Operation | Arrival | None = self._awaited(self._arrivals) or self._awaited(self._signalled)
+        if chosen is None:
+            waiting: list[Any] = [*self._free, *self._arrivals, *self._signalled]
+            if waiting:
+                chosen = self.chance.choice(waiting) if self.policy == "random" else waiting[-1]
+        if chosen is not None:
+            self._complete(chosen)
+            return True
+        return self._ask_again()
+
+    def progress(self) -> None:
+        """A round of all CTAs has ended: what nothing tells of happens some time."""
+        if self._free:
+            self._complete(self._free[0])
+        elif self.policy == "random" and (self._signalled or self._arrivals):
+            waiting: list[Any] = [*self._signalled, *self._arrivals]
+            self._complete(self.chance.choice(waiting))
+
+    def _complete(self, chosen: Operation | Arrival) -> None:
+        if isinstance(chosen, Arrival):
+            self._arrive(chosen)
+        else:
+            self.finish(chosen)
+
+    def _awaited(self, candidates: Iterable[Any]) -> Any:
+        """One for which somebody waits; the last, or any."""
+        found = [each for each in candidates if any(barrier.waiters for barrier in _barriers(each))]
+        if not found:
+            return None
+        return self.chance.choice(found) if self.policy == "random" else found[-1]
+
+    def _ask_again(self) -> bool:
+        """Tell those who wait at an mbarrier `not yet`: they may do something else then, but not for ever."""
+        barriers = {
+            on
+            for cluster in self.machine.clusters
+            for cta in cluster.ctas
+            for _, on in cta.blocked
+            if isinstance(on, Mbarrier)
+        }
+        if not barriers or self._futile >= _MOST_FUTILE:
+            return False
+        self._futile += 1
+        for each in barriers:
+            each.forget_polls()
+        return True
+
+    def changed(self) -> None:
+        """An mbarrier changed."""
+        self._futile = 0
+
+    # ------------------------------------------------------------------------------------------------- the end
+
+    def cta_ends(self, cta: Cta) -> None:
+        """All threads of a CTA have ended: what it has in flight is complete, or lost."""
+        for kind in (CP_ASYNC, BULK):
+            closed = self.closed(cta, kind)
+            for operation in list(self._groups.get((cta, kind), ())):
+                committed = operation.groups < closed[operation.threads]
+                if not committed.all():
+                    self._report(
+                        operation, "PTX301", f"`{operation.name}` belongs to no group: its thread ends without a commit"
+                    )
+                elif kind == BULK and (operation.reading & committed).any():
+                    what = "may still read the shared memory of its CTA, which ends"
+                    self._report(operation, "PTX303", f"`{operation.name}` {what}")
+                self.finish(operation, committed)
+                if operation.writing.any():
+                    self.flight.ends(operation, operation.reading, 0)
+                    self.flight.ends(operation, operation.writing, 1)
+                    self.flight.is_over(operation)
+            self._groups.pop((cta, kind), None)
+            self._closed.pop((cta, kind), None)
+        self._arrivals = [each for each in self._arrivals if each.cta is not cta]
+
+    def cluster_ends(self, cluster: Cluster) -> None:
+        """The shared memory of a cluster is gone."""
+        for operation in list(self._signalled):
+            if any(each.target is cluster.pool or each.source is cluster.pool for each in operation.transfers):
+                what = "is still in flight, and nothing waits for it, while its CTA ends"
+                self._report(operation, "PTX303", f"`{operation.name}` {what}")
+                self._signalled.remove(operation)
+                self.flight.is_over(operation)
+        self.flight.forget(cluster.pool)
+
+    def _report(self, operation: Operation, code: str, message: str) -> None:
+        transfer = operation.transfers[0]
+        side, pool = ("source", transfer.source) if code == "PTX303" else ("target", transfer.target)
+        rows = operation.reading if side == "source" else operation.writing
+        octets = transfer.octets(side, rows)
+        start, size = (int(octets.min()), len(octets)) if len(octets) else (0, 0)
+        row = int(numpy.flatnonzero(rows)[0]) if rows.any() else 0
+        own = self.flight.of_operation(operation, row, pool or transfer.target, start, size)
+        offset = operation.code.offsets[operation.pc]
+        self.machine.report.add(Finding(code, message, own.line, offset, (own,)))
+
+
+def _barriers(each: Operation | Arrival) -> list[Mbarrier]:
+    if isinstance(each, Arrival):
+        return [each.barrier]
+    return [barrier for barrier, _ in each.signals]

@@ -1,0 +1,82 @@
+"""Which mbarrier objects an instruction is about.
+
+Source: PTX ISA, "Parallel Synchronization and Communication Instructions: mbarrier", "Size and alignment of mbarrier
+object", "Lifecycle of the mbarrier object".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy
+
+from ptxkit.emulate.faults import Fault
+from ptxkit.emulate.mbarriers import SIZE, Mbarrier, Misuse
+
+if TYPE_CHECKING:
+    from ptxkit.emulate.groups import Group
+
+
+def places_of(group: Group, space: str, address: Any) -> Any:
+    """The places of objects in the pool of the cluster."""
+    memory = group.cta.machine.memory
+    pool, places = memory.locate(group.cta, space, address, SIZE, group.lanes.index)
+    if pool is not group.cta.cluster.pool:
+        message = (
+            f"an mbarrier object is in shared memory, and 0x{int(address[0]):x} is an address of {pool.name} memory"
+        )
+        raise Fault("PTX209", message, group.lanes.index)
+    return places
+
+
+def one_by_one(group: Group, space: str, address: Any, mask: Any = None) -> Iterator[tuple[Mbarrier, Any]]:
+    """The objects at the threads' addresses, each with the positions of these threads, in the lanes.
+
+    mask: ranks of the CTAs whose objects at the same offset are meant instead, a bit each. Raises Fault where there is
+    none.
+    """
+    places = places_of(group, space, address)
+    if mask is not None:
+        yield from _in_each(group, places, mask)
+        return
+    first = int(places[0])
+    if (places == first).all():
+        yield at(group, first), slice(None)
+        return
+    for place in numpy.unique(places):
+        yield at(group, int(place)), numpy.flatnonzero(places == place)
+
+
+def _in_each(group: Group, places: Any, mask: Any) -> Iterator[tuple[Mbarrier, Any]]:
+    for position, (place, ranks) in enumerate(zip(places, mask, strict=True)):
+        for each in copies(group, int(place), int(ranks)):
+            yield at(group, each), numpy.array([position])
+
+
+def copies(group: Group, place: int, ranks: int) -> list[int]:
+    """The places at the same offset in the CTAs of the cluster that a mask names. Raises Fault where there is none."""
+    cluster = group.cta.cluster
+    if ranks >> cluster.size:
+        message = f"the mask 0x{ranks:x} names CTAs beyond the {cluster.size} of the cluster"
+        raise Fault("PTX206", message, group.lanes.index)
+    offset = place % cluster.stride
+    return [offset + rank * cluster.stride for rank in range(cluster.size) if ranks >> rank & 1]
+
+
+def at(group: Group, place: int) -> Mbarrier:
+    """The live object at a place. Raises Fault where there is none."""
+    found = group.cta.cluster.mbarriers.get(place)
+    if found is not None and found.is_live:
+        return found
+    offset = place % group.cta.cluster.stride
+    if found is None:
+        message = f"nothing has initialised an mbarrier object at shared 0x{offset:x}"
+    else:
+        message = f"{found.name} is used after mbarrier.inval"
+    raise Fault("PTX501", message, group.lanes.index)
+
+
+def checked(group: Group, misuse: Misuse, index: Any = None) -> Fault:
+    """The fault that a misuse by threads is."""
+    return Fault(misuse.code, misuse.message, group.lanes.index if index is None else index)

@@ -1,0 +1,102 @@
+"""An asynchronous operation, from its issue until its completion is known.
+
+Source: PTX ISA, "Asynchronous Operations", "Completion Mechanisms for Asynchronous Copy Operations".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy
+
+from ptxkit.emulate.mbarriers import Mbarrier
+from ptxkit.emulate.transfers import Transfer
+
+if TYPE_CHECKING:
+    from ptxkit.emulate.cta import Cta
+    from ptxkit.emulate.groups import Group
+    from ptxkit.emulate.program import Code
+
+CP_ASYNC, BULK, SIGNALLED, FREE = "cp.async", "bulk", "mbarrier", "nothing"
+"""What tells that an operation is complete: a group of the thread, of either kind, an mbarrier, or nothing."""
+
+
+class Operation:
+    """One execution of an instruction by some threads.
+
+    threads: who issued each row. groups: the number of each row's group, in its thread. signals: objects and the bytes
+    that they are told. reading, writing: rows whose source, or target, may still be in use, for all that is known.
+    proxy: through which it accesses memory.
+    """
+
+    __slots__ = (
+        "code",
+        "completion",
+        "cta",
+        "groups",
+        "known",
+        "pc",
+        "proxy",
+        "reading",
+        "serial",
+        "signals",
+        "threads",
+        "transfers",
+        "writing",
+    )
+
+    def __init__(
+        self,
+        group: Group,
+        completion: str,
+        transfers: Sequence[Transfer],
+        threads: Any,
+        *,
+        proxy: str = "async",
+        groups: Any = None,
+        signals: Sequence[tuple[Mbarrier, int]] = (),
+    ) -> None:
+        self.cta: Cta = group.cta
+        self.code: Code = group.activation.code
+        self.pc = group.pc
+        self.completion, self.transfers, self.proxy = completion, tuple(transfers), proxy
+        rows = transfers[0].rows if transfers else 0
+        self.threads = numpy.broadcast_to(threads, (rows,))
+        self.groups = None if groups is None else numpy.broadcast_to(groups, (rows,))
+        self.signals = tuple(signals)
+        self.reading = numpy.ones(rows, bool)
+        self.writing = numpy.ones(rows, bool)
+        self.serial = 0
+        self.known: Any = None
+        """What orders accesses keeps here."""
+
+    @property
+    def name(self) -> str:
+        """Its instruction."""
+        return self.code.instructions[self.pc].opcode
+
+    @property
+    def is_combining(self) -> bool:
+        """Whether it reduces, one element after another by itself."""
+        return any(each.combine is not None for each in self.transfers)
+
+    def read(self, rows: Any) -> None:
+        """Read sources."""
+        for each in self.transfers:
+            each.read(rows)
+
+    def write(self, rows: Any) -> None:
+        """Write targets."""
+        for each in self.transfers:
+            each.write(rows)
+
+
+class Arrival:
+    """An arrival that comes when all earlier copies of a thread are complete. counted: it was counted in before."""
+
+    __slots__ = ("barrier", "code", "cta", "pc", "serial", "thread")
+
+    def __init__(self, group: Group, thread: int, barrier: Mbarrier, serial: int) -> None:
+        self.cta, self.code, self.pc = group.cta, group.activation.code, group.pc
+        self.thread, self.barrier, self.serial = thread, barrier, serial

@@ -1,0 +1,128 @@
+"""Bytes that an asynchronous operation moves, in rows that happen one apart from another.
+
+A row is what is read, and written, at one moment: a piece of 16 bytes, the copy of one thread. When that is, the policy
+decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+
+from ptxkit.emulate.memory import Pool
+
+Combine = Callable[[Any, Any], Any]
+"""From the units in memory and those that come, what stays."""
+
+PIECE = 16
+NOWHERE = -1
+_WORD = 4
+
+
+class Transfer:
+    """From places of one pool to places of another.
+
+    unit: bytes of an element of the arrays. sources, targets: (rows, units) numbers of units in the pools, NOWHERE for
+    what is not read (`fill` comes in its place) or not written. combine: how units meet what is there; None writes.
+    """
+
+    __slots__ = ("_read", "_written", "combine", "data", "source", "sources", "target", "targets", "unit")
+
+    def __init__(
+        self,
+        unit: int,
+        source: Pool | None,
+        sources: Any,
+        target: Pool,
+        targets: Any,
+        fill: Any = 0,
+        combine: Combine | None = None,
+    ) -> None:
+        self.unit, self.source, self.sources, self.target, self.targets = unit, source, sources, target, targets
+        self.combine = combine
+        self.data = numpy.empty(targets.shape, f"u{unit}")
+        self.data[:] = fill
+        self._read = numpy.zeros(len(targets), bool)
+        self._written = numpy.zeros(len(targets), bool)
+
+    @property
+    def rows(self) -> int:
+        """How many rows it has."""
+        return len(self.targets)
+
+    def read(self, rows: Any) -> None:
+        """Read the sources of rows (truth values), unless it was done."""
+        wanted = numpy.flatnonzero(rows & ~self._read)
+        if not len(wanted):
+            return
+        self._read[wanted] = True
+        if self.source is None:
+            return
+        places = self.sources[wanted]
+        there = places != NOWHERE
+        found = self.source.view(self.unit)[numpy.where(there, places, 0)]
+        self.data[wanted] = numpy.where(there, found, self.data[wanted])
+
+    def write(self, rows: Any) -> None:
+        """Write rows, reading them first, unless it was done."""
+        self.read(rows)
+        wanted = numpy.flatnonzero(rows & ~self._written)
+        if not len(wanted):
+            return
+        self._written[wanted] = True
+        view = self.target.view(self.unit)
+        if self.combine is None:
+            places = self.targets[wanted]
+            there = places != NOWHERE
+            view[places[there]] = self.data[wanted][there]
+            return
+        for row in wanted:  # several may be about one place
+            places = self.targets[row]
+            there = places != NOWHERE
+            view[places[there]] = self.combine(view[places[there]], self.data[row][there])
+
+    def pool(self, side: str) -> Pool | None:
+        """Where it reads (`source`) or writes (`target`)."""
+        return self.source if side == "source" else self.target
+
+    def octets(self, side: str, rows: Any) -> Any:
+        """The bytes in the pool that rows read or write."""
+        places = self._places(side, rows)
+        return places if self.unit == 1 else (places[:, None] + numpy.arange(self.unit)).ravel()
+
+    def words(self, side: str, rows: Any) -> Any:
+        """The words of four bytes in the pool that rows read or write, for each row once."""
+        if self.pool(side) is None:
+            return numpy.zeros(0, numpy.int64)
+        if self.unit >= _WORD:
+            places = self._places(side, rows) >> 2
+            return places if self.unit == _WORD else (places[:, None] + numpy.arange(self.unit // _WORD)).ravel()
+        numbers = (self.sources if side == "source" else self.targets)[rows]
+        words = numpy.sort(numpy.where(numbers != NOWHERE, numbers * self.unit >> 2, NOWHERE), axis=1)
+        first = numpy.ones(words.shape, bool)
+        first[:, 1:] = words[:, 1:] != words[:, :-1]
+        return words[first & (words != NOWHERE)]
+
+    def _places(self, side: str, rows: Any) -> Any:
+        if self.pool(side) is None:
+            return numpy.zeros(0, numpy.int64)
+        places = (self.sources if side == "source" else self.targets)[rows].ravel()
+        return places[places != NOWHERE] * self.unit
+
+
+def contiguous(source: Pool, start: int, target: Pool, to: int, size: int, mask: Any = None) -> Transfer:
+    """A range of bytes, in pieces; size and both places are multiples of PIECE. mask: which byte of each is written."""
+    unit = 8 if mask is None else 1
+    offsets = numpy.arange(size // unit).reshape(-1, PIECE // unit)
+    targets = to // unit + offsets
+    if mask is not None:
+        targets = numpy.where(mask, targets, NOWHERE)
+    return Transfer(unit, source, start // unit + offsets, target, targets)
+
+
+def by_elements(source: Pool, start: int, target: Pool, to: int, size: int, element: int, combine: Combine) -> Transfer:
+    """A range of bytes whose elements of some bytes meet what is there."""
+    offsets = numpy.arange(size // element).reshape(-1, PIECE // element)
+    return Transfer(element, source, start // element + offsets, target, to // element + offsets, combine=combine)
