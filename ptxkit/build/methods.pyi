@@ -2571,11 +2571,11 @@ class Methods:
         """
     @overload
     def tex(self, a: tuple[object, ...], /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., ct: Literal['s32', 'f32'] | bool = ..., dt: Literal['u32', 's32', 'f16', 'f32', 'f16x2'] | bool = ..., geom: Literal['1d', '2d', '3d', 'a1d', 'a2d', 'cube', 'acube', '2dms', 'a2dms'] | bool = ..., vec: Literal['v2', 'v4'] | bool = ...) -> Any:
-        """tex.<geom>.<vec>.<dt>.<ct> d:dt/sink(dt != .f16x2) * n{|p:.pred}, [a as texture, c:ct * wide.. ?(not array), {i:.u32/#/integer, x:.b32/#} ?(geom == .a1d), {j:.u32/#/integer, u:second/#, v:second/#, w:second/#} ?(array and geom != .a1d)]{, e:.s32/#/integer * shifts.. ?shifted}{, g:.s32/#/integer ?(not shifted)}{, f:.f32/# ?compared}
+        """tex.<geom>.<vec>.<dt>.<ct> d:dt/sink(dt != .f16x2) * n{|p:.pred}, [a as texture, c:ct * wide.. ?(not array), {i:.u32/#/integer, x:exact/#} ?(geom == .a1d), {j:.u32/#/integer, u:second/#, v:second/#, w:second/#} ?(array and geom != .a1d)]{, e:.s32/#/integer * shifts.. ?shifted}{, g:.s32/#/integer ?(not shifted)}{, f:.f32/# ?compared}
             Reads a texture at given coordinates, filtered as its sampler says; an array's begin with the index.
             PTX ISA, 'Texture Instructions: tex'
             gates: geom in .a1d .a2d, geom in .cube .acube, geom in .2dms .a2dms, dt in .f16 .f16x2, present(p), not present(b), present(b)
-        tex.<geom>.<vec>.<dt>.<ct> d:dt/sink(dt != .f16x2) * n{|p:.pred}, [a as texture, b:sampler, c:ct * wide.. ?(not array), {i:.u32/#/integer, x:.b32/#} ?(geom == .a1d), {j:.u32/#/integer, u:second/#, v:second/#, w:second/#} ?(array and geom != .a1d)]{, e:.s32/#/integer * shifts.. ?shifted}{, g:.s32/#/integer ?(not shifted)}{, f:.f32/# ?compared}
+        tex.<geom>.<vec>.<dt>.<ct> d:dt/sink(dt != .f16x2) * n{|p:.pred}, [a as texture, b:sampler, c:ct * wide.. ?(not array), {i:.u32/#/integer, x:exact/#} ?(geom == .a1d), {j:.u32/#/integer, u:second/#, v:second/#, w:second/#} ?(array and geom != .a1d)]{, e:.s32/#/integer * shifts.. ?shifted}{, g:.s32/#/integer ?(not shifted)}{, f:.f32/# ?compared}
             Reads a texture at given coordinates, filtered as its sampler says; an array's begin with the index.
             PTX ISA, 'Texture Instructions: tex'
             gates: geom in .a1d .a2d, geom in .cube .acube, geom in .2dms .a2dms, dt in .f16 .f16x2, present(p), not present(b), present(b)
@@ -2597,11 +2597,11 @@ class Methods:
         ...
     @overload
     def tex_base(self, a: tuple[object, ...], /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., ct: Literal['s32', 'f32'] | bool = ..., dt: Literal['u32', 's32', 'f16', 'f32', 'f16x2'] | bool = ..., geom: Literal['1d', '2d', '3d', 'a1d', 'a2d', 'cube', 'acube', '2dms', 'a2dms'] | bool = ..., vec: Literal['v2', 'v4'] | bool = ...) -> Any:
-        """tex.base.<geom>.<vec>.<dt>.<ct> d:dt/sink(dt != .f16x2) * n{|p:.pred}, [a as texture, c:ct * wide.. ?(not array), {i:.u32/#/integer, x:.b32/#} ?(geom == .a1d), {j:.u32/#/integer, u:second/#, v:second/#, w:second/#} ?(array and geom != .a1d)]{, e:.s32/#/integer * shifts.. ?shifted}{, g:.s32/#/integer ?(not shifted)}{, f:.f32/# ?compared}
+        """tex.base.<geom>.<vec>.<dt>.<ct> d:dt/sink(dt != .f16x2) * n{|p:.pred}, [a as texture, c:ct * wide.. ?(not array), {i:.u32/#/integer, x:exact/#} ?(geom == .a1d), {j:.u32/#/integer, u:second/#, v:second/#, w:second/#} ?(array and geom != .a1d)]{, e:.s32/#/integer * shifts.. ?shifted}{, g:.s32/#/integer ?(not shifted)}{, f:.f32/# ?compared}
             Reads a texture at given coordinates, filtered as its sampler says; an array's begin with the index.
             PTX ISA, 'Texture Instructions: tex'
             gates: geom in .a1d .a2d, geom in .cube .acube, geom in .2dms .a2dms, dt in .f16 .f16x2, present(p), not present(b), present(b)
-        tex.base.<geom>.<vec>.<dt>.<ct> d:dt/sink(dt != .f16x2) * n{|p:.pred}, [a as texture, b:sampler, c:ct * wide.. ?(not array), {i:.u32/#/integer, x:.b32/#} ?(geom == .a1d), {j:.u32/#/integer, u:second/#, v:second/#, w:second/#} ?(array and geom != .a1d)]{, e:.s32/#/integer * shifts.. ?shifted}{, g:.s32/#/integer ?(not shifted)}{, f:.f32/# ?compared}
+        tex.base.<geom>.<vec>.<dt>.<ct> d:dt/sink(dt != .f16x2) * n{|p:.pred}, [a as texture, b:sampler, c:ct * wide.. ?(not array), {i:.u32/#/integer, x:exact/#} ?(geom == .a1d), {j:.u32/#/integer, u:second/#, v:second/#, w:second/#} ?(array and geom != .a1d)]{, e:.s32/#/integer * shifts.. ?shifted}{, g:.s32/#/integer ?(not shifted)}{, f:.f32/# ?compared}
             Reads a texture at given coordinates, filtered as its sampler says; an array's begin with the index.
             PTX ISA, 'Texture Instructions: tex'
             gates: geom in .a1d .a2d, geom in .cube .acube, geom in .2dms .a2dms, dt in .f16 .f16x2, present(p), not present(b), present(b)
@@ -2661,11 +2661,11 @@ class Methods:
         ...
     @overload
     def tex_level(self, a: tuple[object, ...], lod: Sequence[Value], /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., ct: Literal['s32', 'f32'] | bool = ..., dt: Literal['u32', 's32', 'f16', 'f32', 'f16x2'] | bool = ..., geom: Literal['1d', '2d', '3d', 'a1d', 'a2d', 'cube', 'acube', '2dms', 'a2dms'] | bool = ..., vec: Literal['v2', 'v4'] | bool = ...) -> Any:
-        """tex.level.<geom>.<vec>.<dt>.<ct> d:dt/sink(dt != .f16x2) * n{|p:.pred}, [a as texture, c:ct * wide.. ?(not array), {i:.u32/#/integer, x:.b32/#} ?(geom == .a1d), {j:.u32/#/integer, u:second/#, v:second/#, w:second/#} ?(array and geom != .a1d)], lod:ct/# * one..{, e:.s32/#/integer * shifts.. ?shifted}{, g:.s32/#/integer ?(not shifted)}{, f:.f32/# ?compared}
+        """tex.level.<geom>.<vec>.<dt>.<ct> d:dt/sink(dt != .f16x2) * n{|p:.pred}, [a as texture, c:ct * wide.. ?(not array), {i:.u32/#/integer, x:exact/#} ?(geom == .a1d), {j:.u32/#/integer, u:second/#, v:second/#, w:second/#} ?(array and geom != .a1d)], lod:ct/# * one..{, e:.s32/#/integer * shifts.. ?shifted}{, g:.s32/#/integer ?(not shifted)}{, f:.f32/# ?compared}
             Reads a texture at given coordinates, filtered as its sampler says; an array's begin with the index.
             PTX ISA, 'Texture Instructions: tex'
             gates: geom in .a1d .a2d, geom in .cube .acube, geom in .2dms .a2dms, dt in .f16 .f16x2, present(p), not present(b), present(b)
-        tex.level.<geom>.<vec>.<dt>.<ct> d:dt/sink(dt != .f16x2) * n{|p:.pred}, [a as texture, b:sampler, c:ct * wide.. ?(not array), {i:.u32/#/integer, x:.b32/#} ?(geom == .a1d), {j:.u32/#/integer, u:second/#, v:second/#, w:second/#} ?(array and geom != .a1d)], lod:ct/# * one..{, e:.s32/#/integer * shifts.. ?shifted}{, g:.s32/#/integer ?(not shifted)}{, f:.f32/# ?compared}
+        tex.level.<geom>.<vec>.<dt>.<ct> d:dt/sink(dt != .f16x2) * n{|p:.pred}, [a as texture, b:sampler, c:ct * wide.. ?(not array), {i:.u32/#/integer, x:exact/#} ?(geom == .a1d), {j:.u32/#/integer, u:second/#, v:second/#, w:second/#} ?(array and geom != .a1d)], lod:ct/# * one..{, e:.s32/#/integer * shifts.. ?shifted}{, g:.s32/#/integer ?(not shifted)}{, f:.f32/# ?compared}
             Reads a texture at given coordinates, filtered as its sampler says; an array's begin with the index.
             PTX ISA, 'Texture Instructions: tex'
             gates: geom in .a1d .a2d, geom in .cube .acube, geom in .2dms .a2dms, dt in .f16 .f16x2, present(p), not present(b), present(b)

@@ -16,7 +16,7 @@ from ptxkit.validate.constants import INTEGER
 from ptxkit.validate.registers import VECTORS, agrees, wanted_type, wrong_single
 from ptxkit.validate.scopes import ENTRY, FUNCTION, LABEL, SPECIAL, UNKNOWN, is_code, is_symbol
 from ptxkit.validate.typed_shapes import MEMORY, TypedShape
-from ptxkit.validate.vectors import is_mixed, is_selection, wrong_elements, wrong_vector
+from ptxkit.validate.vectors import has_component_beside_constant, is_mixed, is_selection, wrong_elements, wrong_vector
 
 # The memories whose places are numbers of their own, no addresses of variables: Tensor Memory, and what a fabric
 # endpoint names.
@@ -157,7 +157,9 @@ def _takes_code(operand: OperandForm, shape: TypedShape, *, is_result: bool) -> 
 def _first_misfit(operand: OperandForm, parts: Sequence[object], *, inside: bool = False) -> str | None:
     if inside and not operand.elements:
         return wrong_elements(replace(operand, kind="register", count=None), parts)
-    if inside and len(operand.elements) > 2 and len({each.type for each in operand.elements[1:]}) == 1:
+    if inside and has_component_beside_constant(parts):
+        return "has a component of a vector beside a constant"
+    if inside and _begins_with_index(operand):
         # Behind an index of its own type, the others are a vector to ptxas.
         first, *others = operand.elements
         wrong = misfit(first, parts[0], inside=True)  # type: ignore[arg-type]
@@ -170,6 +172,12 @@ def _first_misfit(operand: OperandForm, parts: Sequence[object], *, inside: bool
         if found is not None:
             return found
     return None
+
+
+def _begins_with_index(operand: OperandForm) -> bool:
+    """Whether the first element of a vector has a type of its own, and the others are of one."""
+    first, *others = operand.elements
+    return len({each.type for each in others}) == 1 and (len(others) > 1 or first.type != others[0].type)
 
 
 def oddity(operand: OperandForm, shape: TypedShape, *, is_result: bool) -> str | None:

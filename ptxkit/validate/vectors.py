@@ -12,7 +12,7 @@ from ptxkit.isa.expressions import Const
 from ptxkit.isa.forms import OperandForm
 from ptxkit.isa.functions import as_bits, bits, is_narrow, is_type, kind
 from ptxkit.records import replace
-from ptxkit.validate.constants import INTEGER
+from ptxkit.validate.constants import DOUBLE, INTEGER
 from ptxkit.validate.registers import EXAMPLES, VECTORS, wanted_type, wrong_name, wrong_single
 from ptxkit.validate.scopes import SPECIAL, UNKNOWN, is_symbol
 from ptxkit.validate.typed_shapes import COMPONENT, TypedShape
@@ -37,12 +37,33 @@ def wrong_elements(element: OperandForm, parts: Sequence[object]) -> str | None:
         return _wrong_behind_constant(element, str(wanted), ruling)
     if _is_of_constants(wanted, tagged, types):
         return None
-    untyped = next((each for each in sorted(types) if kind(each) == "b"), None)
+    if _passes_for_integers(wanted, tagged, types):
+        return None
+    untyped = next((each for each in sorted(types) if kind(each) == "b"), None) or _of_both_signs(types)
     if untyped is not None:
         return wrong_name(element, untyped, inside=True)
     if tagged and tagged[0][0] != "c":  # the first element has said what the constants behind it are
         parts = [part for part in parts if not isinstance(part, tuple) or part[0] != "c"]
     return next((found for part in parts if (found := wrong_single(element, part, inside=True))), None)  # type: ignore[arg-type]
+
+
+def _of_both_signs(types: set[str]) -> str | None:
+    """The untyped type that integers of one width and of both signs make together."""
+    return next((as_bits(each) for each in types if kind(each) == "u" and f"s{bits(each)}" in types), None)
+
+
+def _passes_for_integers(wanted: str | None, tagged: Sequence[tuple[object, ...]], types: set[str]) -> bool:
+    """Whether a constant of double precision behind a register of single precision hides from an assembler that these
+    are no integers."""
+    is_integer = wanted is not None and kind(wanted) in ("u", "s")
+    return (
+        is_integer
+        and tagged[:1] != []
+        and tagged[0][0] == "r"
+        and ("c", DOUBLE) in tagged
+        and types == {"f32"}
+        and bits(str(wanted)) == 32
+    )
 
 
 def _incoherent(tagged: Sequence[tuple[object, ...]]) -> str | None:
@@ -63,6 +84,14 @@ def _incoherent(tagged: Sequence[tuple[object, ...]]) -> str | None:
     if len({_element_bits(each) for each in types}) > 1 and tagged[0][0] != "c":
         return f"has elements of different widths, {_listed(types)}"
     return None
+
+
+def has_component_beside_constant(parts: Sequence[object]) -> bool:
+    """Whether a component of a vector stands beside a constant, as in no vector of an assembler."""
+    tagged = [part for part in parts if isinstance(part, tuple)]
+    return any(part[0] == "c" for part in tagged) and any(
+        part[0] in ("r", "s") and _is_component(part) for part in tagged
+    )
 
 
 def is_selection(part: tuple[object, ...]) -> bool:
@@ -89,11 +118,15 @@ def _ruling(tagged: Sequence[tuple[object, ...]], wanted: str, element: OperandF
     found = [_element_type(part) for part in tagged if part != ("c", INTEGER)]
     named = [each for each in found if is_type(each)]
     if first == INTEGER:
-        is_open = not element.own or not named or tagged[-1][0] == "s" or bits(wanted) == 64
+        if named and (element.halves or (kind(wanted) == "f" and (element.exact or named[-1] == "s64"))):
+            return named[-1]
+        is_open = (
+            not (element.own and named) or bits(wanted) == 64 or (kind(wanted) in ("u", "s") and not element.vector)
+        )
         return None if is_open or kind(wanted) == "f" or _counts_on(named, wanted) else named[-1]
     if kind(wanted) == "f":
         registers = [each for part in tagged if part[0] != "c" and is_type(each := _element_type(part))]
-        return registers[-1] if element.own and registers else None
+        return registers[-1] if element.own and registers and not element.exact else None
     return named[-1] if named and set(named) != {first} else None
 
 

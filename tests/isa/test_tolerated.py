@@ -131,6 +131,11 @@ TAKEN = [
     ),
     (
         "compares neighbours only",
+        "tex.grad.2d.v4.f32.f32 %v4f32_1, [texture_, {%f32_1, %f32_2}], {1.5, %f64_1}, {%f32_1, %f32_2};",
+        "tex.grad.2d.v4.f32.f32 %v4f32_1, [texture_, {%f32_1, %f32_2}], {3, %b64_1}, {%f32_1, %f32_2};",
+    ),
+    (
+        "compares neighbours only",
         "st.global.v4.b32 [%b64_1], {%f32_1, %b32_1, %s32_1, %s32_2};",
         "st.global.v4.b32 [%b64_1], {%f32_1, %s32_1, %b32_1, %s32_2};",
     ),
@@ -272,6 +277,19 @@ def test_a_tolerance_without_a_line_is_reported_with_its_file() -> None:
 
 
 REFUSED = [
+    (
+        "tex.2d.v4.f32.f32 %v4f32_1, [texture_, {%f32_1, %f32_2}], {3, %u8_1};",
+        "tex.2d.v4.f32.f32 %v4f32_1, [texture_, {%f32_1, %f32_2}], {3, %v2u32_1.x};",
+    ),
+    (
+        "tex.grad.2d.v4.f32.f32 %v4f32_1, [texture_, {%f32_1, %f32_2}], {%u32_1, %s32_1}, {%f32_1, %f32_2};",
+        "tex.grad.2d.v4.f32.f32 %v4f32_1, [texture_, {%f32_1, %f32_2}], {%u32_1, %u32_2}, {%f32_1, %f32_2};",
+    ),
+    ("st.v2.u32 [%b64_1], {%f32_1, 1.5};", "st.v2.u32 [%b64_1], {%f32_1, 0f3F800000};"),
+    (
+        "tex.a1d.v4.f32.s32 %v4f32_1, [texture_, {3, %b16_1}];",
+        "tex.a1d.v4.f32.s32 %v4f32_1, [texture_, {%u32_1, %b16_1}];",
+    ),
     ("prefetch.global.L1 [%globaltimer];", "prefetchu.L1 [%globaltimer];"),
     ("ld.param::entry.u32 %u32_1, [%clock64];", "ld.param::func.u32 %u32_1, [%clock64];"),
     ("call %b64_1, prototype_callee;", "call %v2b64_1.x, prototype_callee;"),
