@@ -43,13 +43,13 @@ def widen(fmt: Format, codes: Bits) -> Reals:
         return codes.view(np.float16).astype(np.float64)
     if fmt.name == "bf16":
         return (codes.astype(np.uint32) << np.uint32(16)).view(np.float32).astype(np.float64)
-    if fmt.width <= 8:
-        return cast(Reals, _table(fmt)[codes & codes.dtype.type((1 << fmt.width) - 1)])
-    return _decoded(fmt, codes)
+    if fmt.name == "tf32":
+        return cast(Reals, (codes & np.uint32(0xFFFF_E000)).view(np.float32).astype(np.float64))
+    return cast(Reals, _table(fmt)[codes & codes.dtype.type((1 << fmt.width) - 1)])
 
 
 def _decoded(fmt: Format, codes: Bits) -> Reals:
-    codes = np.asarray(codes).astype(np.uint64) >> np.uint64(fmt.shift)
+    """The values of codes of eight bits or less."""
     magnitude = magnitudes(fmt, codes)
     field = (magnitude >> np.uint64(fmt.fraction_bits)).astype(np.int64)
     fraction = (magnitude & np.uint64((1 << fmt.fraction_bits) - 1)).astype(np.float64)
@@ -58,7 +58,7 @@ def _decoded(fmt: Format, codes: Bits) -> Reals:
     values = np.ldexp(fraction + normal, exponent.astype(np.int32))
     if fmt.infinity is not None:
         values = np.where(magnitude == np.uint64(fmt.infinity), np.inf, values)
-    values = np.where(is_nan(fmt, codes << np.uint64(fmt.shift)), np.nan, values)
+    values = np.where(is_nan(fmt, codes), np.nan, values)
     return np.where(codes & np.uint64(fmt.sign) != 0, -values, values)
 
 

@@ -87,6 +87,13 @@ def test_a_nan_becomes_the_formats_own_or_its_largest_number() -> None:
         assert one(FORMATS[name], np.nan, satfinite=True) == code
 
 
+def test_tf32_reads_the_upper_bits_of_its_register() -> None:
+    codes = np.array([0x3F801FFF, 0xC0000001, 0x7F800000, 0x7FC00000], np.uint32)
+    with np.errstate(all="ignore"):
+        assert widen(FORMATS["tf32"], codes)[:3].tolist() == [1.0, -2.0, np.inf]
+        assert np.isnan(widen(FORMATS["tf32"], codes)[3])
+
+
 def test_scale_factors_drop_the_sign_and_round_up_or_down_to_a_power_of_two() -> None:
     ue8m0 = FORMATS["ue8m0"]
     assert one(ue8m0, 1.5, "rz") == 127
