@@ -19,6 +19,7 @@ from ptxkit.device.errors import (
     LinkError,
     MissingLibraryError,
     NoDeviceError,
+    OtherContextError,
     TensorMapError,
 )
 from ptxkit.device.geometry import Geometry
@@ -49,6 +50,7 @@ __all__ = [
     "Loaded",
     "MissingLibraryError",
     "NoDeviceError",
+    "OtherContextError",
     "Program",
     "Signature",
     "TensorMap",

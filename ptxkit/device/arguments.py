@@ -63,9 +63,11 @@ def _number(argument: Argument, value: object) -> Any:
         raise ArgumentError(f"parameter {argument.name!r} has the type .{argument.type}, which no Python number has")
     kind = np.dtype(code)
     if isinstance(value, np.generic):
-        if value.dtype != kind and not (argument.type or "").startswith("b"):
+        if value.dtype == kind:
+            return value
+        if not (argument.type or "").startswith("b") or value.dtype.itemsize != kind.itemsize:
             raise ArgumentError(f"parameter {argument.name!r} is .{argument.type}, not {value.dtype}")
-        return value.astype(kind) if value.dtype != kind else value
+        return value.view(kind)  # its bits
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise ArgumentError(f"parameter {argument.name!r} is a .{argument.type} value, not {type(value).__name__}")
     if isinstance(value, float) and kind.kind != "f":

@@ -2,7 +2,8 @@
 
 nvJitLink compiles PTX to relocatable objects, in which `setmaxnreg` is ignored: code that may be linked with other code
 cannot know how many registers that wants. A kernel written for it would be right and slow, its values spilled. So a
-module with such an instruction is compiled by the program `ptxas`, or, where there is none, by the driver.
+module with such an instruction is compiled by the program `ptxas`, or, where there is none, by the driver. So is one
+in which nvJitLink may misplace shared memory (`launch_sized`), but that needs no ptxas where nvJitLink does it right.
 
 Source: CUDA Compiler Driver NVCC, "Using Separate Compilation"; PTX ISA, "Miscellaneous Instructions: setmaxnreg".
 """
@@ -28,7 +29,7 @@ _PACKAGES = (("nvidia", "cu*/bin/ptxas"), ("nvidia", "cuda_nvcc/bin/ptxas"), ("t
 _VARIABLES = ("CUDA_HOME", "CUDA_PATH")
 
 
-def wants_whole_program(module: tree.Module) -> bool:
+def sets_registers(module: tree.Module) -> bool:
     """Whether some instruction of the module changes how many registers its threads have."""
     matches = (table().match(each) for item in module.functions() for each in _instructions(item.body))
     return any(

@@ -36,6 +36,10 @@ class LaunchError(DeviceError):
     """A launch whose geometry or memory the kernel or the device excludes."""
 
 
+class OtherContextError(LaunchError):
+    """Another context is current than the one that a kernel was bound in: it is to be bound again."""
+
+
 class LinkError(DeviceError):
     """Inputs that cannot be linked: a name that none defines, or that two define, or that they see differently."""
 

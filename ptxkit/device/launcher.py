@@ -8,9 +8,9 @@ from math import prod
 from typing import Any
 
 from ptxkit.build import Kernel
-from ptxkit.device import assembler, submit
+from ptxkit.device import assembler, launch_sized, submit
 from ptxkit.device.compiler import Cubin, compile, open_questions  # noqa: A004
-from ptxkit.device.errors import LaunchError
+from ptxkit.device.errors import LaunchError, OtherContextError
 from ptxkit.device.failures import failure
 from ptxkit.device.geometry import PORTABLE_CLUSTER, Extents, Geometry, geometry
 from ptxkit.device.libraries import checked, core, driver
@@ -37,7 +37,6 @@ class Loaded:
         self.kernel = kernel
         self.device = device
         self.undecided = undecided
-        self.marshal = Marshal(signature, device.device_id)
         self._bound: dict[tuple[object, ...], Bound] = {}
 
     def launch(
@@ -103,18 +102,20 @@ class Loaded:
 class Bound:
     """A kernel with a geometry, in the context that was current when it was made.
 
-    run: (stream, arguments): launches on a stream, given by its handle, and does not wait. Errors: `ArgumentError`,
-    `LaunchError`. Frames are used again, but never by two threads at once.
+    run: (stream, arguments): launches on a stream, given by its handle, or on the current one of the arrays' library
+    for None, and does not wait. Errors: `ArgumentError`, `LaunchError`, `OtherContextError` where another context is
+    current. Frames are used again, but never by two threads at once.
     """
 
-    __slots__ = ("geometry", "loaded", "run")
+    __slots__ = ("_context", "geometry", "loaded", "run")
 
-    run: Callable[[int, Sequence[object]], None]
+    run: Callable[[int | None, Sequence[object]], None]
 
     def __init__(self, loaded: Loaded, geometry: Geometry) -> None:
         self.loaded = loaded
         self.geometry = geometry
-        marshal = loaded.marshal
+        self._context = submit.current_context()
+        marshal = Marshal(loaded.signature, loaded.device.device_id, self._context)
         behind = () if geometry.is_empty else _SUBMIT  # no thread runs, and the driver would call it an error
         names = {
             "frames": [],
@@ -127,6 +128,8 @@ class Bound:
         self.run = marshal.written(behind, names)
 
     def _fail(self, stream: int, arguments: Sequence[object], status: int) -> None:
+        if submit.current_context() != self._context:
+            raise OtherContextError("another context is current")
         raise failure(self.loaded, self.geometry, stream, arguments, status)
 
 
@@ -149,7 +152,8 @@ def load(source: Kernel | Cubin, name: str | None = None, *, verify: bool = True
     """
     device = use_device()
     if isinstance(source, Kernel):
-        if assembler.ptxas() is None and assembler.wants_whole_program(source.module()):
+        module = source.module()
+        if assembler.ptxas() is None and (assembler.sets_registers(module) or launch_sized.is_delicate(module)):
             return _load_text(source, device, verify=verify)
         source = compile(source, device_target(device.compute_capability), verify=verify)
     signature = source.kernel(name)

@@ -72,7 +72,7 @@ def _read(given: Sequence[Input]) -> list[tuple[Input, Prepared]]:
     least = max((launch_sized.alignment(text.assembled.module) for _, text in first), default=0)
     texts = [(each, prepare(each.source, least)) for each, _ in first if each.source is not None]
     for each, text in texts:
-        if assembler.wants_whole_program(text.assembled.module):
+        if assembler.sets_registers(text.assembled.module):
             warnings.warn(
                 f"{each.name} sets its registers (setmaxnreg), which code that is linked cannot: the instruction is "
                 "ignored, and values may be spilled",
@@ -123,15 +123,17 @@ def _made(
             parts.append(_relocated_together(intermediate, [*options, "-lto"]))
         _check_doubles(parts)
         code, log = _joined(parts, [*(part.piece for part in parts), *libraries], options)
+    _check_places(code, [text for _, text in texts])
     return store.Found(code, log, tuple(questions) if verify else None)
 
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """An input as a relocatable cubin."""
+    """An input as a relocatable cubin. is_intermediate: whether it was LTO-IR."""
 
     piece: Piece
     image: elf.Image
+    is_intermediate: bool = False
 
 
 def _compiled(given: Input, text: Prepared, target: str, options: list[str]) -> _Part:
@@ -161,7 +163,8 @@ def _relocated(piece: Piece, options: list[str]) -> _Part:
 
 def _relocated_together(pieces: Sequence[Piece], options: list[str]) -> _Part:
     code, _ = linked(pieces, [*options, "-r"])
-    return _Part(Piece(", ".join(piece.name for piece in pieces), "CUBIN", code), elf.image(code))
+    name = ", ".join(piece.name for piece in pieces)
+    return _Part(Piece(name, "CUBIN", code), elf.image(code), "-lto" in options)
 
 
 def _check_doubles(parts: Sequence[_Part]) -> None:
@@ -183,6 +186,18 @@ def _joined(parts: Sequence[_Part], pieces: Sequence[Piece], options: list[str])
             raise LinkError("\n".join(_missing(name, parts) for name in names)) from None
         where = f"{failure.piece.name} cannot be linked" if failure.piece else "the inputs cannot be linked"
         raise LinkError(f"{where}: {failure}") from None
+
+
+def _check_places(code: bytes, texts: Sequence[Prepared]) -> None:
+    """`LinkError` where nvJitLink put launch-sized memory elsewhere than a kernel needs it."""
+    wanted: dict[str, int] = {}
+    for text in texts:
+        wanted |= launch_sized.users(text.assembled.module)
+    for name in launch_sized.misplaced(code, wanted):
+        raise LinkError(
+            f"this release of nvJitLink does not align the launch-sized memory of kernel {name!r} to {wanted[name]} "
+            "bytes behind its shared variables: use release 13.5, or make those variables a multiple of that"
+        )
 
 
 def _missing(name: str, parts: Sequence[_Part]) -> str:

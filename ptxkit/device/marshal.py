@@ -11,7 +11,11 @@ careful way of `arguments`, which words the errors. Of a kernel (data: f32 in .g
         if not (type(v0) in tensors and v0.dtype in fit0 and v0.get_device() == device
                 and not (p0 := v0.data_ptr()) & 15 and v0.is_contiguous()): p0 = careful0(v0)
         p1 = v1 if type(v1) is int and 0 <= v1 <= 4294967295 else careful1(v1)
+        if stream is None: stream = tensors[type(v0)](device) if type(v0) in tensors else current(values)
         ...                                                                    # what the launch does with p0 and p1
+
+That the context is current which the kernel was bound in is asked for where the careful way is gone, and in each launch
+where there is no pointer: tensors that are all on the kernel's GPU show it too, and the driver looks at it last.
 
 Source: CUDA Driver API, "Execution Control: cuLaunchKernel" (kernelParams).
 """
@@ -20,15 +24,18 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ptxkit.device.arguments import NUMPY, convert
 from ptxkit.device.arrays import device_of, is_array, is_tensor
-from ptxkit.device.errors import ArgumentError
+from ptxkit.device.errors import ArgumentError, OtherContextError
 from ptxkit.device.memory import can_reach
 from ptxkit.device.signature import Argument, Signature
+from ptxkit.device.streams import current_stream, torch_stream
+from ptxkit.device.submit import current_context
 from ptxkit.device.tensormap import TensorMap
 
 _SLOT = 8
@@ -40,13 +47,13 @@ PACKED = "PACKED"
 
 
 class Marshal:
-    """Checks and packs the arguments of one kernel on one device.
+    """Checks and packs the arguments of one kernel, on one device in one context.
 
     places: where in memory each parameter begins. size: bytes of all. write: `Struct.pack_into` of all.
     """
 
-    def __init__(self, signature: Signature, device: int) -> None:
-        self._signature, self._device = signature, device
+    def __init__(self, signature: Signature, device: int, context: int) -> None:
+        self._signature = signature
         text, places, end = "=", [], 0
         for argument in signature.arguments:
             size, unit, letter = _slot(argument)
@@ -56,27 +63,40 @@ class Marshal:
             end = place + size
         self.places, self.size = tuple(places), end
         self.write = struct.Struct(text).pack_into
-        self._known: dict[str, Any] = {"device": device, "refuse": self._refuse, "tensors": set()}
+        self._known: dict[str, Any] = {"device": device, "refuse": self._refuse, "tensors": {}}
+        self._known |= {"current": current_stream, "look": partial(_look, context)}
         self._steps = [_Step(each, number, self._known) for number, each in enumerate(signature.arguments)]
 
-    def written(self, behind: Sequence[str], names: Mapping[str, Any]) -> Callable[[int, Sequence[object]], Any]:
+    def written(self, behind: Sequence[str], names: Mapping[str, Any]) -> Callable[[int | None, Sequence[object]], Any]:
         """A function of a stream and the arguments, which checks and packs them and goes on with the lines `behind`.
 
-        Those may use `PACKED` for what was made of the arguments, and the names given.
+        Those may use `PACKED` for what was made of the arguments, `stream`, which is the current one where none was
+        given, and the names given.
         """
         count = len(self._steps)
         lines = [f"if len(values) != {count}: refuse(len(values))"]
         if count:
             lines.append("".join(f"v{number}, " for number in range(count)) + "= values")
         lines += [step.line for step in self._steps]
+        lines.append(self._of_stream())
         packed = ", ".join(f"p{number}" for number in range(count))
         lines += [line.replace(PACKED, packed) for line in behind]
         known = {**self._known, **names}
         text = "\n        ".join([f"def make({', '.join(known)}):\n    def run(stream, values):", *lines])
-        made: dict[str, Any] = {}
+        made: dict[str, Any] = {}  # names of a closure are found fastest
         exec(f"{text}\n    return run", made)
-        run: Callable[[int, Sequence[object]], Any] = made["make"](**known)  # names of a closure are found fastest
+        run: Callable[[int | None, Sequence[object]], Any] = made["make"](
+            **known
+        )  # names of a closure are found fastest
         return run
+
+    def _of_stream(self) -> str:
+        """The line that finds the current stream: the first pointer's tensor tells whose, and its place is known."""
+        first = next((number for number, each in enumerate(self._signature.arguments) if each.space is not None), None)
+        if first is None:
+            return "look(); stream = current(values) if stream is None else stream"
+        kind = f"type(v{first})"
+        return f"if stream is None: stream = tensors[{kind}](device) if {kind} in tensors else current(values)"
 
     def _refuse(self, given: int) -> None:
         wanted = self._signature.arguments
@@ -117,6 +137,8 @@ class _Step:
 
     def _address(self, value: Any) -> int:
         """A number of 64 bits, or an array: the kernels that compilers write have plain numbers for addresses."""
+        if is_array(value):
+            self._known["look"]()
         address = int(convert(self._argument, value))
         here, place = self._known["device"], device_of(value) if is_array(value) else None
         if place is not None and place != here and not can_reach(address):
@@ -129,7 +151,7 @@ class _Step:
     def _pointer(self, value: Any) -> int:
         address = self._address(value)
         if is_tensor(value):
-            self._known["tensors"].add(type(value))
+            self._known["tensors"][type(value)] = torch_stream()
             self._fitting.add(value.dtype)
         return address
 
@@ -139,6 +161,12 @@ class _Step:
         if found is value:
             self._map[:] = value, data
         return data
+
+
+def _look(context: int) -> None:
+    """`OtherContextError` where another context is current than the one that a kernel was bound in."""
+    if current_context() != context:
+        raise OtherContextError("another context is current")
 
 
 def _slot(argument: Argument) -> tuple[int, int, str]:

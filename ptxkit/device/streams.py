@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any, TypeAlias
 
 from ptxkit.device.errors import LaunchError
@@ -49,12 +50,17 @@ def _of_map(argument: TensorMap) -> int | None:
     return _FINDERS[type(argument.array)](argument.array)
 
 
-def _of_torch() -> _Finder:
-    """The handle itself where PyTorch gives it, as Triton asks for it: a `Stream` costs several microseconds."""
+@cache
+def torch_stream() -> Callable[[int], int]:
+    """The handle of PyTorch's current stream on a GPU, by its number; as Triton asks for it, where PyTorch has that: a
+    `Stream` costs several microseconds."""
     torch: Any = importlib.import_module("torch")
-    current = getattr(torch._C, "_cuda_getCurrentRawStream", None)
-    if current is None:
-        current = lambda device: int(torch.cuda.current_stream(device).cuda_stream)  # noqa: E731
+    current: Callable[[int], int] | None = getattr(torch._C, "_cuda_getCurrentRawStream", None)
+    return current or (lambda device: int(torch.cuda.current_stream(device).cuda_stream))
+
+
+def _of_torch() -> _Finder:
+    current = torch_stream()
 
     def find(argument: Any) -> int | None:
         device = argument.get_device()

@@ -37,6 +37,15 @@ def test_numbers_get_the_width_of_the_parameter() -> None:
     assert kernel_arguments(VALUES, (np.uint32(7), 1.5, 3))[1] == np.float32(1.5)
 
 
+def test_untyped_bits_are_taken_from_numbers_of_their_size() -> None:
+    bits = Signature("k", (Argument("x", "b32"),))
+    assert kernel_arguments(bits, (np.float32(1.0),)) == [0x3F800000]
+    assert kernel_arguments(bits, (np.int32(-1),)) == [0xFFFFFFFF]
+    for wrong in (np.float64(1.0), np.int64(1), 1.0):
+        with pytest.raises(ArgumentError, match=r"parameter 'x' is \.b32"):
+            kernel_arguments(bits, (wrong,))
+
+
 @pytest.mark.parametrize(
     ("values", "message"),
     [

@@ -22,8 +22,8 @@ def kernel_with_roles() -> Kernel:
 
 
 def test_a_module_that_sets_registers_is_compiled_as_a_whole() -> None:
-    assert assembler.wants_whole_program(kernel_with_roles().module())
-    assert not assembler.wants_whole_program(bulk_add_one().module())
+    assert assembler.sets_registers(kernel_with_roles().module())
+    assert not assembler.sets_registers(bulk_add_one().module())
 
 
 def test_its_machine_code_comes_from_ptxas_which_heeds_the_instruction() -> None:

@@ -14,11 +14,13 @@ from ptxkit.device import (
     ArgumentError,
     DeviceError,
     LaunchError,
+    OtherContextError,
     check_device,
     device_target,
     failures,
     launch,
     load,
+    marshal,
     submit,
 )
 from ptxkit.device.launcher import Loaded
@@ -90,7 +92,7 @@ class Driver:
     def __init__(self) -> None:
         self.calls: list[Submitted] = []
         self.status = 0
-        self.count = 1
+        self.count = self.context = 1
 
     def __call__(self, config: Any, kernel: Any, parameters: Any, extra: None) -> int:
         found = Config.from_address(config.value)
@@ -107,7 +109,8 @@ def driver(monkeypatch: pytest.MonkeyPatch) -> Driver:
     found = Driver()
     monkeypatch.setattr(submit, "launch_function", lambda: found)
     monkeypatch.setattr(submit, "function", ctypes.c_void_p)
-    monkeypatch.setattr(submit, "current_context", lambda: 1)
+    for place in (submit, marshal):
+        monkeypatch.setattr(place, "current_context", lambda: found.context)
     monkeypatch.setattr(Loaded, "_attribute", lambda *_: 0)
     monkeypatch.setattr(failures, "words_of", lambda result: "its words")
     return found
@@ -223,6 +226,29 @@ def test_a_launch_that_fails_says_what_was_launched(driver: Driver) -> None:
         "    PTX302: the address comes from a call (ptx:12), and 1 more",
         "    PTX401: a loop (ptx:9)",
     ]
+
+
+def test_another_context_is_noticed_and_not_taken_for_a_failure(driver: Driver) -> None:
+    driver.count = 2
+    pointer, number = Argument("data", "u64", "global", "f32"), Argument("n", "u32")
+    with_pointer, without = loaded(pointer, number).bind(1, 32), loaded(number, number).bind(1, 32)
+    with_pointer.run(0, (Fake(), 1))
+    without.run(0, (1, 1))
+    driver.context = 2
+    for bound, values in ((with_pointer, (Fake(), 1)), (without, (1, 1))):
+        with pytest.raises(OtherContextError):
+            bound.run(0, values)
+    assert len(driver.calls) == 2
+
+
+def test_a_driver_that_refuses_another_context_is_not_taken_for_a_failure(driver: Driver) -> None:
+    driver.status = 400
+    bound = loaded(Argument("data", "u64", "global", "f32")).bind(1, 32)
+    known = [1, 2]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(submit, "current_context", known.pop)
+        with pytest.raises(OtherContextError):
+            bound.run(0, (Fake(),))
 
 
 @pytest.mark.parametrize(

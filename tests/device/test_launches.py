@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from ptxkit.build import BuildTypeError, Global, Kernel, f32
-from ptxkit.device import LaunchError, Signature, failures, launches
+from ptxkit.build.launching import Launchable
+from ptxkit.device import LaunchError, OtherContextError, Signature, failures, launches
 from ptxkit.device.launches import Launch
 from tests.device.test_arguments import Fake
 from tests.device.test_launcher import FakeKernel, FakeStream, Limits
@@ -20,7 +21,11 @@ class Bound:
         self.maker, self.geometry = maker, geometry
         self.loaded = maker
 
-    def run(self, stream: int, arguments: tuple[Any, ...]) -> None:
+        self.context = maker.context
+
+    def run(self, stream: int | None, arguments: tuple[Any, ...]) -> None:
+        if self.context != self.maker.context:
+            raise OtherContextError
         self.maker.ran.append((stream, *arguments))
 
 
@@ -32,6 +37,7 @@ class Maker:
     def __init__(self) -> None:
         self.bound: list[tuple[Any, ...]] = []
         self.ran: list[tuple[Any, ...]] = []
+        self.context = 1
 
     def bind(self, *geometry: Any) -> Bound:
         self.bound.append(geometry)
@@ -41,8 +47,7 @@ class Maker:
 @pytest.fixture
 def maker(monkeypatch: pytest.MonkeyPatch) -> Maker:
     found = Maker()
-    monkeypatch.setattr(launches, "loaded", lambda kernel: found)
-    monkeypatch.setattr(launches, "current_context", lambda: 1)
+    monkeypatch.setattr(Launchable, "loaded", lambda kernel: found)
     return found
 
 
@@ -59,28 +64,29 @@ def test_a_kernel_is_bound_once_for_each_geometry(maker: Maker) -> None:
         k[4, 32](data)
         k.launch(FakeStream(), grid=4, cluster=2, shared=16)(data)
     assert maker.bound == [(4, None, None, None), (4, 32, None, None), (4, None, 2, 16)]
-    assert maker.ran == [(0, data), (0, data), (77, data)] * 3
+    assert maker.ran == [(None, data), (None, data), (77, data)] * 3
     assert k[4] is k[4]
 
 
-def test_a_kernel_that_grew_or_another_context_binds_again(maker: Maker, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_kernel_that_grew_or_another_context_binds_again(maker: Maker) -> None:
     k = kernel()
     k[4](Fake())
     k.bar_sync(0)
     k[4](Fake())
     k[4](Fake())
     assert len(maker.bound) == 2
-    monkeypatch.setattr(launches, "current_context", lambda: 2)
+    maker.context = 2
     k[4](Fake())
     k[4](Fake())
     assert len(maker.bound) == 3
+    assert len(maker.ran) == 5
 
 
 def test_a_binding_that_fails_is_tried_again(maker: Maker, monkeypatch: pytest.MonkeyPatch) -> None:
     k = kernel()
     k[4](Fake())
-    monkeypatch.setattr(launches, "current_context", lambda: 2)
-    monkeypatch.setattr(launches, "loaded", lambda kernel: pytest.fail("no device"))
+    maker.context = 2
+    monkeypatch.setattr(Launchable, "loaded", lambda kernel: pytest.fail("no device"))
     for _ in range(2):
         with pytest.raises(pytest.fail.Exception, match="no device"):
             k[4](Fake())

@@ -70,11 +70,18 @@ Tensor.__module__ = "torch"
 POINTER = Signature("k", (Argument("data", "u64", "global", "f32", 16),))
 
 
+@pytest.fixture(autouse=True)
+def here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One context, and PyTorch's stream."""
+    monkeypatch.setattr("ptxkit.device.marshal.current_context", lambda: 1)
+    monkeypatch.setattr("ptxkit.device.marshal.torch_stream", lambda: lambda device: 70 + device)
+
+
 class Packed:
     """Memory for the parameters, and the function that fills it."""
 
     def __init__(self, signature: Signature) -> None:
-        marshal = Marshal(signature, 0)
+        marshal = Marshal(signature, 0, 1)
         self.frame = Frame(Geometry((1, 1, 1), (1, 1, 1)), marshal.size, marshal.places)
         fill = (f"write(frame.memory, frame.start, {PACKED})",)
         self.run = marshal.written(fill, {"frame": self.frame, "write": marshal.write})

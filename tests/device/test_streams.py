@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from ptxkit.device import LaunchError, TensorMap
-from ptxkit.device.streams import _FINDERS, current_stream, stream_handle
+from ptxkit.device.streams import _FINDERS, current_stream, stream_handle, torch_stream
 from ptxkit.device.tensormap import tensor_of
 from tests.device.test_arguments import Fake
 
@@ -37,13 +38,16 @@ Array.__module__, Array.__name__ = "cupy._core.core", "ndarray"
 
 
 @pytest.fixture(autouse=True)
-def libraries(monkeypatch: pytest.MonkeyPatch) -> None:
+def libraries(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     torch = SimpleNamespace(_C=SimpleNamespace(_cuda_getCurrentRawStream=lambda device: 70 + device))
     cupy = SimpleNamespace(cuda=SimpleNamespace(get_current_stream=lambda: SimpleNamespace(ptr=80)))
     monkeypatch.setitem(sys.modules, "torch", torch)
     monkeypatch.setitem(sys.modules, "cupy", cupy)
+    torch_stream.cache_clear()
     for kind in (Tensor, Parameter, Array):
         monkeypatch.delitem(_FINDERS, kind, raising=False)
+    yield
+    torch_stream.cache_clear()
 
 
 def map_of(array: Any) -> TensorMap:
@@ -70,6 +74,7 @@ def test_the_current_stream_is_that_of_the_first_array_with_a_library(arguments:
 def test_an_older_pytorch_gives_its_stream_as_an_object(monkeypatch: pytest.MonkeyPatch) -> None:
     cuda = SimpleNamespace(current_stream=lambda device: SimpleNamespace(cuda_stream=90 + device))
     monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(_C=SimpleNamespace(), cuda=cuda))
+    torch_stream.cache_clear()
     assert current_stream((Tensor(2),)) == 92
 
 
