@@ -39,7 +39,7 @@ def atomic(
     """
     width = width_of(type)
     size, total = width // 8, width // 8 * count
-    plain, flushing = (_combining(type, operation, ftz) for ftz in (False, type == "f32" and not noftz))
+    plain, flushing = (combining(type, operation, ftz) for ftz in (False, type == "f32" and not noftz))
 
     def change(group: Group, address: Any, value: Any, other: Any = None) -> Any:
         memory = group.cta.machine.memory
@@ -99,7 +99,7 @@ def _turns(places: Any) -> Iterator[Any]:
         yield order[turn == number]
 
 
-def _combining(type_: str, operation: str, ftz: bool) -> Function:
+def combining(type_: str, operation: str, ftz: bool) -> Function:
     """The new value from the old one, the operand, and the second operand."""
     if operation == "cas":
         return _swapped
