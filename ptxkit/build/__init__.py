@@ -29,10 +29,12 @@ from ptxkit.build.errors import (
 )
 from ptxkit.build.functions import External, Function
 from ptxkit.build.kernel import Kernel, Parameter
+from ptxkit.build.mma import Fragment, Tile
 from ptxkit.build.pipeline import Consumer, Pipeline, Producer, Stage, ThreadPipeline
 from ptxkit.build.recorder import Label
 from ptxkit.build.remarks import BuildWarning, NeverWaitedWarning, UnusedWarning
 from ptxkit.build.ring import Ring
+from ptxkit.build.rows import Rows
 from ptxkit.build.tensormap import TensorForm, TensorMap
 from ptxkit.build.types import (
     Scalar,
@@ -82,6 +84,7 @@ __all__ = [
     "BuildValueError",
     "Const",
     "External",
+    "Fragment",
     "Function",
     "Generic",
     "Global",
@@ -93,9 +96,11 @@ __all__ = [
     "Parameter",
     "Register",
     "RemoteBarrier",
+    "Rows",
     "Scalar",
     "Shared",
     "SharedCluster",
+    "Tile",
     "Variable",
     "VerificationError",
     "b8",

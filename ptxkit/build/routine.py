@@ -17,9 +17,11 @@ from ptxkit.build.errors import BuildError, BuildTypeError, BuildValueError, Loc
 from ptxkit.build.gates import known_target
 from ptxkit.build.groups import Group
 from ptxkit.build.memory import alignment_of
+from ptxkit.build.mma import Fragment, Tile, fragment_a, fragment_b
 from ptxkit.build.pipeline import Pipeline, ThreadPipeline
 from ptxkit.build.remarks import watch
-from ptxkit.build.types import Scalar, f32, u32
+from ptxkit.build.rows import Rows
+from ptxkit.build.types import Scalar, ScalarT, f32, u32
 from ptxkit.build.values import Register
 from ptxkit.build.wgmma import Accumulator, Matrix, matrix
 from ptxkit.isa import table
@@ -181,6 +183,47 @@ class Routine(CpAsync):
         from one column of core matrices to the next, where the layout needs it. transposed: rows are along M or N.
         """
         return matrix(self, place, swizzle=swizzle, stride=stride, leading=leading, transposed=transposed)
+
+    def rows(self, place: Shared[ScalarT], columns: int, *, swizzle: int = 0) -> Rows[ScalarT]:
+        """A matrix in shared memory with `columns` elements from one row to the next, for `ldmatrix` and `stmatrix`.
+
+        swizzle: the bytes that it spans, which are then those of a row: see `ptxkit.build.rows`.
+        """
+        return Rows(self, place, columns, swizzle)
+
+    def mma_tile(self, rows: int, columns: int, scalar: type[Scalar] = f32) -> Tile:
+        """The registers of a warp's `rows` x `columns` results, zero to begin with: see `ptxkit.build.mma`."""
+        return Tile(self, rows, columns, scalar)
+
+    def mma_a(
+        self,
+        rows: Rows[Any],
+        row: int | Register[u32],
+        k: int | Register[u32],
+        *,
+        count: int = 16,
+        transposed: bool = False,
+    ) -> Fragment:
+        """`count` rows of A from `row` on, and 32 bytes of K from element `k` on, by `ldmatrix`.
+
+        transposed: the rows in memory are along M, and not along K.
+        """
+        return fragment_a(rows, row, k, count, transposed)
+
+    def mma_b(
+        self,
+        rows: Rows[Any],
+        column: int | Register[u32],
+        k: int | Register[u32],
+        *,
+        count: int = 8,
+        transposed: bool = False,
+    ) -> Fragment:
+        """`count` columns of B from `column` on, and 32 bytes of K from element `k` on, by `ldmatrix`.
+
+        The rows in memory are along K, one for each column of B; transposed: they are along N.
+        """
+        return fragment_b(rows, column, k, count, transposed)
 
     def accumulator(self, columns: int, scalar: type[Scalar] = f32) -> Accumulator:
         """The registers of a warpgroup's 64 x `columns` results."""

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from ptxkit.build.addresses import Shared
 from ptxkit.build.errors import BuildTypeError, BuildValueError
+from ptxkit.build.rows import Rows
 from ptxkit.build.types import Scalar, b32, b64, bf16, f16, f32, pred, s32, u32
 from ptxkit.build.values import Register
 from ptxkit.records import dataclass
@@ -30,6 +31,8 @@ ROWS = 64
 """Of the accumulator of one warpgroup."""
 _SWIZZLES = {0: 0, 128: 1, 64: 2, 32: 3}
 """Of a descriptor's layout, by the bytes that the swizzle spans."""
+_WARP_ROWS, _PIECE = 16, 8
+"""Rows of the accumulator that one warp has, and columns that two of its registers hold as halves."""
 _FIELD = (1 << 14) - 1
 _STEP_BYTES = 32
 """Of a row that one instruction multiplies, whatever the type: 16 elements of bf16, 32 of e4m3, 8 of tf32."""
@@ -162,6 +165,17 @@ class Accumulator:
             place = None if into is None else into[number]
             found.append(cast("Register[Any]", self._flow.instruction(name, (high, low), into=place)))
         return [Register(self._flow, b32, each.name) for each in found]
+
+    def stmatrix(self, rows: Rows[Any], row: int | Register[u32], column: int | Register[u32]) -> None:
+        """Stores the results as halves, of the type that the matrix in shared memory has: `stmatrix`.
+
+        All warps of the warpgroup come here; each stores its 16 rows.
+        """
+        halves = self.packed(rows.place.type)
+        own = ((self._flow.tid.x >> 5) & 3) * _WARP_ROWS + row
+        for start in range(0, self.columns, 2 * _PIECE):
+            some = halves[start // 4 :][: min(self.columns - start, 2 * _PIECE) // 4]
+            rows.stmatrix(own, column + start, some)
 
 
 def _word(element: type[Scalar] | str) -> str:

@@ -1,0 +1,190 @@
+"""Tiles of a warp for `mma.sync`: fragments that `ldmatrix` loads, results in registers.
+
+    left, right = k.rows(a, 64, swizzle=128), k.rows(b, 64, swizzle=128)     # A is M x K, B is N x K, K along the rows
+    acc = k.mma_tile(32, 64)                             # 32 x 64 results of the warp, f32, 64 in each thread
+    for step in k.unroll(4):                             # 64 of K, 16 at a time
+        acc.multiply(k.mma_a(left, 0, 16 * step, count=32), k.mma_b(right, 0, 16 * step, count=64), bf16)
+    acc.store(out, pitch)                                # or acc.stmatrix(rows, 0, 0, bf16)
+
+A step multiplies 32 bytes of K: 16 elements of f16 and bf16, 8 of tf32, 32 of e4m3, e5m2, s8 and u8. A matrix whose
+rows in memory are along M or N, and not along K, is `transposed`; its elements have 16 bits.
+
+Source: PTX ISA, "Matrix multiply-accumulate operation using mma instruction", "Matrix Fragments for mma.m16n8k16 with
+floating point type".
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+from ptxkit.build.addresses import Address
+from ptxkit.build.errors import BuildTypeError, BuildValueError
+from ptxkit.build.rows import Rows
+from ptxkit.build.types import Scalar, b32, bf16, f16, f32, s32, u32
+from ptxkit.build.values import Register, Variable
+from ptxkit.records import dataclass
+
+if TYPE_CHECKING:
+    from ptxkit.build.flow import Flow
+
+ROWS, COLUMNS, STEP_BYTES = 16, 8, 32
+"""Of the results of one instruction, and of the rows of its operands."""
+_STEPS = {"f16": 16, "bf16": 16, "tf32": 8, "e4m3": 32, "e5m2": 32, "s8": 32, "u8": 32}
+"""Elements of K that one instruction multiplies, by their type."""
+_INTEGERS = ("s8", "u8")
+
+
+@dataclass(frozen=True, slots=True)
+class Fragment:
+    """The part of A or B that a warp multiplies in one step. pieces: the registers of each 16 rows of A, or of each 8
+    columns of B."""
+
+    side: str
+    pieces: tuple[tuple[Register[Any], ...], ...]
+
+
+def fragment_a(
+    rows: Rows[Any], row: int | Register[u32], column: int | Register[u32], count: int, transposed: bool
+) -> Fragment:
+    """See `Routine.mma_a`."""
+    _check(rows, count, ROWS, "rows", transposed)
+    pieces = []
+    for start in range(0, count, ROWS):
+        if transposed:
+            pieces.append(rows.ldmatrix(column, row + start, 4, transposed=True, across=True))
+        else:
+            pieces.append(rows.ldmatrix(row + start, column, 4))
+    return Fragment("a", tuple(pieces))
+
+
+def fragment_b(
+    rows: Rows[Any], column: int | Register[u32], row: int | Register[u32], count: int, transposed: bool
+) -> Fragment:
+    """See `Routine.mma_b`: two pieces of eight columns are loaded at once."""
+    _check(rows, count, COLUMNS, "columns", transposed)
+    pieces: list[tuple[Register[Any], ...]] = []
+    for start in range(0, count, 2 * COLUMNS):
+        number = min(count - start, 2 * COLUMNS) // COLUMNS * 2
+        if transposed:
+            found = rows.ldmatrix(row, column + start, number, transposed=True)
+        else:
+            found = rows.ldmatrix(column + start, row, number, across=True)
+        pieces += [found[at : at + 2] for at in range(0, number, 2)]
+    return Fragment("b", tuple(pieces))
+
+
+def _check(rows: Rows[Any], count: int, unit: int, what: str, transposed: bool) -> None:
+    if not isinstance(rows, Rows):
+        raise BuildTypeError(f"a fragment is loaded from rows in shared memory, `k.rows(...)`, not from {rows!r}")
+    if isinstance(count, bool) or not isinstance(count, int) or count < unit or count % unit:
+        raise BuildValueError(f"a fragment has a multiple of {unit} {what}, not {count!r}")
+    if transposed and rows.place.type.bits != 16:
+        raise BuildTypeError(f"only elements of 16 bits are transposed on their way, not .{rows.place.type.word}")
+
+
+class Tile:
+    """`rows` x `columns` results of a warp. registers: those of each 16 x 8, rows first, zero to begin with."""
+
+    def __init__(self, flow: Flow, rows: int, columns: int, scalar: type[Scalar]) -> None:
+        if scalar not in (f32, s32):
+            raise BuildTypeError(f"results are f32 or s32, not {scalar!r}")
+        for extent, unit in ((rows, ROWS), (columns, COLUMNS)):
+            if isinstance(extent, bool) or not isinstance(extent, int) or extent < unit or extent % unit:
+                raise BuildValueError(f"a tile has a multiple of {ROWS} rows and of {COLUMNS} columns, not {extent!r}")
+        self._flow = flow
+        self.rows, self.columns, self.type = rows, columns, scalar
+        pieces = rows // ROWS * (columns // COLUMNS)
+        self.registers: tuple[tuple[Variable[Any], ...], ...] = tuple(
+            tuple(flow.variable(scalar, 0) for _ in range(4)) for _ in range(pieces)
+        )
+
+    def piece(self, row: int, column: int) -> tuple[Variable[Any], ...]:
+        """The four results of this thread in the 16 x 8 that begin at that row and column."""
+        return self.registers[row // ROWS * (self.columns // COLUMNS) + column // COLUMNS]
+
+    def multiply(
+        self, a: Fragment, b: Fragment, element: type[Scalar] | str, *, b_element: type[Scalar] | str | None = None
+    ) -> None:
+        """`self += a * b`, one step of K: `mma.sync`. All threads of the warp come here.
+
+        element, b_element: the types of A and B; `e4m3`, `tf32` and the like by name.
+        """
+        words = [_word(element), _word(element if b_element is None else b_element)]
+        if len(set(map(_STEPS.get, words))) > 1 or (set(words) & {"f16", "bf16", "tf32"} and words[0] != words[1]):
+            raise BuildTypeError(f"no instruction multiplies {words[0]} by {words[1]}")
+        if (self.type is s32) is not (words[0] in _INTEGERS):
+            raise BuildTypeError(f"products of {words[0]} are added up as {'s32' if words[0] in _INTEGERS else 'f32'}")
+        for fragment, side, extent, unit in ((a, "a", self.rows, ROWS), (b, "b", self.columns, COLUMNS)):
+            if not isinstance(fragment, Fragment) or fragment.side != side or len(fragment.pieces) * unit != extent:
+                what = f"k.mma_{side}(...) of {extent} {'rows' if side == 'a' else 'columns'}"
+                raise BuildTypeError(f"the tile needs {what}, not {_text(fragment)}")
+        word = self.type.word
+        opcode = f"mma.sync.aligned.m16n8k{_STEPS[words[0]]}.row.col.{word}.{words[0]}.{words[1]}.{word}"
+        for i, left in enumerate(a.pieces):
+            for j, right in enumerate(b.pieces):
+                results = self.piece(i * ROWS, j * COLUMNS)
+                self._flow.emit(opcode, results, left, right, results)
+
+    # ------------------------------------------------------------------------------------------- results
+
+    def row(self) -> Register[u32]:
+        """The row of this thread's first two results in each 16 x 8; that of the other two is 8 more."""
+        return self._flow.laneid >> 2
+
+    def column(self) -> Register[u32]:
+        """The column of its first and third result in each; the others are in the next one."""
+        return (self._flow.laneid & 3) * 2
+
+    def store(self, place: Address[Any], pitch: int | Register[u32]) -> None:
+        """Stores the results, two at a time, to a matrix with `pitch` elements from one row to the next.
+
+        The rows must begin at multiples of 8 bytes: pitch is even.
+        """
+        if place.type is not self.type:
+            raise BuildTypeError(f"the results are .{self.type.word}, and the matrix is {place!r}")
+        if (pitch if isinstance(pitch, int) else pitch.multiple) % 2:
+            raise BuildValueError("two results are stored at once: the pitch is even")
+        first = place[self.row() * pitch + self.column()].aligned(2 * self.type.size())
+        for i in range(0, self.rows, COLUMNS):
+            below = first[pitch * i] if i else first
+            for j in range(0, self.columns, COLUMNS):
+                results = self.piece(i, j)
+                self._flow.instruction(
+                    "st_v2", (below[j].aligned(first.alignment), results[2:] if i % ROWS else results[:2])
+                )
+
+    def packed(self, row: int, column: int, scalar: type[Scalar]) -> tuple[Register[b32], Register[b32]]:
+        """The results of a 16 x 8 as pairs of halves: `cvt.rn.bf16x2.f32`; the even column is the low half."""
+        if scalar not in (bf16, f16) or self.type is not f32:
+            raise BuildTypeError(f"results of f32 are packed as pairs of f16 or bf16, not of {scalar!r}")
+        results = self.piece(row, column)
+        found = [
+            cast("Register[Any]", self._flow.instruction(f"cvt_rn_{scalar.word}x2_f32", (results[at + 1], results[at])))
+            for at in (0, 2)
+        ]
+        low, high = (Register(self._flow, b32, each.name) for each in found)
+        return low, high
+
+    def stmatrix(self, rows: Rows[Any], row: int | Register[u32], column: int | Register[u32]) -> None:
+        """Stores the results as halves, of the type that the matrix in shared memory has: `stmatrix`, for sm_90."""
+        for i in range(0, self.rows, ROWS):
+            for j in range(0, self.columns, 2 * COLUMNS):
+                halves = self.packed(i, j, rows.place.type)
+                if j + COLUMNS < self.columns:
+                    rows.stmatrix(row + i, column + j, (*halves, *self.packed(i, j + COLUMNS, rows.place.type)))
+                else:
+                    rows.stmatrix(row + i, column + j, halves)
+
+
+def _text(fragment: object) -> str:
+    if not isinstance(fragment, Fragment):
+        return repr(fragment)
+    unit = ROWS if fragment.side == "a" else COLUMNS
+    return f"k.mma_{fragment.side}(...) of {len(fragment.pieces) * unit}"
+
+
+def _word(element: type[Scalar] | str) -> str:
+    word = element if isinstance(element, str) else element.word
+    if word not in _STEPS:
+        raise BuildTypeError(f"mma multiplies {', '.join(_STEPS)}, not {word}")
+    return word
