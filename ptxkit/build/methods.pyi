@@ -759,7 +759,11 @@ class Methods:
         cvt.<rnd>.bf16x2.<at> d:.bf16x2, a:(as_bits(at))/exact/typed/nameless
             Converts to and from scale factors, floats that are an exponent only.
             PTX ISA, 'Data Movement and Conversion Instructions: cvt'
-        cvt.<rnd>.satfinite{.relu}.s2f6x2.f32 d:.b16 * one.., a:.f32/#, b:.f32/#
+        cvt.<rnd>.satfinite.s2f6x2.f32 d:.b16 * one.., a:.f32/#, b:.f32/#
+            Converts to and from fixed-point values of two integer and six fraction bits, with a scale.
+            PTX ISA, 'Data Movement and Conversion Instructions: cvt'
+            gates: rnd == .rz
+        cvt.<rnd>.satfinite.relu.s2f6x2.f32 d:.b16, a:.f32/#, b:.f32/#
             Converts to and from fixed-point values of two integer and six fraction bits, with a scale.
             PTX ISA, 'Data Movement and Conversion Instructions: cvt'
             gates: rnd == .rz

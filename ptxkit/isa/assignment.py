@@ -21,7 +21,7 @@ _MOVABLE = frozenset({"sync", "aligned", "sp", "ca", "cg"})
 _ORDERED = (
     frozenset({"row", "col"}),
     frozenset({"and", "xor", "popc"}),
-    frozenset({"f32", "b2"}),
+    frozenset({"f32", "b16", "b8", "b2"}),
     frozenset({"base", "level", "grad", "a1d", "a2d", "acube", "a2dms"}),
     frozenset({"L2::evict_last", "L2::evict_normal", "L2::evict_first", "L2::evict_unchanged"}),
 )

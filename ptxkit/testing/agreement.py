@@ -199,8 +199,8 @@ def _compare(tally: Tally, question: Question, pair: Pair, release: str, ours: s
     differ = (ours is None) != (theirs is None) or (ours or "").startswith(BROKEN)
     accepts = "ptxkit" if ours is None else "ptxas"
     opcode = _GUARD.sub("", question.text).partition(" ")[0].rstrip(";")
-    covers = (each for each in known_differences() if each.covers(opcode, release, accepts, ours or theirs or ""))
-    known = next(covers, None) if differ else None
+    asked = (opcode, release, accepts, ours or theirs or "", question.text)
+    known = next((each for each in known_differences() if each.covers(*asked)), None) if differ else None
     if known is not None:
         tally.known[known] += 1
         return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -14,7 +15,8 @@ _SIDES = ("ptxas", "ptxkit")
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """A difference between the two. accepts: `ptxas` or `ptxkit`. opcode: a pattern. says: part of the refusal.
+    """A difference between the two. accepts: `ptxas` or `ptxkit`. opcode: a pattern. text: a regular expression
+    that is found in the instruction, which a file has not. says: part of the refusal.
 
     example: an instruction, with names as in `ptxkit.isa.scaffold`, or a module; pair: its version and target,
     `9.5/sm_100a`.
@@ -24,16 +26,18 @@ class Known:
     reason: str
     ptxas: str = ""
     opcode: str = "*"
+    text: str = ""
     says: str = ""
     pair: str = ""
     example: str = ""
 
-    def covers(self, opcode: str, release: str, accepts: str, refusal: str) -> bool:
-        """Whether a difference is of this kind."""
+    def covers(self, opcode: str, release: str, accepts: str, refusal: str, text: str = "") -> bool:
+        """Whether a difference is of this kind. text: the instruction, empty for a whole file."""
         return (
             accepts == self.accepts
             and self.ptxas in ("", release)
             and fnmatchcase(opcode, self.opcode)
+            and re.search(self.text, text) is not None
             and self.says in refusal
         )
 

@@ -34,7 +34,7 @@ def test_the_example_of_a_difference_shows_it(entry: Known) -> None:
             theirs = oracle.refusal(module, target)
             assert (ours is None) != (theirs is None)
             accepts = "ptxkit" if ours is None else "ptxas"
-            assert entry.covers(opcode, oracle.release, accepts, ours or theirs or ""), ours or theirs
+            assert entry.covers(opcode, oracle.release, accepts, ours or theirs or "", entry.example), ours or theirs
 
 
 def test_nearly_every_difference_has_an_example() -> None:
@@ -68,6 +68,13 @@ def test_a_difference_is_covered_only_where_all_that_is_said_holds() -> None:
     assert not entry.covers("atom.add.u32", "13.5", "ptxkit", "ends with status -11")
     assert not entry.covers("atom.add.u32", "13.0", "ptxas", "ends with status -11")
     assert not entry.covers("atom.add.u32", "13.0", "ptxkit", "syntax error")
+
+
+def test_a_difference_may_be_of_some_operands_alone() -> None:
+    entry = Known("ptxas", "why", text=r"\[\S+, texture_, ")
+    assert entry.covers("tex.1d", "13.5", "ptxas", "", "tex.1d.v4.f32.f32 %v4f32_1, [%b64_1, texture_, {%f32_1}];")
+    assert not entry.covers("tex.1d", "13.5", "ptxas", "", "tex.1d.v4.f32.f32 %v4f32_1, [texture_, {%f32_1}];")
+    assert not entry.covers("tex.1d", "13.5", "ptxas", "")
 
 
 @pytest.mark.parametrize(
