@@ -1,0 +1,169 @@
+"""Matrices between shared memory and the registers of a warp.
+
+Source: PTX ISA, "Warp-level matrix load instruction: ldmatrix", "Warp-level matrix store instruction: stmatrix",
+"Warp-level Matrix Load Instruction: wmma.load", "Warp-level Matrix Store Instruction: wmma.store".
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+
+from ptxkit.emulate.actions.loads import load, store
+from ptxkit.emulate.groups import Blocked, Group
+from ptxkit.emulate.meetings import gather
+from ptxkit.emulate.registry import Function, action
+from ptxkit.emulate.tensor.fragments import Layout, accumulator, elements, multiplicand
+from ptxkit.emulate.tensor.multiplication import shape_of
+from ptxkit.isa.functions import bits
+
+ALL = numpy.uint32(0xFFFF_FFFF)
+_WORD = 4
+_HALF = 2
+
+
+def _rows(group: Group, name: str, address: Any) -> Any:
+    """The addresses of all lanes of each thread's warp, (threads, 32), and the thread's lane."""
+    found = gather(group, name, numpy.full(group.lanes.count, ALL), (address,))
+    if isinstance(found, Blocked):
+        return found
+    group.cta.machine.order.warp_meets(group, found.masks())
+    return found.values[0][found.warp], found.lane.astype(numpy.int64)
+
+
+@action
+def load_matrix(*, space: str, count: int, transposed: bool = False) -> Function:
+    """8x8 matrices of 16 bits; lane 8i + j has the address of row j of matrix i."""
+    words, halves = load(type="b32", space=space), load(type="b16", space=space)
+
+    def read(group: Group, address: Any) -> Any:
+        found = _rows(group, "ldmatrix", address)
+        if isinstance(found, Blocked):
+            return found
+        rows, lane = found
+        kind, thread = address.dtype.type, numpy.arange(group.lanes.count)
+        results = []
+        for at in range(count):
+            if not transposed:
+                row = rows[thread, 8 * at + lane // 4]
+                results.append(words(group, row + (lane % 4 * _WORD).astype(kind)))
+                continue
+            low, high = (
+                halves(group, rows[thread, 8 * at + lane % 4 * 2 + one] + (lane // 4 * _HALF).astype(kind))
+                for one in range(2)
+            )
+            results.append(low.astype(numpy.uint32) | high.astype(numpy.uint32) << numpy.uint32(16))
+        return tuple(results)
+
+    return read
+
+
+@action
+def store_matrix(*, space: str, count: int, transposed: bool = False) -> Function:
+    """8x8 matrices of 16 bits, as `load_matrix` reads them."""
+    words, halves = store(type="b32", space=space), store(type="b16", space=space)
+
+    def write(group: Group, address: Any, values: Any) -> Any:
+        found = _rows(group, "stmatrix", address)
+        if isinstance(found, Blocked):
+            return found
+        rows, lane = found
+        kind, thread = address.dtype.type, numpy.arange(group.lanes.count)
+        for at, value in zip(range(count), values, strict=True):
+            if not transposed:
+                row = rows[thread, 8 * at + lane // 4]
+                words(group, row + (lane % 4 * _WORD).astype(kind), value)
+                continue
+            for one in range(2):
+                row = rows[thread, 8 * at + lane % 4 * 2 + one]
+                half = (value >> numpy.uint32(16 * one)).astype(numpy.uint16)
+                halves(group, row + (lane // 4 * _HALF).astype(kind), half)
+        return None
+
+    return write
+
+
+# ------------------------------------------------------------------------------------------------------- wmma
+
+
+@action
+def load_fragment(*, space: str, shape: str, matrix: str, type: str, layout: str, count: int) -> Function:  # noqa: A002
+    """A, B or C from memory, whose rows (`row`) or columns (`col`) are `stride` elements apart.
+
+    The manual leaves open which element a register holds; here it is as for mma, and repeated where there are more
+    registers than that needs. Elements of less than 8 bits lie in the order of the registers.
+    """
+    held, along, width = _fragment(shape, matrix, type, layout)
+    together = load(type=f"b{max(32, width)}", space=space)
+    single = load(type=f"b{max(8, width)}", space=space)
+
+    def read(group: Group, address: Any, stride: Any = None) -> Any:
+        lane = (group.lanes.index & 31).astype(numpy.int64)
+        steps = _stride(stride, held, layout, matrix)
+        found = []
+        for at in range(held.registers):
+            places = [_place(held, at, one, lane, steps, layout, matrix) for one in range(held.row.shape[2])]
+            if along or len(places) == 1:
+                found.append(together(group, address + _octets(places[0], width, address)))
+                continue
+            whole = numpy.zeros(group.lanes.count, numpy.uint32)
+            for one, place in enumerate(places):
+                part = single(group, address + _octets(place, width, address))
+                whole |= part.astype(numpy.uint32) << numpy.uint32(one * width)
+            found.append(whole)
+        return tuple(found[at % len(found)] for at in range(count))
+
+    return read
+
+
+@action
+def store_fragment(*, space: str, shape: str, type: str, layout: str) -> Function:  # noqa: A002
+    """D to memory, as `load_fragment` reads C."""
+    held, along, width = _fragment(shape, "c", type, layout)
+    together = store(type=f"b{max(32, width)}", space=space)
+    single = store(type=f"b{max(8, width)}", space=space)
+
+    def write(group: Group, address: Any, values: Any, stride: Any = None) -> None:
+        lane = (group.lanes.index & 31).astype(numpy.int64)
+        steps = _stride(stride, held, layout, "c")
+        for at, value in zip(range(held.registers), values, strict=True):
+            places = [_place(held, at, one, lane, steps, layout, "c") for one in range(held.row.shape[2])]
+            if along or len(places) == 1:
+                together(group, address + _octets(places[0], width, address), value)
+                continue
+            for one, place in enumerate(places):
+                part = (value >> numpy.uint32(one * width)).astype(f"u{width // 8}")
+                single(group, address + _octets(place, width, address), part)
+
+    return write
+
+
+def _fragment(shape: str, matrix: str, word: str, layout: str) -> tuple[Layout, bool, int]:
+    """Which elements the registers hold, whether those of one register are neighbours in memory, and their bits."""
+    found, width = shape_of(shape), bits(word)
+    if matrix == "c":
+        return accumulator(found.m, found.n, width), layout == "row" and elements(width) > 1, width
+    rows = found.m if matrix == "a" else found.n
+    along = (matrix == "a") == (layout == "row") and width < 32
+    return multiplicand(rows, found.k, width), along, width
+
+
+def _stride(stride: Any, held: Layout, layout: str, matrix: str) -> int | Any:
+    """Elements from one row, or column, to the next; without one they follow each other."""
+    if stride is not None:
+        return numpy.asarray(stride).astype(numpy.int64)
+    is_row = (layout == "row") != (matrix == "b")
+    return held.columns if is_row else held.rows
+
+
+def _place(held: Layout, at: int, one: int, lane: Any, stride: Any, layout: str, matrix: str) -> Any:
+    """The number of an element in memory. B's registers are those of its transpose."""
+    row, column = held.row[at, lane, one], held.column[at, lane, one]
+    if matrix == "b":
+        row, column = column, row
+    return row * stride + column if layout == "row" else column * stride + row
+
+
+def _octets(place: Any, width: int, address: Any) -> Any:
+    return (place * width // 8).astype(address.dtype)
