@@ -5,12 +5,11 @@ has at most 227. A cluster has more: each of its CTAs holds a share of the bins,
 the cluster, with an atomic on *distributed shared memory*. Which CTA a bin is in are the upper bits of its number, and
 `mapa` makes of a place in the own shared memory the same place in that of another CTA.
 
-    keys      ... 7  40001  12  65535  20000 ...     each thread reads some, 16 bytes at a time
-                  |    +------+---+
+    keys      7  40001  12  65535  20000 ...         each thread reads some, 16 bytes at a time
+
     cluster   rank 0        rank 1
     counts    0..32767      32768..65535             128 KB each
-                  |             |                    cp.reduce.async.bulk: add all of it
-    target    0..32767      32768..65535
+    target    0..32767      32768..65535             cp.reduce.async.bulk adds all of it
 
 Each cluster walks over the keys and has a histogram of its own at the end. It is added to the target by the bulk copy
 engine, which combines as it copies: one instruction of one thread for each CTA, 128 KB at once.

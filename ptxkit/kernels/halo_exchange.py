@@ -29,8 +29,8 @@ The rules that make it right, and what the verifier says where one is broken:
   cluster meets before the first step (PTX611, PTX613). Nor may a CTA end while a neighbour sends to it: here it cannot,
   since each waits for all that is sent to it.
 * The thread that receives announces the bytes (`arrive.expect_tx`), then waits. The bytes may come before they are
-  announced: the phase is not complete before the one arrival that it needs.
-* The wait has the scope of the cluster, as what it waits for was written by another CTA (PTX506).
+  announced: the phase is not complete before the one arrival that it needs (PTX503, PTX505).
+* The wait has the scope of the cluster, as what it waits for was written by another CTA. That is the author's to see.
 * Shared memory is read behind the barrier that follows the writes (PTX621). It is written again two steps later, behind
   the barrier of the step between.
 
