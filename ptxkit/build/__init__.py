@@ -35,6 +35,7 @@ from ptxkit.build.recorder import Label
 from ptxkit.build.remarks import BuildWarning, NeverWaitedWarning, UnusedWarning
 from ptxkit.build.ring import Ring
 from ptxkit.build.rows import Rows
+from ptxkit.build.tcgen05 import Tensor, TensorMemory, instruction_descriptor
 from ptxkit.build.tensormap import TensorForm, TensorMap
 from ptxkit.build.types import (
     Scalar,
@@ -66,7 +67,9 @@ __all__ = [
     "BuildWarning",
     "NeverWaitedWarning",
     "UnusedWarning",
+    "Tensor",
     "TensorMap",
+    "TensorMemory",
     "TensorForm",
     "Ring",
     "ThreadPipeline",
@@ -114,6 +117,7 @@ __all__ = [
     "f16x2",
     "f32",
     "f64",
+    "instruction_descriptor",
     "pred",
     "s8",
     "s16",

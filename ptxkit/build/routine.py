@@ -21,6 +21,7 @@ from ptxkit.build.mma import Fragment, Tile, fragment_a, fragment_b
 from ptxkit.build.pipeline import Pipeline, ThreadPipeline
 from ptxkit.build.remarks import watch
 from ptxkit.build.rows import Rows
+from ptxkit.build.tcgen05 import TensorMemory, tensor_matrix
 from ptxkit.build.types import Scalar, ScalarT, f32, u32
 from ptxkit.build.values import Register
 from ptxkit.build.wgmma import Accumulator, Matrix, matrix
@@ -190,6 +191,25 @@ class Routine(CpAsync):
         swizzle: the bytes that it spans, which are then those of a row: see `ptxkit.build.rows`.
         """
         return Rows(self, place, columns, swizzle)
+
+    def tensor_memory(self, columns: int, *, warp: int = 0, ctas: int = 1) -> TensorMemory:
+        """Allocates 32 to 512 columns of Tensor Memory, by one warp: see `ptxkit.build.tcgen05`. Needs sm_100a.
+
+        All threads of the CTA come here, and again to `free()`. ctas: 2 where pairs of CTAs multiply together.
+        """
+        return TensorMemory(self, columns, warp=warp, ctas=ctas)
+
+    def tensor_matrix(
+        self,
+        place: Shared[Any],
+        *,
+        swizzle: int = 128,
+        stride: int | None = None,
+        leading: int = 16,
+        transposed: bool = False,
+    ) -> Matrix:
+        """A matrix in shared memory for `tcgen05.mma`; the arguments are those of `matrix`."""
+        return tensor_matrix(self, place, swizzle=swizzle, stride=stride, leading=leading, transposed=transposed)
 
     def mma_tile(self, rows: int, columns: int, scalar: type[Scalar] = f32) -> Tile:
         """The registers of a warp's `rows` x `columns` results, zero to begin with: see `ptxkit.build.mma`."""

@@ -81,9 +81,15 @@ def matrix(
     leading: int = 16,
     transposed: bool = False,
 ) -> Matrix:
-    """See `Kernel.matrix`."""
+    """See `Routine.matrix`."""
+    low, apart = descriptor_low(place, swizzle, stride, leading)
+    return Matrix(flow, low, apart >> 4 | _SWIZZLES[swizzle] << 30, transposed)
+
+
+def descriptor_low(place: Shared[Any], swizzle: int, stride: int | None, leading: int) -> tuple[Register[u32], int]:
+    """The low word of a matrix descriptor, which all generations have in common, and the stride in bytes."""
     if not isinstance(place, Shared):
-        raise BuildTypeError(f"a matrix for wgmma is in the CTA's shared memory, not {place!r}")
+        raise BuildTypeError(f"a matrix with a descriptor is in the CTA's shared memory, not {place!r}")
     if swizzle not in _SWIZZLES:
         raise BuildValueError(f"a swizzle spans {', '.join(map(str, sorted(_SWIZZLES)))} bytes, not {swizzle!r}")
     apart = 8 * swizzle if stride is None and swizzle else stride
@@ -95,8 +101,7 @@ def matrix(
     if place.alignment < needed:
         raise BuildTypeError(f"a matrix with a swizzle of {swizzle} is aligned to {needed} bytes, and not {place!r}")
     address = place.to_register() >> 4
-    low = cast("Register[u32]", address & _FIELD) | leading >> 4 << 16
-    return Matrix(flow, low, apart >> 4 | _SWIZZLES[swizzle] << 30, transposed)
+    return cast("Register[u32]", address & _FIELD) | leading >> 4 << 16, apart
 
 
 class Accumulator:
