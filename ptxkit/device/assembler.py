@@ -2,8 +2,7 @@
 
 nvJitLink compiles PTX to relocatable objects, in which `setmaxnreg` is ignored: code that may be linked with other code
 cannot know how many registers that wants. A kernel written for it would be right and slow, its values spilled. So a
-module with such an instruction is compiled by the program `ptxas`, or, where there is none, by the driver. So is one
-in which nvJitLink may misplace shared memory (`launch_sized`), but that needs no ptxas where nvJitLink does it right.
+module with such an instruction is compiled by the program `ptxas`, or, where there is none, by the driver.
 
 Source: CUDA Compiler Driver NVCC, "Using Separate Compilation"; PTX ISA, "Miscellaneous Instructions: setmaxnreg".
 """

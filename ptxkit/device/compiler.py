@@ -20,7 +20,7 @@ from ptxkit.device.libraries import nvjitlink
 from ptxkit.device.nvjitlink import Piece, RefusedError, linked
 from ptxkit.device.signature import Signature, of_kernel, of_module
 from ptxkit.diagnostics import Verdict
-from ptxkit.records import dataclass, field
+from ptxkit.records import dataclass, field, replace
 from ptxkit.syntax import tree
 
 TARGET = re.compile(r"(sm|compute)_\d+[af]?")
@@ -72,7 +72,7 @@ def compile(  # noqa: A001  (what the step is called everywhere)
     if not TARGET.fullmatch(target):
         raise DeviceError(f"{target!r} is no target; say for example 'sm_90a'")
     prepared = prepare(source)
-    whole = is_whole(prepared.assembled.module)
+    whole = assembler.sets_registers(prepared.assembled.module)
     lines = ["-lineinfo"] if isinstance(source, Kernel) and source.debug else []
     compiler = assembler.version() if whole else tuple(nvjitlink().version())
     entry = store.Entry(prepared.text, target, (*lines, *options), verify, compiler)
@@ -84,26 +84,13 @@ def compile(  # noqa: A001  (what the step is called everywhere)
         code, log = _assemble(prepared, target, [*lines, *options])
     else:
         code, log = _link(prepared, [f"-arch={target}", *lines, *options])
-        _check_places(code, prepared)
+        again = launch_sized.repaired(code, [prepared.assembled.module])
+        if again is not None:
+            code, log = _link(replace(prepared, text=str(again[0])), [f"-arch={target}", *lines, *options])
+            launch_sized.check(code, again)
     if cache:
         store.keep(entry, store.Found(code, log, undecided))
     return Cubin(code, target, prepared.kernels, prepared.text, log, undecided)
-
-
-def is_whole(module: tree.Module) -> bool:
-    """Whether ptxas compiles a module, as a whole program: where it must, and where there is one and it is safer."""
-    delicate = launch_sized.is_delicate(module) and assembler.ptxas() is not None
-    return delicate or assembler.sets_registers(module)
-
-
-def _check_places(code: bytes, prepared: Prepared) -> None:
-    """`DeviceError` where nvJitLink put launch-sized memory elsewhere than a kernel needs it."""
-    wanted = launch_sized.users(prepared.assembled.module)
-    for name in launch_sized.misplaced(code, wanted):
-        raise DeviceError(
-            f"this release of nvJitLink does not align the launch-sized memory of kernel {name!r} to {wanted[name]} "
-            "bytes: ptxas does, `pip install nvidia-cuda-nvcc`"
-        )
 
 
 def open_questions(verdict: Verdict) -> tuple[str, ...]:

@@ -6,18 +6,18 @@ nvJitLink has not. Release 13.0 begins it at the next multiple of 16, whatever i
 declared `.align 1024`, the tile is then at 16, and the first bulk copy into it ends with `misaligned address`. Hence:
 
 * every declaration of what is compiled, or linked together, is given the largest alignment (`aligned`);
-* a module with both kinds of memory is compiled by ptxas where there is one (`is_delicate`);
-* what nvJitLink makes is looked at, and refused where a kernel's memory is misplaced (`misplaced`).
-
-Memory of fixed size that is a multiple of the alignment is the way round it; so is none at all.
+* what nvJitLink makes is looked at, and where a kernel's memory is misplaced, its memory of fixed size is made longer
+  by what is missing, and all is done again (`repaired`).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from math import prod
 
 from ptxkit.device import elf
+from ptxkit.device.errors import DeviceError
 from ptxkit.isa.functions import bytes_
 from ptxkit.records import replace
 from ptxkit.syntax import tree
@@ -40,18 +40,13 @@ def aligned(module: tree.Module, least: int) -> tree.Module:
     return tree.Module(tuple(_raised(item, least) for item in module.items))
 
 
-def is_delicate(module: tree.Module) -> bool:
-    """Whether it is nvJitLink's release that decides where launch-sized memory is."""
-    return alignment(module) > _ALWAYS and any(map(_is_fixed, _statements(module)))
-
-
 def users(module: tree.Module) -> dict[str, int]:
     """The kernels that name launch-sized memory, and the alignment that they need."""
     names = [declarator.name for each in _declarations(module) for declarator in each.declarators]
     least = alignment(module)
     if least <= _ALWAYS:
         return {}
-    named = re.compile(rf"(?<![\w$%.])(?:{'|'.join(map(re.escape, names))})(?![\w$])")
+    named = _named(names)
     return {
         function.name: least
         for function in module.functions()
@@ -60,13 +55,43 @@ def users(module: tree.Module) -> dict[str, int]:
     }
 
 
-def misplaced(code: bytes, wanted: dict[str, int]) -> list[str]:
-    """The kernels of a cubin whose launch-sized memory does not begin at a multiple of what they need.
+def repaired(code: bytes, modules: Sequence[tree.Module]) -> list[tree.Module] | None:
+    """The modules of which nvJitLink made a cubin, for another try: kernels whose launch-sized memory is misplaced have
+    longer memory of fixed size. None where all is well. `DeviceError` where a kernel has none that could be longer."""
+    made, is_well = [], True
+    for module in modules:
+        for name, missing in _misplaced(code, module).items():
+            is_well = False
+            longer = _longer(module, name, missing)
+            if longer is None:
+                raise _refusal(name)
+            module = longer  # noqa: PLW2901
+        made.append(module)
+    return None if is_well else made
 
-    It begins where the section with the memory of fixed size ends, which counts what the device reserves, too.
+
+def check(code: bytes, modules: Sequence[tree.Module]) -> None:
+    """`DeviceError` where the launch-sized memory of a kernel is misplaced."""
+    for module in modules:
+        for name in _misplaced(code, module):
+            raise _refusal(name)
+
+
+def _misplaced(code: bytes, module: tree.Module) -> dict[str, int]:
+    """The kernels whose launch-sized memory is misplaced, and how many bytes are missing in front of it.
+
+    It begins where the section ends with the memory of fixed size, which counts what the device reserves.
     """
     ends = dict(elf.sizes(code))
-    return [name for name, least in wanted.items() if ends.get(f".nv.shared.{name}", 0) % least]
+    missing = {name: -ends.get(f".nv.shared.{name}", 0) % least for name, least in users(module).items()}
+    return {name: count for name, count in missing.items() if count}
+
+
+def _refusal(name: str) -> DeviceError:
+    return DeviceError(
+        f"this release of nvJitLink misplaces the launch-sized shared memory of kernel {name!r}: use release 13.5, or "
+        "make its shared variables of fixed size an array, used in the kernel, of a multiple of the alignment"
+    )
 
 
 # ------------------------------------------------------------------------------------------- declarations
@@ -82,26 +107,51 @@ def _is_launch_sized(declaration: tree.Declaration) -> bool:
     return declaration.space == "shared" and "extern" in declaration.linkage
 
 
-def _is_fixed(statement: tree.Item | tree.Statement) -> bool:
-    return isinstance(statement, tree.Declaration) and statement.space == "shared" and not _is_launch_sized(statement)
-
-
 def _declarations(module: tree.Module) -> Iterator[tree.Declaration]:
     return (item for item in module.items if isinstance(item, tree.Declaration) and _is_launch_sized(item))
 
 
-def _statements(module: tree.Module) -> Iterator[tree.Item | tree.Statement]:
-    for item in module.items:
-        yield item
-        if isinstance(item, tree.Function) and item.body is not None:
-            yield from _inside(item.body)
+def _longer(module: tree.Module, kernel: str, more: int) -> tree.Module | None:
+    """The module with `more` bytes behind some array of fixed size that a kernel uses, if it has one."""
+    items = list(module.items)
+    for place, item in enumerate(items):
+        if isinstance(item, tree.Function) and item.name == kernel and item.body is not None:
+            statements, text = list(item.body.statements), "\n".join(body_lines(item.body, ""))
+            for number, statement in enumerate(statements):
+                if isinstance(statement, tree.Declaration) and _fits(statement, more, text):
+                    statements[number] = _grown(statement, more)
+                    items[place] = replace(item, body=tree.Body(tuple(statements)))
+                    return tree.Module(tuple(items))
+    return None
 
 
-def _inside(body: tree.Body) -> Iterator[tree.Statement]:
-    for statement in body.statements:
-        yield statement
-        if isinstance(statement, tree.Block):
-            yield from _inside(statement.body)
+def _fits(declaration: tree.Declaration, more: int, text: str) -> bool:
+    """Whether an array of fixed size in shared memory is used in a text, and can be longer by so many bytes."""
+    name, dimensions = declaration.declarators[0].name, declaration.declarators[0].dimensions
+    return (
+        declaration.space == "shared"
+        and bool(dimensions and dimensions[0])
+        and more % _row(declaration) == 0
+        and len(_named([name]).findall(text)) > 1
+    )
+
+
+def _named(names: Sequence[str]) -> re.Pattern[str]:
+    """Any of these names, standing alone."""
+    return re.compile(rf"(?<![\w$%.])(?:{'|'.join(map(re.escape, names))})(?![\w$])")
+
+
+def _grown(declaration: tree.Declaration, more: int) -> tree.Declaration:
+    first, *others = declaration.declarators
+    count, *inner = first.dimensions
+    longer = replace(first, dimensions=((count or 0) + more // _row(declaration), *inner))
+    return replace(declaration, declarators=(longer, *others))
+
+
+def _row(declaration: tree.Declaration) -> int:
+    """Bytes of what the first index counts."""
+    lanes = int(declaration.vector[1:]) if declaration.vector else 1
+    return bytes_(declaration.type) * lanes * prod(each or 1 for each in declaration.declarators[0].dimensions[1:])
 
 
 def _of(declaration: tree.Declaration) -> int:

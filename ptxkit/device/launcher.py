@@ -8,7 +8,7 @@ from math import prod
 from typing import Any
 
 from ptxkit.build import Kernel
-from ptxkit.device import assembler, launch_sized, submit
+from ptxkit.device import assembler, submit
 from ptxkit.device.compiler import Cubin, compile, open_questions  # noqa: A004
 from ptxkit.device.errors import LaunchError, OtherContextError
 from ptxkit.device.failures import failure
@@ -152,8 +152,7 @@ def load(source: Kernel | Cubin, name: str | None = None, *, verify: bool = True
     """
     device = use_device()
     if isinstance(source, Kernel):
-        module = source.module()
-        if assembler.ptxas() is None and (assembler.sets_registers(module) or launch_sized.is_delicate(module)):
+        if assembler.ptxas() is None and assembler.sets_registers(source.module()):
             return _load_text(source, device, verify=verify)
         source = compile(source, device_target(device.compute_capability), verify=verify)
     signature = source.kernel(name)

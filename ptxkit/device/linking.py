@@ -16,7 +16,7 @@ from __future__ import annotations
 import hashlib
 import re
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ptxkit.build import verify_assembled
 from ptxkit.device import assembler, elf, launch_sized, store
@@ -27,7 +27,7 @@ from ptxkit.device.libraries import nvjitlink
 from ptxkit.device.nvjitlink import Piece, RefusedError, linked
 from ptxkit.device.programs import Program
 from ptxkit.device.prototypes import check_prototypes
-from ptxkit.records import dataclass
+from ptxkit.records import dataclass, replace
 
 _UNDEFINED = re.compile(r"Undefined reference to '([^']+)'")
 _NO_LTO = "ERROR_LTO_NOT_ENABLED"
@@ -104,6 +104,20 @@ def _made(
         for _, text in texts:
             questions += open_questions(verify_assembled(text.assembled, text.name))
     known = {id(each): text for each, text in texts}
+    code, log = _together(given, known, target, options)
+    again = launch_sized.repaired(code, [text.assembled.module for _, text in texts])
+    if again is not None:
+        for (each, text), module in zip(texts, again, strict=True):
+            known[id(each)] = replace(text, text=str(module))
+        code, log = _together(given, known, target, options)
+        launch_sized.check(code, again)
+    return store.Found(code, log, tuple(questions) if verify else None)
+
+
+def _together(
+    given: Sequence[Input], known: Mapping[int, Prepared], target: str, options: list[str]
+) -> tuple[bytes, str]:
+    """The cubin and what nvJitLink remarks. known: what is PTX, by the identity of the input."""
     parts: list[_Part] = []
     later: list[Piece] = []
     for each in given:
@@ -117,14 +131,11 @@ def _made(
     libraries = [piece for piece in later if piece.kind == "LIBRARY"]
     intermediate = [piece for piece in later if piece.kind == "LTOIR"]
     if intermediate and not parts:
-        code, log = _joined([], [*intermediate, *libraries], [*options, "-lto"])
-    else:
-        if intermediate:
-            parts.append(_relocated_together(intermediate, [*options, "-lto"]))
-        _check_doubles(parts)
-        code, log = _joined(parts, [*(part.piece for part in parts), *libraries], options)
-    _check_places(code, [text for _, text in texts])
-    return store.Found(code, log, tuple(questions) if verify else None)
+        return _joined([], [*intermediate, *libraries], [*options, "-lto"])
+    if intermediate:
+        parts.append(_relocated_together(intermediate, [*options, "-lto"]))
+    _check_doubles(parts)
+    return _joined(parts, [*(part.piece for part in parts), *libraries], options)
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,18 +197,6 @@ def _joined(parts: Sequence[_Part], pieces: Sequence[Piece], options: list[str])
             raise LinkError("\n".join(_missing(name, parts) for name in names)) from None
         where = f"{failure.piece.name} cannot be linked" if failure.piece else "the inputs cannot be linked"
         raise LinkError(f"{where}: {failure}") from None
-
-
-def _check_places(code: bytes, texts: Sequence[Prepared]) -> None:
-    """`LinkError` where nvJitLink put launch-sized memory elsewhere than a kernel needs it."""
-    wanted: dict[str, int] = {}
-    for text in texts:
-        wanted |= launch_sized.users(text.assembled.module)
-    for name in launch_sized.misplaced(code, wanted):
-        raise LinkError(
-            f"this release of nvJitLink does not align the launch-sized memory of kernel {name!r} to {wanted[name]} "
-            "bytes behind its shared variables: use release 13.5, or make those variables a multiple of that"
-        )
 
 
 def _missing(name: str, parts: Sequence[_Part]) -> str:

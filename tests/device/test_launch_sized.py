@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
 
 from ptxkit import parse
-from ptxkit.device import Cubin, compile, elf, launch_sized, link, load, to_device, use_device  # noqa: A004
+from ptxkit.device import (
+    DeviceError,
+    compile,  # noqa: A004
+    compiler,
+    elf,
+    launch_sized,
+    link,
+    linking,
+    load,
+    nvjitlink,
+    to_device,
+    use_device,
+)
 from ptxkit.device.launcher import Loaded
+from ptxkit.device.nvjitlink import Piece
+from ptxkit.records import replace
 
 HEADING = ".version 8.0\n.target sm_90\n.address_size 64\n"
 ENTRY = """.visible .entry k(.param .u64 .ptr .global .align 4 out)
@@ -73,21 +87,48 @@ def test_only_what_is_aligned_less_is_changed() -> None:
     assert launch_sized.aligned(parse(HEADING), 16).items == parse(HEADING).items
 
 
-def end_of_fixed(cubin: Cubin) -> int:
-    """Bytes of shared memory with which each CTA begins: sections are as large as where launch-sized memory begins."""
-    sizes = [size for name, size in elf.sizes(cubin.code) if name == ".nv.shared.k"]
-    return sizes[0]
+def end_of_fixed(code: bytes) -> int:
+    """Where launch-sized shared memory begins in each CTA: with the end of the section of what has a fixed size."""
+    return dict(elf.sizes(code))[".nv.shared.k"]
 
 
 @pytest.mark.parametrize("alignments", [(4, 1024), (1024, 4)])
 def test_launch_sized_memory_begins_behind_what_is_fixed(alignments: tuple[int, int]) -> None:
-    assert end_of_fixed(compile(one_module(*alignments), "sm_90", cache=False)) % 1024 == 0
-    assert end_of_fixed(link(two_modules(*alignments), "sm_90", cache=False).cubin) % 1024 == 0
+    assert end_of_fixed(compile(one_module(*alignments), "sm_90", cache=False).code) % 1024 == 0
+    assert end_of_fixed(link(two_modules(*alignments), "sm_90", cache=False).cubin.code) % 1024 == 0
+
+
+def as_release_13_0(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lets nvJitLink see alignments of 16 only, as that release does."""
+
+    def linked(pieces: Sequence[Piece], options: Sequence[str]) -> tuple[bytes, str]:
+        blind = [replace(each, data=each.data.replace(b".align 1024", b".align 16")) for each in pieces]
+        return nvjitlink.linked(blind, options)
+
+    monkeypatch.setattr(compiler, "linked", linked)
+    monkeypatch.setattr(linking, "linked", linked)
+
+
+def test_memory_that_nvjitlink_misplaces_is_put_right(monkeypatch: pytest.MonkeyPatch) -> None:
+    raw = [nvjitlink.Piece("k", "PTX", one_module(16, 16).encode() + b"\0")]
+    assert end_of_fixed(nvjitlink.linked(raw, ["-arch=sm_90"])[0]) % 1024 == 16
+    as_release_13_0(monkeypatch)
+    assert end_of_fixed(compile(one_module(1024, 1024), "sm_90", cache=False).code) % 1024 == 0
+    assert end_of_fixed(link(two_modules(1024, 1024), "sm_90", cache=False).cubin.code) % 1024 == 0
+
+
+def test_memory_that_cannot_be_put_right_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    as_release_13_0(monkeypatch)
+    single = one_module(1024, 1024).replace(".shared .align 4 .b8 fixed[12]", ".shared .align 4 .b32 fixed")
+    useless = one_module(1024, 1024).replace("    .shared", "    .shared .b8 useless[4];\n    .shared", 1)
+    with pytest.raises(DeviceError, match="misplaces the launch-sized shared memory of kernel 'k'"):
+        compile(single, "sm_90", cache=False)
+    compile(useless, "sm_90", cache=False)
 
 
 @pytest.mark.device
 @pytest.mark.parametrize("alignments", [(4, 1024), (1024, 4)])
-def test_every_array_begins_at_the_largest_alignment(alignments: tuple[int, int], tmp_path: Path) -> None:
+def test_every_array_begins_at_the_largest_alignment(alignments: tuple[int, int]) -> None:
     stream = use_device().create_stream()
     found: list[Loaded] = [
         load(compile(one_module(*alignments), cache=False)),
