@@ -3,3 +3,32 @@
 What an instruction computes is said by the table (`means` lines, exact values of effects); the functions and actions
 that these name are in `functions/` and `actions/`. No opcode is known here.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ptxkit.emulate.faults import Finding, LaunchError, Witness
+    from ptxkit.emulate.running import POLICIES, Budget, Outcome, run
+
+__all__ = ["POLICIES", "Budget", "Finding", "LaunchError", "Outcome", "Witness", "run"]
+
+_HOMES = {
+    "POLICIES": "running",
+    "Budget": "running",
+    "Finding": "faults",
+    "LaunchError": "faults",
+    "Outcome": "running",
+    "Witness": "faults",
+    "run": "running",
+}
+"""Public name -> the module that defines it."""
+
+
+def __getattr__(name: str) -> object:
+    from importlib import import_module
+
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

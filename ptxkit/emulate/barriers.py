@@ -23,30 +23,60 @@ class Phase(Waitable):
     """One use of a barrier: it opens when enough threads have come.
 
     expected: threads, or None for all that have not ended. arrived: those that came, by thread; values: the predicates
-    of those that reduce.
+    of those that reduce. sites: by warp, the place of an aligned instruction at which its threads come, -1 for none.
     """
 
-    __slots__ = ("arrived", "barrier", "expected", "is_open", "values")
+    __slots__ = ("_places", "arrived", "barrier", "expected", "is_open", "sites", "values")
 
     def __init__(self, barrier: NamedBarrier, expected: int | None) -> None:
         super().__init__()
         self.barrier, self.expected = barrier, expected
         self.arrived = numpy.zeros(barrier.cta.threads, bool)
         self.values = numpy.zeros(barrier.cta.threads, bool)
+        self.sites = numpy.full(barrier.cta.warps, -1)
+        self._places: dict[tuple[int, int], int] = {}
         self.is_open = False
 
-    def count(self) -> int:
-        """Threads that came; of a warp that is not full, as many as in a full one."""
+    def come(self, group: Group) -> None:
+        """All threads of a warp come to the same instruction, where that is aligned."""
+        place = self._places.setdefault((id(group.activation), group.pc), len(self._places))
+        warps = group.lanes.index >> 5
+        wrong = (self.sites[warps] >= 0) & (self.sites[warps] != place)
+        if wrong.any():
+            warp = int(warps[wrong][0])
+            message = f"threads of warp {warp} come to barrier {self.barrier.number} at different instructions"
+            raise Fault("PTX603", message, group.lanes.index[wrong])
+        self.sites[warps] = place
+
+    def torn(self) -> Any:
+        """The warps of which only a part has come to an aligned instruction."""
         cta = self.barrier.cta
-        found = int(numpy.count_nonzero(self.arrived))
-        odd = cta.threads % WARP
-        if odd and self.expected is not None and self.arrived[-odd:].all():
-            found += WARP - odd
-        return found
+        absent = numpy.zeros(cta.warps * WARP, bool)
+        absent[: cta.threads] = cta.alive & ~self.arrived
+        return (self.sites >= 0) & absent.reshape(-1, WARP).any(axis=1)
+
+    def count(self) -> int:
+        """Threads that came; a warp that comes together counts as 32, be it full or not."""
+        cta = self.barrier.cta
+        there = numpy.ones(cta.warps * WARP, bool)
+        there[: cta.threads] = self.arrived
+        each = there.reshape(-1, WARP).sum(axis=1)
+        if each[-1] < WARP:  # of the last warp, what is beyond the CTA counts only with all the others
+            each[-1] -= -cta.threads % WARP
+        whole = numpy.where(self.torn(), 0, WARP)
+        return int(numpy.where(self.sites >= 0, whole, each).sum())
+
+    @property
+    def code(self) -> str:
+        """Of the rule that a wait for ever breaks."""
+        return "PTX603" if self.torn().any() else "PTX601"
 
     def describe(self, _group: Group) -> str:
         """Who is still awaited."""
         number = self.barrier.number
+        torn = numpy.flatnonzero(self.torn())
+        if len(torn):
+            return f"barrier {number}, to which only a part of warp {torn[0]} has come: it wants all threads of a warp"
         if self.expected is not None:
             return f"barrier {number}, at which {self.count()} of {self.expected} threads have arrived"
         missing = numpy.flatnonzero(self.barrier.cta.alive & ~self.arrived)
@@ -61,7 +91,7 @@ class NamedBarrier:
         self.cta, self.number = cta, number
         self.phase: Phase | None = None
 
-    def arrive(self, group: Group, expected: int | None, values: Any = None) -> Phase:
+    def arrive(self, group: Group, expected: int | None, values: Any = None, *, aligned: bool = False) -> Phase:
         """Count the group's threads in; the phase that they came to, which may be open now."""
         phase = self.phase
         if phase is None:
@@ -76,6 +106,8 @@ class NamedBarrier:
         if again.any():
             message = f"threads arrive at barrier {self.number} once more before it opens"
             raise Fault("PTX602", message, index[again])
+        if aligned:
+            phase.come(group)
         phase.arrived[index] = True
         if values is not None:
             phase.values[index] = values

@@ -37,6 +37,8 @@ _TURNS = 4096
 _LEAST_LOCAL = 1024
 _MOST_LOCAL = 512 << 10
 _ENDLESS = 1 << 62
+_MOST_STEPS = 1 << 14
+"""Steps of a group between looks at the clock."""
 
 
 class Cta:
@@ -153,10 +155,27 @@ class Cta:
     def _execute(self, group: Group, stop: int) -> None:
         """Let a group go on until it parts, waits or ends, or comes to `stop` (below 0: after some steps)."""
         machine = self.machine
-        limit = min(machine.steps_left, 1 << 16)
+        machine.check_time()
+        if machine.steps_left <= 0:
+            raise BudgetError("the run has used up its steps")
+        limit = min(machine.steps_left, _MOST_STEPS)
         if stop < 0:
             assert self.random is not None
             limit, stop = min(limit, self.random.randint(1, 48)), _ENDLESS
+        try:
+            self._go(group, stop, limit)
+        except OneWarp:
+            for warp in numpy.unique(group.lanes.index >> 5):
+                some = group.lanes.index[group.lanes.index >> 5 == warp]
+                self.runnable.append(group.split(Lanes(some, self.threads), group.pc))  # and not as one group again
+        except Fault as fault:
+            if fault.place is None:
+                fault.place, fault.cta = (group.activation.code, group.pc), self
+            raise
+
+    def _go(self, group: Group, stop: int, limit: int) -> None:
+        """The steps of a group, one after another."""
+        machine = self.machine
         ops = group.activation.code.ops
         pc, count, steps = group.pc, group.lanes.count, 0
         try:
@@ -177,21 +196,10 @@ class Cta:
                 group.token = None
                 if pc >= stop or steps >= limit:
                     break
-        except OneWarp:
-            for warp in numpy.unique(group.lanes.index >> 5):
-                self.resume(group.split(Lanes(group.lanes.index[group.lanes.index >> 5 == warp], self.threads), pc))
-            return
-        except Fault as fault:
-            if fault.place is None:
-                fault.place, fault.cta = (group.activation.code, pc), self
-            raise
         finally:
             self.instructions += steps * count
             machine.steps_left -= steps
             machine.thread_steps += steps * count
-        if machine.steps_left <= 0:
-            raise BudgetError("the run has used up its steps")
-        machine.check_time()
         group.pc = pc
         self.resume(group)
 

@@ -86,6 +86,8 @@ def gather(group: Group, kind: str, mask: Any, values: tuple[Any, ...]) -> Gathe
     """The values of all lanes that the mask names, once these are there. kind: tells instructions apart."""
     index = group.lanes.index
     warp, lane = index >> 5, (index & 31).astype(numpy.uint32)
+    if isinstance(group.token, Meeting) and group.token.is_over:
+        return _met(group, group.token, warp, lane, values)
     own = (mask >> lane & numpy.uint32(1)) == 0
     if own.any():
         raise Fault("PTX607", "a lane executes this with a mask that does not name it", index[own])
@@ -106,8 +108,6 @@ def _meet(group: Group, kind: str, mask: Any, values: tuple[Any, ...], warp: Any
     number, named = int(warp[0]), int(mask[0])
     if (warp != number).any():
         raise OneWarp
-    if isinstance(group.token, Meeting) and group.token.is_over:
-        return _met(group, group.token, warp, lane, values)
     key = (number, named, kind)
     meeting = cta.meetings.get(key)
     if meeting is None:

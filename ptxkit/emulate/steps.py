@@ -236,8 +236,8 @@ def _acting(function: Function, sources: Sequence[Source | None], targets: Seque
         if len(writes) == 1:
             if writes[0] is not None:
                 writes[0](group, found)
-        else:
-            for write, value in zip(writes, found or (), strict=False):
+        elif writes:
+            for write, value in zip(writes, found, strict=True):
                 if write is not None:
                     write(group, value)
         return None

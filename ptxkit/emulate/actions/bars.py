@@ -23,17 +23,15 @@ _WARP = 32
 def barrier(*, action: str, aligned: bool = False, reduce: str | None = None) -> Function:
     """Arrives at a barrier of the CTA, and waits there unless the action is `arrive`; may reduce a predicate."""
 
-    def meet(group: Group, number: Any, threads: Any, value: Any = None) -> Any:
+    def meet(group: Group, number: Any, threads: Any = None, value: Any = None) -> Any:
         if isinstance(group.token, Phase) and group.token.is_open:
             phase = group.token
         else:
             which, expected = _decided(group, number, threads)
-            if aligned:
-                _check_warps(group)
             named = group.cta.barriers.get(which)
             if named is None:
                 named = group.cta.barriers[which] = NamedBarrier(group.cta, which)
-            phase = named.arrive(group, expected, value)
+            phase = named.arrive(group, expected, value, aligned=aligned)
         if action == "arrive":
             return None
         if not phase.is_open:
@@ -59,24 +57,6 @@ def _decided(group: Group, number: Any, threads: Any) -> tuple[int, int | None]:
         message = f"{expected} is no number of threads for a barrier: it must be a multiple of {_WARP}"
         raise Fault("PTX206", message, group.lanes.index)
     return which, expected
-
-
-def _check_warps(group: Group) -> None:
-    """All living threads of a warp come together, where the instruction is `.aligned`."""
-    cta, index = group.cta, group.lanes.index
-    if group.lanes.where is None:
-        return
-    there = numpy.zeros(cta.threads, bool)
-    there[index] = True
-    absent = numpy.flatnonzero(cta.alive & ~there)
-    torn = numpy.intersect1d(absent >> 5, index >> 5)
-    if len(torn):
-        missing = absent[absent >> 5 == torn[0]]
-        message = (
-            f"only a part of warp {torn[0]} executes this barrier, which wants all threads of a warp: "
-            f"thread {missing[0]} does not"
-        )
-        raise Fault("PTX603", message, index[index >> 5 == torn[0]])
 
 
 def _reduced(reduce: str, phase: Phase, group: Group) -> Any:
