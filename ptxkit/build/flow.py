@@ -1,4 +1,4 @@
-"""Structured control flow: `if_`, `elif_`, `else_`, `while_`, `loop`, `for_range`, `thread_is`, `elect_one`.
+"""Structured control flow: `if_`, `elif_`, `else_`, `while_`, `loop`, `for_range` (or `for_`), `thread_is`, `elect_one`.
 
 Each is a context manager; what is written inside it is the branch or the loop's body. They emit labels and branches
 and nothing else, so the text shows what runs.
@@ -248,6 +248,9 @@ class Flow(Special):
         if not issubclass(scalar, Integer):
             raise BuildTypeError(f"a range counts integers, not .{scalar.word}")
         return ForRange(self, start, stop, step, scalar, unroll)
+
+    for_ = for_range
+    """The same by the shorter name: `with k.for_(0, n) as i:`."""
 
     def unroll(self, start: int, stop: int | None = None, step: int = 1) -> range:
         """The turns of a loop that is written out: `for i in k.unroll(4):`, with constants for `i`."""

@@ -358,11 +358,16 @@ def _explain(name: str, rejected: list[Rejection]) -> str:
 
 
 def describe(forms: Iterable[Form]) -> str:
-    """The documentation of a method: each form's syntax, summary, and section of the manual."""
+    """The documentation of a method: of each form the syntax with its operands, what it does, the section of the
+    manual, what it needs, and its effects."""
+    from ptxkit.isa.describe import gates_of
+    from ptxkit.isa.words import gate_words
+
     parts = []
     for form in forms:
-        needs = [gate.subject for gate in form.gates if gate.subject]
-        parts.append(f"{form.syntax.removeprefix('form ')}\n    {form.summary}\n    PTX ISA, {form.section!r}")
+        parts += [form.syntax.removeprefix("form "), f"    {form.summary}", f"    PTX ISA, {form.section!r}"]
+        needs = dict.fromkeys(gate_words(gate) for gate in gates_of(form))
         if needs:
-            parts.append(f"    gates: {', '.join(needs)}")
+            parts.append(f"    needs {'; '.join(needs)}")
+        parts += [f"    effect {effect.text}" for effect in form.effects]
     return "\n".join(parts)

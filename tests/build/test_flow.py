@@ -238,3 +238,10 @@ def test_an_instruction_has_one_guard(k: Kernel) -> None:
         k.trap()
     k.trap(guard=first)
     assert lines(k, "@%p0") == ["@%p0 trap;", "@%p1 trap;", "ret;"]
+
+
+def test_a_range_has_a_shorter_name(k: Kernel) -> None:
+    with k.for_(0, 8) as i:
+        k.warp_sync()
+    assert i.type is u32
+    assert opcodes(k.module()).count("bra") == 2
