@@ -19,7 +19,7 @@ import numpy
 from ptxkit.emulate.faults import Fault, Finding
 from ptxkit.emulate.flight import Flight
 from ptxkit.emulate.mbarriers import Mbarrier, Misuse
-from ptxkit.emulate.operations import BULK, CP_ASYNC, FREE, SIGNALLED, Arrival, Operation
+from ptxkit.emulate.operations import BULK, CP_ASYNC, FREE, SIGNALLED, WGMMA, Arrival, Operation
 
 if TYPE_CHECKING:
     from ptxkit.emulate.cta import Cta
@@ -64,7 +64,7 @@ class Asynchrony:
         operation.serial = self._serial
         self.flight.begins(operation)
         self.machine.order.issued(operation)
-        if operation.completion in (CP_ASYNC, BULK):
+        if operation.completion in (CP_ASYNC, BULK, WGMMA):
             self._groups.setdefault((operation.cta, operation.completion), []).append(operation)
         elif operation.completion == SIGNALLED:
             self._signalled.append(operation)
@@ -242,7 +242,7 @@ class Asynchrony:
 
     def cta_ends(self, cta: Cta) -> None:
         """All threads of a CTA have ended: what it has in flight is complete, or lost."""
-        for kind in (CP_ASYNC, BULK):
+        for kind in (CP_ASYNC, BULK, WGMMA):
             closed = self.closed(cta, kind)
             for operation in list(self._groups.get((cta, kind), ())):
                 committed = operation.groups < closed[operation.threads]

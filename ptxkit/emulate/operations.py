@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from ptxkit.emulate.groups import Group
     from ptxkit.emulate.program import Code
 
-CP_ASYNC, BULK, SIGNALLED, FREE = "cp.async", "bulk", "mbarrier", "nothing"
-"""What tells that an operation is complete: a group of the thread, of either kind, an mbarrier, or nothing."""
+CP_ASYNC, BULK, WGMMA, SIGNALLED, FREE = "cp.async", "bulk", "wgmma", "mbarrier", "nothing"
+"""What tells that an operation is complete: a group of the thread, of one of three kinds, an mbarrier, or nothing."""
 
 
 class Operation:
