@@ -1,4 +1,4 @@
-"""Structured control flow: `if_`, `elif_`, `else_`, `while_`, `loop`, `for_range` (or `for_`), `thread_is`, `elect_one`.
+"""Structured control flow: `if_`, `elif_`, `else_`, `while_`, `loop`, `for_range` (`for_`), `thread_is`, `elect_one`.
 
 Each is a context manager; what is written inside it is the branch or the loop's body. They emit labels and branches
 and nothing else, so the text shows what runs.
@@ -7,7 +7,7 @@ and nothing else, so the text shows what runs.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Generic, cast
+from typing import TYPE_CHECKING, Any, Generic, cast, overload
 
 from ptxkit.build.errors import BuildError, BuildTypeError
 from ptxkit.build.recorder import Label
@@ -226,6 +226,19 @@ class Flow(Special):
     def while_(self, condition: Callable[[], Register[pred]]) -> While:
         """A loop that computes its condition before each turn: `k.while_(lambda: i < n)`."""
         return While(self, _computed(condition))
+
+    @overload
+    def for_range(self, start: int, stop: int, step: int = 1, *, unroll: bool = True) -> ForRange[u32]: ...
+
+    @overload
+    def for_range(
+        self,
+        start: Register[ScalarT] | int,
+        stop: Register[ScalarT] | int,
+        step: Register[ScalarT] | int = 1,
+        *,
+        unroll: bool = True,
+    ) -> ForRange[ScalarT]: ...
 
     def for_range(
         self,
