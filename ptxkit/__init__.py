@@ -1,8 +1,8 @@
 """PTX: read it, say what is wrong with it, build it, run it.
 
 Most users need four names: `parse(text)` gives the module, `str(module)` its text, `lint(text_or_module)` the verdict,
-and `PTXSyntaxError` is what `parse` raises. The rest of the package is loaded when it is asked for, so that
-`import ptxkit` costs nothing.
+and `PTXSyntaxError` is what `parse` raises. `link` joins kernels with other modules, and `torch_op` makes an operator
+of PyTorch of one. The rest of the package is loaded when it is asked for, so that `import ptxkit` costs nothing.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from ptxkit.device import link, torch_op
     from ptxkit.diagnostics import Diagnostic, Label, Severity, Undecided, Verdict
     from ptxkit.linter import lint
     from ptxkit.source import SourceFile, Span
@@ -30,8 +31,10 @@ __all__ = [
     "Verdict",
     "__version__",
     "format_source",
+    "link",
     "lint",
     "parse",
+    "torch_op",
 ]
 
 _HOMES = {
@@ -45,8 +48,10 @@ _HOMES = {
     "Undecided": "ptxkit.diagnostics",
     "Verdict": "ptxkit.diagnostics",
     "format_source": "ptxkit.syntax",
+    "link": "ptxkit.device",
     "lint": "ptxkit.linter",
     "parse": "ptxkit.syntax",
+    "torch_op": "ptxkit.device",
 }
 """Public name -> the module that defines it."""
 

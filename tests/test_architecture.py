@@ -25,14 +25,15 @@ MAY_KNOW = {
     "rules": {"syntax", "isa", "validate", "analysis"},
     "linter": {"syntax", "isa", "validate", "rules"},
     "surveyor": {"syntax", "isa", "validate", "analysis", "linter"},
+    "verifier": {"syntax", "isa", "analysis", "linter", "emulate"},
     "report": set(),
     "build": {"syntax", "isa", "linter", "report"},
     "emulate": {"syntax", "isa"},
     "prebuilt": {"syntax", "isa"},
     "device": {"syntax", "isa", "build", "linter", "report"},
     "kernels": {"build", "device"},
-    "cli": {"syntax", "isa", "rules", "linter", "surveyor", "report"},
-    "__init__": {"syntax", "linter"},
+    "cli": {"syntax", "isa", "rules", "linter", "surveyor", "report", "verifier", "emulate"},
+    "__init__": {"syntax", "linter", "device"},
     "__main__": {"cli"},
 }
 """Room -> the rooms below it. `testing` may know all of them."""

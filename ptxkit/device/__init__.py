@@ -28,10 +28,10 @@ from ptxkit.device.launches import Launch
 from ptxkit.device.libraries import check_device
 from ptxkit.device.linking import link
 from ptxkit.device.memory import DeviceArray, to_device, use_device
+from ptxkit.device.operators import torch_op
 from ptxkit.device.programs import LinkedKernel, Program
 from ptxkit.device.signature import Argument, Signature
 from ptxkit.device.tensormap import TensorMap
-from ptxkit.device.torch_op import torch_op
 
 __all__ = [
     "Argument",

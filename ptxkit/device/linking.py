@@ -133,7 +133,7 @@ def _together(
     if intermediate and not parts:
         return _joined([], [*intermediate, *libraries], [*options, "-lto"])
     if intermediate:
-        parts.append(_relocated_together(intermediate, [*options, "-lto"]))
+        parts.append(_intermediate(intermediate, options))
     _check_doubles(parts)
     return _joined(parts, [*(part.piece for part in parts), *libraries], options)
 
@@ -151,8 +151,8 @@ def _compiled(given: Input, text: Prepared, target: str, options: list[str]) -> 
     piece = Piece(given.name, "PTX", text.text.encode() + b"\0")
     try:
         code, _ = linked([piece], [*options, "-r"])
-    except RefusedError as failure:
-        raise CompileError(given.name, target, complaints(failure.log, text)) from None
+    except RefusedError as refused:
+        raise CompileError(given.name, target, complaints(refused.log, text)) from None
     return _Part(Piece(given.name, "CUBIN", code), elf.image(code))
 
 
@@ -166,13 +166,23 @@ def _relocated(piece: Piece, options: list[str]) -> _Part:
         return _Part(piece, found)
     try:
         return _relocated_together([piece], options)
-    except RefusedError as failure:
-        if failure.word != _NO_LTO:
-            raise LinkError(f"{piece.name} cannot be linked: {failure}") from None
-    return _relocated_together([piece], [*options, "-lto"])
+    except RefusedError as refused:
+        if refused.word != _NO_LTO:
+            raise LinkError(f"{piece.name} cannot be linked: {refused}") from None
+    return _intermediate([piece], options)
+
+
+def _intermediate(pieces: Sequence[Piece], options: list[str]) -> _Part:
+    """What is LTO-IR, compiled together."""
+    try:
+        return _relocated_together(pieces, [*options, "-lto"])
+    except RefusedError as refused:
+        names = " and ".join(piece.name for piece in pieces)
+        raise LinkError(f"{names} cannot be linked: {refused}") from None
 
 
 def _relocated_together(pieces: Sequence[Piece], options: list[str]) -> _Part:
+    """`RefusedError` where nvJitLink refuses them."""
     code, _ = linked(pieces, [*options, "-r"])
     name = ", ".join(piece.name for piece in pieces)
     return _Part(Piece(name, "CUBIN", code), elf.image(code), "-lto" in options)
@@ -191,12 +201,12 @@ def _check_doubles(parts: Sequence[_Part]) -> None:
 def _joined(parts: Sequence[_Part], pieces: Sequence[Piece], options: list[str]) -> tuple[bytes, str]:
     try:
         return linked(pieces, options)
-    except RefusedError as failure:
-        names = dict.fromkeys(_UNDEFINED.findall(failure.log))
+    except RefusedError as refused:
+        names = dict.fromkeys(_UNDEFINED.findall(refused.log))
         if names:
             raise LinkError("\n".join(_missing(name, parts) for name in names)) from None
-        where = f"{failure.piece.name} cannot be linked" if failure.piece else "the inputs cannot be linked"
-        raise LinkError(f"{where}: {failure}") from None
+        where = refused.piece.name if refused.piece else " and ".join(piece.name for piece in pieces)
+        raise LinkError(f"{where} cannot be linked: {refused}") from None
 
 
 def _missing(name: str, parts: Sequence[_Part]) -> str:

@@ -54,6 +54,7 @@ def maker(monkeypatch: pytest.MonkeyPatch) -> Maker:
 def kernel() -> Kernel:
     k = Kernel("k", threads=32)
     k.param(Global[f32], "data")[k.tid.x].store(1.0)
+    assert str(k)
     return k
 
 

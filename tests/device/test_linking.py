@@ -296,6 +296,13 @@ def test_what_cannot_be_linked_is_told(inputs: list[Any], message: str) -> None:
         link(inputs, "sm_90")
 
 
+@pytest.mark.parametrize("beside", [[], [CALLER]])
+def test_damaged_intermediate_code_is_told_with_its_name(beside: list[str], folder: Path) -> None:
+    wrong = file(folder, "wrong.ltoir", intermediate()[:100])
+    with pytest.raises(LinkError, match=r"wrong\.ltoir cannot be linked"):
+        link([*beside, wrong], "sm_90")
+
+
 def test_a_cubin_that_is_linked_already_is_told() -> None:
     with pytest.raises(LinkError, match="input 2 is linked already; what is linked must be relocatable"):
         link([CALLER, compile(FUNCTION, "sm_90").code], "sm_90")

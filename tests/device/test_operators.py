@@ -11,8 +11,8 @@ import pytest
 
 from ptxkit.build import Global, Kernel, bf16, f32, s64, u32
 from ptxkit.device import DeviceError, MissingLibraryError, torch_op
+from ptxkit.device.operators import plan_of
 from ptxkit.device.signature import Argument, of_kernel
-from ptxkit.device.torch_op import plan_of
 
 needs_torch = pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="PyTorch is not installed")
 
@@ -25,6 +25,7 @@ def scaled() -> Kernel:
     i = k.ctaid.x * 128 + k.tid.x
     with k.if_(i < count):
         out[i].store(data[i].load() * factor)
+    assert str(k)
     return k
 
 
