@@ -1,4 +1,4 @@
-"""PTX501, PTX502, PTX503: objects initialised, used, and told of bytes."""
+"""PTX501, PTX502, PTX503, PTX507: objects initialised, used, told of bytes, and ended."""
 
 from __future__ import annotations
 
@@ -260,4 +260,29 @@ ld.shared.u32 %r10, [%r4]; //! PTX302 copy""",
     ),
 )
 
-CASES = (*USED_BEFORE_INIT, *INITIALISED_TWICE, *BYTES)
+ALL_ARRIVE = "@%p1 mbarrier.init.shared::cta.b64 [%r5], 128; bar.sync 0; mbarrier.arrive.shared::cta.b64 %rd7, [%r5];"
+WAIT = "wait: mbarrier.try_wait.parity.shared::cta.b64 %p3, [%r5], 0; //= wait\n@!%p3 bra wait;"
+
+ENDED = (
+    Case(
+        "others may still wait when the first thread is done",
+        f"{ALL_ARRIVE}\n{WAIT}\n@%p1 mbarrier.inval.shared::cta.b64 [%r5]; //! PTX507 wait",
+    ),
+    Case(
+        "a barrier says that all are done",
+        f"{ALL_ARRIVE} {LOOP} bar.sync 0; @%p1 mbarrier.inval.shared::cta.b64 [%r5];",
+    ),
+    Case(
+        "waits in the next life of an object come behind its next initialisation",
+        f"""{ALL_ARRIVE} {LOOP} bar.sync 0; @%p1 mbarrier.inval.shared::cta.b64 [%r5];
+@%p1 mbarrier.init.shared::cta.b64 [%r5], 128; bar.sync 0; mbarrier.arrive.shared::cta.b64 %rd7, [%r5];
+{LOOP.replace("wait", "again")} bar.sync 0; @%p1 mbarrier.inval.shared::cta.b64 [%r5];""",
+    ),
+    Case(
+        "an object that was ended already has no life to end",
+        """@%p1 mbarrier.init.shared::cta.b64 [%r5], 128; @%p1 mbarrier.inval.shared::cta.b64 [%r5]; //= first
+@%p1 mbarrier.inval.shared::cta.b64 [%r5]; //! PTX507 first""",
+    ),
+)
+
+CASES = (*USED_BEFORE_INIT, *INITIALISED_TWICE, *BYTES, *ENDED)
