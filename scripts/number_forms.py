@@ -93,7 +93,7 @@ def variants(version: tuple[int, int], target: str, most: int, seed: int) -> Ite
             if form.tolerated or form.section in _SHUT or not form.section.startswith(CHAPTERS):
                 continue
             made = 0
-            for match in _matches(form, random):
+            for match in matches_of(form, random):
                 if unmet(list(match.gates), version, aimed):
                     continue
                 found = _variant(match, random)
@@ -104,7 +104,7 @@ def variants(version: tuple[int, int], target: str, most: int, seed: int) -> Ite
                     break
 
 
-def _matches(form: Form, random: Random) -> Iterator[Match]:
+def matches_of(form: Form, random: Random) -> Iterator[Match]:
     """Matches with different modifiers: first one with each value, then any."""
     values = [(None, *slot.values) if slot.optional else slot.values for slot in form.modifiers]
     names = [slot.name for slot in form.modifiers]
