@@ -190,7 +190,7 @@ def _fits_register(operand: OperandForm, shape: Shape) -> bool:
 
 
 def _fits_vector(operand: OperandForm, shape: Shape) -> bool:
-    if operand.more and shape in ("constant", "symbolic"):
+    if operand.more and not operand.braced and shape in ("constant", "symbolic"):
         return operand.immediates is not None
     if shape == "name":  # a register declared with `.v2`
         return operand.vector or not (operand.elements or operand.braced)

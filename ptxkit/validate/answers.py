@@ -230,15 +230,17 @@ def _oddities(instruction: Instruction, match: Match, found: Problem | None) -> 
     return () if found is None else (found,)
 
 
-def _unwritable(shape: object, *, inside: bool = False) -> str | None:
+def _unwritable(shape: object, *, takes_sink: bool, inside: bool = False) -> str | None:
     """What stands in a result, or among its elements, that cannot be written; a special register inside a vector is
-    tolerated (`oddity`)."""
+    tolerated (`oddity`) where the sink may stand."""
     if not isinstance(shape, tuple):
         return None
     if shape[0] in ("v", "p"):
-        return next(filter(None, (_unwritable(part, inside=shape[0] == "v") for part in shape[1:])), None)
+        return next(
+            filter(None, (_unwritable(part, takes_sink=takes_sink, inside=shape[0] == "v") for part in shape[1:])), None
+        )
     things = {"s": "a special register", "c": "a constant"}
-    if shape[0] not in things or (inside and shape[0] == "s"):
+    if shape[0] not in things or (inside and takes_sink and shape[0] == "s"):
         return None
     return f"has {things[shape[0]]}, which cannot be written"
 
@@ -254,7 +256,7 @@ def _type_problem(match: Match, typed: tuple[TypedShape, ...]) -> Problem | None
         wrong = misfit(operand, shape) or beyond_manual(operand, shape)
         is_result = operand.role in match.results
         if is_result and operand.immediates is None and operand.kind != "arguments":
-            wrong = _unwritable(shape) or wrong
+            wrong = _unwritable(shape, takes_sink=operand.sink) or wrong
         if wrong is None:
             strange = None if tolerated else oddity(operand, shape, is_result=is_result)
             if strange is not None:

@@ -130,6 +130,11 @@ TAKEN = [
         "multimem.st.async.release.gpu.u32 [%b64_1], callee+4;",
     ),
     (
+        "four slopes in each direction",
+        "tex.grad.cube.v4.f32.f32 %v4f32_1, [texture_, {%f32_3, %f32_4, %f32_5, %f32_6}], {%f32_1}, {%f32_1, %f32_2};",
+        "tex.grad.cube.v4.f32.f32 %v4f32_1, [texture_, {%f32_3, %f32_4, %f32_5, %f32_6}], %f32_1, {%f32_1, %f32_2};",
+    ),
+    (
         "compares neighbours only",
         "tex.grad.2d.v4.f32.f32 %v4f32_1, [texture_, {%f32_1, %f32_2}], {1.5, %f64_1}, {%f32_1, %f32_2};",
         "tex.grad.2d.v4.f32.f32 %v4f32_1, [texture_, {%f32_1, %f32_2}], {3, %b64_1}, {%f32_1, %f32_2};",
@@ -277,6 +282,10 @@ def test_a_tolerance_without_a_line_is_reported_with_its_file() -> None:
 
 
 REFUSED = [
+    (
+        "tex.2d.v4.f32.f32 {%b32_1, %b32_2, %b32_3, %laneid}, [texture_, {%f32_1, %f32_2}];",
+        "tex.2d.v2.f16x2.f32 {%b32_1, %laneid}, [texture_, {%f32_1, %f32_2}];",
+    ),
     (
         "tex.2d.v4.f32.f32 %v4f32_1, [texture_, {%f32_1, %f32_2}], {3, %u8_1};",
         "tex.2d.v4.f32.f32 %v4f32_1, [texture_, {%f32_1, %f32_2}], {3, %v2u32_1.x};",
