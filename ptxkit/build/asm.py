@@ -16,10 +16,12 @@ import re
 from collections.abc import Iterable, Iterator
 
 from ptxkit.build.addresses import Address
+from ptxkit.build.arrangement import Arrangement, arrange
 from ptxkit.build.errors import BuildError, BuildTypeError
 from ptxkit.build.operands import float_operand
 from ptxkit.build.recorder import Label
 from ptxkit.build.roles import Roles
+from ptxkit.build.types import pred
 from ptxkit.build.values import Register
 from ptxkit.isa import table
 from ptxkit.isa.forms import Match
@@ -56,10 +58,28 @@ class Assembly(Roles):
         if unused:
             raise BuildError(f"the text has no {{{unused[0]}}}, which is given")
         statements = _statements(filled)
-        gates = [gate for instruction in _instructions(statements) for gate in _match(instruction).gates]
+        gates = [gate for instruction in _instructions(statements) for gate in self._form(instruction).gates]
         self.raw_gates += gates
         for statement in statements:
             self._record(statement, None)
+
+    def _form(self, instruction: tree.Instruction) -> Match:
+        """The form of an instruction: of several that are spelled alike, the one that its predicates fit."""
+        found = _match(instruction)
+        values = [self._value(each) for each in instruction.operands]
+        if len(values) == len(found.operands):
+            tried = [arrange(each, values, results_given=True) for each in table().candidates(instruction.opcode)]
+            fitting = [each for each in tried if isinstance(each, Arrangement)]
+            return min(fitting, key=lambda each: each.distance).match if fitting else found
+        return found
+
+    def _value(self, operand: tree.Operand) -> object:
+        """A predicate of the kernel with its type; anything else as it is written, which fits everywhere."""
+        if isinstance(operand, tree.Not):
+            return self._value(operand.operand)
+        if isinstance(operand, tree.Name) and operand.text.startswith("%p") and operand.text[2:].isdigit():
+            return Register(self, pred, operand.text)
+        return operand
 
 
 def _spelled(name: str, operand: object) -> str:

@@ -94,3 +94,12 @@ def test_it_is_verified_with_the_rest(k: Kernel) -> None:
     assert caught.value.diagnostics[0].code == "PTX302"
     others = [where for blame in caught.value.blames for where, *_ in blame.others]
     assert marked("a copy that nobody waits for") in others
+
+
+@pytest.mark.parametrize(("last", "version"), [("{few}", "7.5"), ("!{few}", "7.5"), ("{size}", "7.0"), ("4", "7.0")])
+def test_predicates_choose_between_forms_that_are_spelled_alike(last: str, version: str) -> None:
+    k = Kernel("k", threads=32)
+    source, tile = k.param(Global[f32], "source", align=16), k.shared(f32, 4, align=16)
+    operands = {"few": k.tid.x < 3} if "few" in last else {"size": k.tid.x & 15} if "size" in last else {}
+    k.asm(f"cp.async.cg.shared.global [{{to}}], [{{of}}], 16, {last};", to=tile, of=source, **operands)
+    assert f".version {version}\n" in str(k)
