@@ -197,13 +197,16 @@ class Asynchrony:
             return True
         return self._ask_again()
 
-    def progress(self) -> None:
-        """A round of all CTAs has ended: what nothing tells of happens some time."""
+    def progress(self) -> bool:
+        """A round of all CTAs has ended: what nothing tells of happens some time. Whether anything did."""
         if self._free:
             self._complete(self._free[0])
         elif self.policy == "random" and (self._signalled or self._arrivals):
             waiting: list[Any] = [*self._signalled, *self._arrivals]
             self._complete(self.chance.choice(waiting))
+        else:
+            return False
+        return True
 
     def _complete(self, chosen: Operation | Arrival) -> None:
         if isinstance(chosen, Arrival):

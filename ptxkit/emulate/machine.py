@@ -111,7 +111,7 @@ class Machine:
                     done = cta.run() or done
                 if all(cta.is_over for cta in cluster.ctas):
                     self._end(cluster)
-            self.asynchrony.progress()
+            done = self.asynchrony.progress() or done
             following = next(waiting, None)
             if following is not None:
                 self.clusters.append(following)
