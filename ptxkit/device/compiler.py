@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ptxkit.build import Assembled, Kernel, Location, verify_assembled
+from ptxkit.build.routine import Routine
 from ptxkit.build.verify import location_at, statement_starts
 from ptxkit.device import assembler, launch_sized, store
 from ptxkit.device.errors import CompileError, Complaint, DeviceError
@@ -110,20 +111,20 @@ class Prepared:
     kernels: tuple[Signature, ...]
 
 
-def prepare(source: Kernel | tree.Module | str, least: int = 0) -> Prepared:
+def prepare(source: Routine | tree.Module | str, least: int = 0) -> Prepared:
     """A source, read; launch-sized shared memory is aligned alike everywhere, to at least `least` bytes."""
     assembled, kernels = _read(source)
     module = assembled.module
     even = launch_sized.aligned(module, max(least, launch_sized.alignment(module)))
     if even is not module:
-        assembled = Assembled(even, assembled.locations)
+        assembled = replace(assembled, module=even)
     text = even.source.text if even.source is not None else str(even)
     return Prepared(kernels[0].name if kernels else "module", text, assembled, kernels)
 
 
-def _read(source: Kernel | tree.Module | str) -> tuple[Assembled, tuple[Signature, ...]]:
-    if isinstance(source, Kernel):
-        return source.assembled(), (of_kernel(source),)
+def _read(source: Routine | tree.Module | str) -> tuple[Assembled, tuple[Signature, ...]]:
+    if isinstance(source, Routine):
+        return source.assembled(), (of_kernel(source),) if isinstance(source, Kernel) else ()
     if isinstance(source, str):
         from ptxkit import parse
 

@@ -1,4 +1,4 @@
-"""What can be linked: kernels of the builder, PTX, cubins, LTO-IR, fat binaries, object files and static libraries.
+"""What can be linked: kernels and functions of the builder, PTX, cubins, LTO-IR, fat binaries, objects and libraries.
 
 Files are told by what they begin with, not by their names.
 """
@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from ptxkit.build import Kernel
+from ptxkit.build.routine import Routine
 from ptxkit.device import elf
 from ptxkit.device.compiler import Cubin
 from ptxkit.device.errors import DeviceError
@@ -16,7 +17,7 @@ from ptxkit.device.nvjitlink import Piece
 from ptxkit.records import dataclass
 from ptxkit.syntax import tree
 
-Linkable: TypeAlias = "Kernel | tree.Module | Cubin | str | bytes | Path | Any"
+Linkable: TypeAlias = "Routine | tree.Module | Cubin | str | bytes | Path | Any"
 """Also what `cuda.core` calls `ObjectCode`."""
 
 _MAGIC = {
@@ -35,14 +36,14 @@ class Input:
     """One input. name: for messages. source: what is PTX, or becomes that; else `piece` holds the bytes."""
 
     name: str
-    source: Kernel | tree.Module | str | None = None
+    source: Routine | tree.Module | str | None = None
     piece: Piece | None = None
 
 
 def input_of(value: Linkable, number: int) -> Input:
     """One input of a link; `DeviceError` for what cannot be one. number: from 1, for messages."""
-    if isinstance(value, Kernel):
-        return Input(f"kernel {value.name!r}", value)
+    if isinstance(value, Routine):
+        return Input(f"{'kernel' if isinstance(value, Kernel) else 'function'} {value.name!r}", value)
     if isinstance(value, tree.Module):
         path = value.source.path if value.source is not None else ""
         return Input(path or f"input {number} (a module)", value)

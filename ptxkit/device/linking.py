@@ -43,9 +43,9 @@ def link(
 ) -> Program:
     """The kernels of several inputs, linked for one target; needs no GPU.
 
-    inputs: kernels of the builder, parsed modules, PTX text, paths, bytes, objects of `cuda.core`: PTX, relocatable
-    cubins (`nvcc -rdc=true -cubin`), LTO-IR, fat binaries, object files and static libraries. verify: all that is PTX.
-    options: nvJitLink's. Errors: `LinkError` with the input and the name that is missing or is defined twice,
+    inputs: kernels and functions of the builder, parsed modules, PTX text, paths, bytes, code of `cuda.core`: PTX,
+    relocatable cubins (`nvcc -rdc=true -cubin`), LTO-IR, fat binaries, objects and static libraries. verify: all that
+    is PTX. options: nvJitLink's. Errors: `LinkError` with the input and the name that is missing or is defined twice,
     `CompileError`, `VerificationError`, `DeviceError` for what cannot be linked.
     """
     if not TARGET.fullmatch(target):

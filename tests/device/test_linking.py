@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from ptxkit import parse
-from ptxkit.build import Global, Kernel, VerificationError, f32, u32
+from ptxkit.build import Function, Global, Kernel, VerificationError, f32, u32
 from ptxkit.device import (
     ArgumentError,
     CompileError,
@@ -348,6 +348,20 @@ def test_a_kernel_of_the_builder_calls_what_another_input_defines() -> None:
         assert list(link([calling(), other], "sm_90")) == ["calling"]
     with pytest.raises(LinkError, match="kernel 'calling' needs 'scale_by', which no input defines"):
         link([calling()], "sm_90")
+
+
+def scale_by() -> Function[Any]:
+    """The function that is called, of the builder."""
+    f = Function("scale_by", results=f32, visible=True)
+    f.return_(f.param(f32, "value") * f.param(f32, "factor"))
+    return f
+
+
+def test_functions_of_the_builder_are_called_by_others() -> None:
+    program = link([CALLER, scale_by(), calling()], "sm_90")
+    assert set(program) == {"scaled", "calling"}
+    with pytest.raises(LinkError, match=r"function 'scale_by' and input 2 \(PTX\) both define 'scale_by'"):
+        link([scale_by(), FUNCTION], "sm_90")
 
 
 @pytest.mark.device
