@@ -26,7 +26,7 @@ class Phase(Waitable):
     of those that reduce. sites: by warp, the place of an aligned instruction at which its threads come, -1 for none.
     """
 
-    __slots__ = ("_places", "arrived", "barrier", "expected", "is_open", "sites", "values")
+    __slots__ = ("_places", "all_wait", "arrived", "barrier", "expected", "is_open", "known", "sites", "values")
 
     def __init__(self, barrier: NamedBarrier, expected: int | None) -> None:
         super().__init__()
@@ -36,6 +36,9 @@ class Phase(Waitable):
         self.sites = numpy.full(barrier.cta.warps, -1)
         self._places: dict[tuple[int, int], int] = {}
         self.is_open = False
+        self.all_wait = True
+        self.known: Any = None
+        """What orders accesses keeps here."""
 
     def come(self, group: Group) -> None:
         """All threads of a warp come to the same instruction, where that is aligned."""
@@ -91,7 +94,9 @@ class NamedBarrier:
         self.cta, self.number = cta, number
         self.phase: Phase | None = None
 
-    def arrive(self, group: Group, expected: int | None, values: Any = None, *, aligned: bool = False) -> Phase:
+    def arrive(
+        self, group: Group, expected: int | None, values: Any = None, *, aligned: bool = False, waits: bool = True
+    ) -> Phase:
         """Count the group's threads in; the phase that they came to, which may be open now."""
         phase = self.phase
         if phase is None:
@@ -111,6 +116,8 @@ class NamedBarrier:
         phase.arrived[index] = True
         if values is not None:
             phase.values[index] = values
+        phase.all_wait &= waits
+        self.cta.machine.order.barrier_arrives(group, phase)
         self._open_if_complete()
         return phase
 

@@ -21,13 +21,27 @@ class Order:
     def __init__(self) -> None:
         self.machine: Machine | None = None
 
-    def accessed(
-        self, group: Group, kind: str, pool: Pool, places: Any, size: int, order: str, scope: str | None
+    def accessed(  # noqa: PLR0913, PLR0917 (all that an access is)
+        self,
+        group: Group,
+        kind: str,
+        pool: Pool,
+        places: Any,
+        size: int,
+        order: str,
+        scope: str | None,
+        value: Any = None,
     ) -> None:
-        """Threads read, write or update `size` bytes at places of a pool."""
+        """Threads read, write or update `size` bytes at places of a pool; before they do.
+
+        kind: `read`, `write` or `update`. order: `weak`, or one that makes the access strong. value: what is written.
+        """
 
     def fenced(self, group: Group, order: str, scope: str) -> None:
         """Threads execute a fence."""
+
+    def barrier_arrives(self, group: Group, phase: Any) -> None:
+        """Threads have come to a barrier of their CTA."""
 
     def barrier_opens(self, cta: Cta, phase: Any) -> None:
         """A barrier of a CTA lets its threads go."""
@@ -36,7 +50,16 @@ class Order:
         """Threads go on behind a barrier."""
 
     def warp_meets(self, group: Group, masks: Any) -> None:
-        """Lanes of a warp synchronise."""
+        """Lanes of a warp execute an instruction together, which orders no memory."""
+
+    def warp_synchronises(self, group: Group, masks: Any) -> None:
+        """Lanes of a warp wait for each other, and know all that the others did."""
+
+    def cluster_arrives(self, group: Group, phase: Any, order: str) -> None:
+        """Threads come to the barrier of their cluster."""
+
+    def passes_cluster_barrier(self, group: Group, phase: Any) -> None:
+        """Threads go on behind the barrier of their cluster."""
 
     def go_on(self) -> bool:
         """Nobody can go on: let something asynchronous happen; whether there was anything."""

@@ -31,7 +31,7 @@ def barrier(*, action: str, aligned: bool = False, reduce: str | None = None) ->
             named = group.cta.barriers.get(which)
             if named is None:
                 named = group.cta.barriers[which] = NamedBarrier(group.cta, which)
-            phase = named.arrive(group, expected, value, aligned=aligned)
+            phase = named.arrive(group, expected, value, aligned=aligned, waits=action != "arrive")
         if action == "arrive":
             return None
         if not phase.is_open:
@@ -75,7 +75,7 @@ def warp_barrier() -> Function:
         found = gather(group, "barrier", mask, ())
         if isinstance(found, Blocked):
             return found
-        group.cta.machine.order.warp_meets(group, found.masks())
+        group.cta.machine.order.warp_synchronises(group, mask)
         return None
 
     return meet

@@ -69,7 +69,7 @@ def store(
             return
         watch = group.cta.machine.order
         if watch.watches:
-            watch.accessed(group, "write", pool, places, total, order, scope)
+            watch.accessed(group, "write", pool, places, total, order, scope, value)
         if not isinstance(value, tuple):
             put(pool, places, size, value)
             return
