@@ -139,8 +139,9 @@ def _of_doubles(operation: Operation, how: Finish) -> Function:
 
     def function(*operands: Bits) -> Bits:
         with np.errstate(all="ignore"):
-            found = operation(*(operand.view(np.float64) for operand in operands), rounding).view(np.uint64)
-            return how.limited(F64, payloads(found, *operands))
+            found = operation(*(operand.view(np.float64) for operand in operands), rounding)
+            codes: Bits = found.view(np.uint64)
+            return how.limited(F64, payloads(codes, *operands) if np.isnan(found).any() else codes)
 
     return function
 

@@ -90,6 +90,10 @@ def narrow(
         native = values.astype(np.float32 if fmt.name == "f32" else np.float16)
         codes = native.view(fmt.dtype)
         return np.where(np.isnan(native), fmt.dtype(fmt.nan or 0), codes)
+    if rounding == "rn" and fmt.infinity is not None and not satfinite and fmt.name != "f64":
+        normal = _normal(fmt, values)
+        if normal is not None:
+            return normal
     negative, exponent, significand = split(values)
     if not fmt.signed:
         negative = np.zeros_like(negative)  # a sign has no place, so the absolute value is what remains
@@ -97,6 +101,21 @@ def narrow(
     codes = np.where(np.isinf(values), _infinite(fmt, negative, satfinite), codes)
     not_a_number = fmt.maximum if fmt.nan is None else fmt.nan
     return np.where(np.isnan(values), fmt.dtype(not_a_number << fmt.shift), codes)
+
+
+def _normal(fmt: Format, values: Reals) -> Bits | None:
+    """The codes of normal numbers and zeros by their bits alone; None where there are others."""
+    bits = values.view(np.uint64)
+    magnitude = bits & np.uint64((1 << 63) - 1)
+    low, high = ((fmt.smallest_exponent + _F64_BIAS) << 52, (fmt.bias + 1 + _F64_BIAS) << 52)
+    inside = magnitude - np.uint64(low) < np.uint64(high - low)
+    if not inside.all() and not (inside | (magnitude == 0)).all():
+        return None
+    cut = np.uint64(52 - fmt.fraction_bits)
+    rounded = magnitude + (np.uint64((1 << 51 - fmt.fraction_bits) - 1) + (magnitude >> cut & np.uint64(1)))
+    codes = np.where(inside, (rounded >> cut) - np.uint64((_F64_BIAS - fmt.bias) << fmt.fraction_bits), np.uint64(0))
+    sign = bits >> np.uint64(63) << np.uint64(fmt.exponent_bits + fmt.fraction_bits)
+    return cast(Bits, ((codes | sign) << np.uint64(fmt.shift)).astype(fmt.dtype))
 
 
 def _infinite(fmt: Format, negative: NDArray[np.bool_], satfinite: bool) -> Bits:

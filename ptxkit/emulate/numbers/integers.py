@@ -19,6 +19,9 @@ WHOLE: dict[str, Callable[[Reals], Reals]] = {"rni": np.rint, "rzi": np.trunc, "
 def from_integer(fmt: Format, integers: Bits, *, signed: bool, rounding: str) -> Bits:
     """The codes of integers of any width, by one rounding."""
     width = integers.dtype.itemsize * 8
+    if rounding == "rn" and fmt.name in ("f32", "f64"):
+        numbers = integers.view(f"i{width // 8}") if signed else integers
+        return numbers.astype(f"f{fmt.width // 8}").view(fmt.dtype)
     words = np.asarray(integers).astype(np.uint64)
     negative = np.zeros(np.shape(words), bool)
     if signed:

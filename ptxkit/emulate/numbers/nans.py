@@ -39,10 +39,9 @@ def payloads(result: Bits, *operands: Bits) -> Bits:
 
 def flushed(fmt: Format, codes: Bits) -> Bits:
     """The codes with subnormal numbers made zeros of their sign (`.ftz`)."""
-    small = subnormal(fmt, codes)
-    if not small.any():
-        return codes
-    return np.where(small, codes & codes.dtype.type(fmt.sign << fmt.shift), codes)
+    kind = codes.dtype.type
+    exponent = kind((fmt.maximum | (1 << fmt.fraction_bits)) >> fmt.fraction_bits << (fmt.fraction_bits + fmt.shift))
+    return np.where(codes & exponent == 0, codes & kind(fmt.sign << fmt.shift), codes)
 
 
 def subnormal(fmt: Format, codes: Bits) -> NDArray[np.bool_]:
