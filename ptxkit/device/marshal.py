@@ -112,9 +112,9 @@ class _Step:
         value, packed, careful = f"v{number}", f"p{number}", f"careful{number}"
         code = NUMPY.get(argument.type or "", "")
         if argument.type is None:
-            self._map: list[Any] = [None, b""]  # one stays: the tensor map, or the bytes, of the loop
+            self._map: list[tuple[Any, bytes]] = [(None, b"")]  # one stays: the tensor map, or the bytes, of the loop
             known |= {careful: self._block, f"map{number}": self._map}
-            self.line = f"{packed} = map{number}[1] if {value} is map{number}[0] else {careful}({value})"
+            self.line = f"{packed} = m[1] if {value} is (m := map{number}[0])[0] else {careful}({value})"
         elif argument.space is not None:
             self._fitting: set[Any] = set()
             known |= {careful: self._pointer, f"fit{number}": self._fitting}
@@ -159,7 +159,7 @@ class _Step:
         found = convert(self._argument, value)
         data: bytes = found.data if isinstance(found, TensorMap) else bytes(found)
         if found is value:
-            self._map[:] = value, data
+            self._map[0] = value, data
         return data
 
 

@@ -229,6 +229,13 @@ def test_a_kernel_in_machine_code_tells_its_parameters() -> None:
     assert signature.threads == (64, 1, 1)
 
 
+def test_a_kernel_in_machine_code_tells_its_cluster() -> None:
+    k = Kernel("together", threads=(32, 2), cluster=(2, 2))
+    k.cluster_sync()
+    signature = link([relocatable(str(k))], "sm_90")["together"].signature
+    assert (signature.threads, signature.cluster) == ((32, 2, 1), (2, 2, 1))
+
+
 def test_what_was_linked_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     first = link([CALLER, FUNCTION], "sm_90")
     monkeypatch.setattr(linking, "linked", lambda *_: pytest.fail("it was linked again"))
