@@ -35,13 +35,30 @@ class ExitStatus(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Run:
+    """What the reference machine ran of one kernel.
+
+    launch: the geometry, in words. arguments: all that were passed, each once. runs: how many; whole: those that came
+    to their end without a fault of the arguments. steps: thread-instructions.
+    """
+
+    kernel: str
+    launch: str
+    arguments: tuple[str, ...]
+    runs: int
+    whole: int
+    steps: int
+
+
+@dataclass(frozen=True, slots=True)
 class FileResult:
-    """One input's outcome. `path` is as the user named it, or `<stdin>`."""
+    """One input's outcome. `path` is as the user named it, or `<stdin>`. runs: of a verification, by kernel."""
 
     path: str
     status: Status
     diagnostics: tuple[Diagnostic, ...] = ()
     undecided: tuple[Undecided, ...] = ()
+    runs: tuple[Run, ...] = ()
 
     @classmethod
     def of(cls, path: str, verdict: Verdict) -> FileResult:

@@ -12,7 +12,9 @@ from ptxkit.cli.fmt import fmt
 from ptxkit.cli.isa import isa
 from ptxkit.cli.lint import lint
 from ptxkit.cli.rule import rule
+from ptxkit.cli.run import run as run_command
 from ptxkit.cli.transfers import transfers
+from ptxkit.cli.verify import verify
 from ptxkit.results import ExitStatus
 
 
@@ -49,7 +51,7 @@ def cli() -> None:
     """Read PTX, and say what is wrong with it."""
 
 
-for _command in (lint, transfers, fmt, isa, rule):
+for _command in (lint, verify, run_command, transfers, fmt, isa, rule):
     cli.add_command(_command)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import isfinite
 
 from ptxkit.diagnostics import Diagnostic, Label, Severity, Undecided
-from ptxkit.results import FileResult, Status, Summary
+from ptxkit.results import FileResult, Run, Status, Summary
 from ptxkit.source import SourceFile, Span
 
 VERSION = 1
@@ -31,11 +31,25 @@ def json_report(results: Sequence[FileResult]) -> str:
 
 
 def _file(result: FileResult) -> dict[str, object]:
-    return {
+    document: dict[str, object] = {
         "path": result.path,
         "status": str(result.status),
         "diagnostics": [diagnostic_object(item) for item in result.diagnostics],
         "undecided": [_undecided(item) for item in result.undecided],
+    }
+    if result.runs:
+        document["runs"] = [_run(item) for item in result.runs]
+    return document
+
+
+def _run(item: Run) -> dict[str, object]:
+    return {
+        "kernel": item.kernel,
+        "launch": item.launch,
+        "arguments": list(item.arguments),
+        "runs": item.runs,
+        "whole": item.whole,
+        "steps": item.steps,
     }
 
 

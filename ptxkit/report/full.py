@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from ptxkit.diagnostics import Diagnostic, Severity, Undecided
 from ptxkit.report.frame import frame
 from ptxkit.report.style import Line, Role, visible
-from ptxkit.results import NOT_CHECKED, FileResult, Status, Summary
+from ptxkit.results import NOT_CHECKED, FileResult, Run, Status, Summary
 from ptxkit.source import SourceFile, Span
 
 _ROLES = {Severity.ERROR: Role.ERROR, Severity.WARNING: Role.WARNING, Severity.NOTE: Role.NOTE}
@@ -22,6 +22,7 @@ def full_report(results: Iterable[FileResult], *, show_undecided: bool = False) 
         if show_undecided:
             for question in result.undecided:
                 yield from _undecided_lines(question)
+        yield from (_run_line(run) for run in result.runs)
     yield summary_line(Summary.of(seen))
 
 
@@ -53,6 +54,14 @@ def summary_line(summary: Summary) -> Line:
         counts.append(f"{failed} not checked")
     role = Role.ERROR if errors or failed else Role.WARNING if warnings else Role.PLACE
     return ((f"checked {_count(summary.files - failed, 'file')}: {', '.join(counts)}", role),)
+
+
+def _run_line(run: Run) -> Line:
+    """`ran k 20 times: grid 2, block 128; n=256, n=1, x=1 MiB random`."""
+    arguments = ", ".join(run.arguments) or "no arguments"
+    ended = "" if run.whole == run.runs else f" ({run.whole} to their end)"
+    times = _count(run.runs, "time")
+    return ((f"ran {visible(run.kernel)} {times}{ended}: {run.launch}; {visible(arguments)}", Role.PLACE),)
 
 
 def _undecided_lines(item: Undecided) -> Iterator[Line]:

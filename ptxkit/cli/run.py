@@ -1,0 +1,147 @@
+"""`ptxkit run`: a kernel once, on the reference machine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy
+
+from ptxkit.cli.inputs import read
+from ptxkit.cli.launch_options import launch_options
+from ptxkit.cli.output import write_lines
+from ptxkit.emulate import POLICIES, Budget, LaunchError, Outcome
+from ptxkit.emulate import run as run_kernel
+from ptxkit.report import diagnostic_lines, full_report
+from ptxkit.results import ExitStatus, FileResult
+from ptxkit.source import SourceFile
+from ptxkit.syntax import PTXSyntaxError, parse
+from ptxkit.verifier import Given
+from ptxkit.verifier.choice import Plan, Trial
+from ptxkit.verifier.wording import diagnostic
+
+_SHOWN = 16
+
+
+@click.command(short_help="Run a kernel on the CPU.")
+@click.argument("path", metavar="FILE")
+@click.option("--entry", help="The kernel; needed where the file has several.")
+@click.option(
+    "--out", "outputs", multiple=True, metavar="NAME[=FILE.npy]", help="An array to print, or to keep, after."
+)
+@click.option(
+    "--policy",
+    type=click.Choice(POLICIES),
+    default="eager",
+    show_default=True,
+    help="When asynchronous operations take effect.",
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="Of all that chance decides.")
+@click.option("--seconds", type=float, default=600.0, show_default=True)
+@launch_options
+@click.pass_context
+def run(  # noqa: PLR0913 (options)
+    ctx: click.Context,
+    path: str,
+    *,
+    entry: str | None,
+    outputs: tuple[str, ...],
+    policy: str,
+    seed: int,
+    seconds: float,
+    grid: tuple[int, ...] | None,
+    block: tuple[int, ...] | None,
+    cluster: tuple[int, ...] | None,
+    shared: int | None,
+    arguments: tuple[tuple[str, Given], ...],
+) -> None:
+    """Run a kernel of a PTX file on the reference machine; - is standard input.
+
+    Every parameter has its `--arg`. What the run shows to be wrong is printed with its witness.
+
+    Exit status: 0 ran to its end, 1 something is wrong, 2 it could not be run, or not to its end.
+    """
+    source = read(path)
+    if isinstance(source, FileResult):
+        write_lines(full_report([source]), error=True)
+        ctx.exit(ExitStatus.COULD_NOT_RUN)
+    try:
+        module = parse(source.text, source.path)
+    except PTXSyntaxError as error:
+        write_lines(diagnostic_lines(error.diagnostics), error=True)
+        ctx.exit(ExitStatus.COULD_NOT_RUN)
+    kernels = [each for each in module.functions() if each.kind == "entry" and each.body is not None]
+    names = [each.name for each in kernels]
+    if entry is None and len(names) != 1:
+        raise click.UsageError(f"{path} has {len(names)} kernels: choose one by --entry: {', '.join(names)}")
+    name = entry or names[0]
+    if name not in names:
+        raise click.UsageError(f"there is no kernel {name!r} in {path}; there are: {', '.join(names) or 'none'}")
+    parameters = [each.name for declared in kernels[names.index(name)].parameters for each in declared.declarators]
+    given = dict(arguments)
+    kept = _kept(outputs, parameters)
+    passed = _passed(name, parameters, given, seed)
+    try:
+        outcome = run_kernel(
+            module,
+            name,
+            grid=grid or 1,
+            block=block,
+            cluster=cluster,
+            shared=shared or 0,
+            arguments=passed,
+            policy=policy,
+            seed=seed,
+            budget=Budget(steps=1 << 62, seconds=seconds),
+        )
+    except LaunchError as error:
+        raise click.UsageError(str(error)) from error
+    plan = Plan(grid or (1,), block or (), cluster or (1,), shared or 0, is_given=True)
+    told = tuple(f"{key}={value.text}" for key, value in given.items())
+    ctx.exit(_tell(outcome, source, name, plan, Trial(tuple(passed), told, policy, seed), kept))
+
+
+def _passed(kernel: str, parameters: list[str], given: dict[str, Given], seed: int) -> list[Any]:
+    """The arguments in the order of the parameters. The machine passes a copy; `--out` shows what became of it."""
+    chance = numpy.random.default_rng(seed)
+    unknown = [key for key in given if key not in parameters and key not in {f"#{n}" for n in range(len(parameters))}]
+    if unknown:
+        raise click.UsageError(f"{kernel} has no parameter {unknown[0]!r}; it has: {', '.join(parameters) or 'none'}")
+    missing = [name for n, name in enumerate(parameters) if name not in given and f"#{n}" not in given]
+    if missing:
+        raise click.UsageError(f"{kernel} wants an argument for {', '.join(missing)}: --arg {missing[0]}=VALUE")
+    return [(given.get(name) or given[f"#{n}"]).made(chance) for n, name in enumerate(parameters)]
+
+
+def _kept(outputs: tuple[str, ...], parameters: list[str]) -> dict[int, Path | None]:
+    """What to do with which argument: keep it in a file, or print it."""
+    found: dict[int, Path | None] = {}
+    for text in outputs:
+        name, _, file = text.partition("=")
+        if name not in parameters:
+            raise click.UsageError(f"--out {name}: there is no such parameter; there are: {', '.join(parameters)}")
+        found[parameters.index(name)] = Path(file) if file else None
+    return found
+
+
+def _tell(
+    outcome: Outcome, source: SourceFile, kernel: str, plan: Plan, trial: Trial, kept: dict[int, Path | None]
+) -> ExitStatus:
+    """Print what the kernel printed, what is wrong, and the arrays that were asked for."""
+    for text in outcome.printed:
+        click.echo(text, nl=False)
+    found = [diagnostic(each, source, kernel, plan, trial, sure=True) for each in outcome.findings]
+    write_lines(diagnostic_lines(found))
+    for number, file in kept.items():
+        if number not in outcome.outputs:
+            raise click.UsageError(f"--out: argument {number} is no array")
+        array = outcome.outputs[number]
+        if file is not None:
+            numpy.save(file, array)
+        else:
+            click.echo(numpy.array2string(array, threshold=_SHOWN))
+    if outcome.failed or outcome.undecided:
+        click.echo(f"ptxkit: {kernel} was not run to its end: {outcome.failed or outcome.undecided}", err=True)
+        return ExitStatus.COULD_NOT_RUN
+    return ExitStatus.FINDINGS if found else ExitStatus.CLEAN

@@ -1,0 +1,14 @@
+"""Verification by running: the static rules, and then launches of each kernel on the reference machine.
+
+`verify_source(source, request)` gives a file's result as `lint_source` does, with the machine's findings among the
+diagnostics (each with its witness) and what was run beside them. What the caller does not say of a launch is chosen
+(`choice`), and told; a finding that hangs on such a choice is a warning, since only the host knows what it passes.
+"""
+
+from __future__ import annotations
+
+from ptxkit.verifier.given import Given, GivenError, given_argument
+from ptxkit.verifier.request import Request
+from ptxkit.verifier.verify import verify_source
+
+__all__ = ["Given", "GivenError", "Request", "given_argument", "verify_source"]

@@ -1,0 +1,124 @@
+"""Launches for a kernel of which nobody said how it is launched.
+
+Blocks of `.reqntid`, or 128 threads (no more than `.maxntid`); two CTAs, or one cluster; a buffer for each pointer;
+small numbers for integers, several of them, so that loops go round 0, 1, 2 and more times; contents that serve as
+numbers and as indices. A kernel may want more of its arguments than this can know.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from math import prod
+from typing import Any
+
+import numpy
+
+from ptxkit.emulate import POLICIES
+from ptxkit.emulate.program import Program
+from ptxkit.emulate.scopes import Symbol
+from ptxkit.isa.functions import kind
+from ptxkit.records import dataclass
+from ptxkit.syntax.tree import Declaration, Function
+from ptxkit.verifier.given import filled
+from ptxkit.verifier.request import Request, Shape
+
+BLOCK = 128
+BUFFER = 1 << 20
+"""Bytes of a buffer that stands for a pointer."""
+
+DYNAMIC_SHARED = 96 << 10
+"""Bytes of launch-sized shared memory, for a kernel that has such."""
+
+INTEGERS = (256, 1, 1000, 4, 2, 64, 3, 0, 4096)
+SCHEDULES = ("late", "torn", "eager", "random")
+CONTENTS = ("random", "iota", "zeros")
+"""What takes turns from run to run. The numbers of them have no common divisor, so that all meet."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One run. arguments: in the order of the parameters. told: those in words. policy, seed: of the machine."""
+
+    arguments: tuple[Any, ...]
+    told: tuple[str, ...]
+    policy: str
+    seed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How a kernel is run. is_given: the kernel, or the caller, says all of it that matters."""
+
+    grid: Shape
+    block: Shape
+    cluster: Shape
+    shared: int
+    is_given: bool
+
+
+def plan_of(entry: Function, program: Program, request: Request) -> Plan:
+    """The geometry of all runs of a kernel."""
+    required, most = _numbers(entry, "reqntid"), _numbers(entry, "maxntid")
+    block = request.block or required or ((min(BLOCK, prod(most)),) if most else (BLOCK,))
+    cluster = request.cluster or _numbers(entry, "reqnctapercluster") or (1,)
+    grid = request.grid or (cluster if prod(cluster) > 1 else (2,))
+    dynamic = DYNAMIC_SHARED if _has_dynamic_shared(program) else 0
+    shared = dynamic if request.shared is None else request.shared
+    is_given = (required is not None or request.block is not None) and (not dynamic or request.shared is not None)
+    return Plan(grid, block, cluster, shared, is_given)
+
+
+def _has_dynamic_shared(program: Program) -> bool:
+    """Whether the module declares shared memory whose size the launch gives."""
+    return any(
+        isinstance(item, Declaration) and item.space == "shared" and "extern" in item.linkage
+        for item in program.module.items
+    )
+
+
+def _numbers(entry: Function, name: str) -> Shape | None:
+    directive = entry.directive(name)
+    words = [word for word in directive.words if word.isdigit()] if directive is not None else []
+    return tuple(int(word) for word in words) or None
+
+
+def trials(program: Program, pointers: Collection[tuple[str, int]], request: Request) -> Iterator[Trial]:
+    """The runs of a kernel."""
+    for number in range(request.schedules):
+        chance = numpy.random.default_rng((request.seed, number))
+        arguments, told = [], []
+        for place, (_, symbol) in enumerate(program.parameters):
+            given = request.arguments.get(symbol.name) or request.arguments.get(f"#{place}")
+            if given is not None:
+                arguments.append(given.made(chance))
+                told.append(f"{symbol.name}={given.text}")
+                continue
+            value, text = _chosen(symbol, number, (symbol.name, 0) in pointers, chance)
+            arguments.append(value)
+            told.append(f"{symbol.name}={text}")
+        policy = SCHEDULES[number % len(SCHEDULES)]
+        assert policy in POLICIES
+        yield Trial(tuple(arguments), tuple(told), policy, request.seed + number)
+
+
+def chooses_values(program: Program, pointers: Collection[tuple[str, int]], request: Request) -> bool:
+    """Whether anything but pointers is left to be chosen: then a kernel may be run as its host never would."""
+    return any(
+        (symbol.name, 0) not in pointers or symbol.size > symbol.element
+        for place, (_, symbol) in enumerate(program.parameters)
+        if symbol.name not in request.arguments and f"#{place}" not in request.arguments
+    )
+
+
+def _chosen(symbol: Symbol, number: int, is_pointer: bool, chance: numpy.random.Generator) -> tuple[Any, str]:
+    if symbol.size > symbol.element:
+        return bytes(symbol.size), f"{symbol.size} bytes of 0"
+    if is_pointer:
+        contents = CONTENTS[number // len(SCHEDULES) % len(CONTENTS)]
+        return filled("f32" if contents == "random" else "u32", (BUFFER // 4,), contents, chance), (
+            f"{BUFFER >> 20} MiB {contents}"
+        )
+    if kind(symbol.type) == "f":
+        return 1.0, "1.0"
+    value = INTEGERS[number % len(INTEGERS)]
+    return value, str(value)

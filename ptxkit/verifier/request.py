@@ -1,0 +1,35 @@
+"""What to verify, and how much of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, TypeAlias
+
+from ptxkit.linter import Policy
+from ptxkit.records import dataclass, field
+
+if TYPE_CHECKING:
+    from ptxkit.verifier.given import Given
+
+Shape: TypeAlias = tuple[int, ...]
+"""One to three extents: x, y, z."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """entries: the kernels to run, none for all. schedules: runs of each. seed: of all that chance decides.
+
+    grid, block, cluster, shared (bytes), arguments (by parameter name, or `#0` for the first): None, or absent, where
+    they are to be chosen. seconds: for each kernel.
+    """
+
+    entries: tuple[str, ...] = ()
+    schedules: int = 20
+    seed: int = 0
+    policy: Policy = "isa"
+    seconds: float = 60.0
+    grid: Shape | None = None
+    block: Shape | None = None
+    cluster: Shape | None = None
+    shared: int | None = None
+    arguments: Mapping[str, Given] = field(default_factory=dict)

@@ -1,0 +1,170 @@
+"""One text through both verifiers: the static rules, then runs on the reference machine."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+
+from ptxkit.analysis.pointers import pointer_parameters
+from ptxkit.analysis.program import flatten
+from ptxkit.diagnostics import Diagnostic, Undecided, Verdict
+from ptxkit.emulate import Budget, Finding, LaunchError, Outcome, run
+from ptxkit.emulate.program import Program
+from ptxkit.linter import broken, lint
+from ptxkit.records import dataclass, field, replace
+from ptxkit.results import FileResult, Run
+from ptxkit.source import SourceFile, Span
+from ptxkit.syntax import parse
+from ptxkit.syntax.tree import Function, Module
+from ptxkit.verifier.choice import Plan, Trial, chooses_values, plan_of, trials
+from ptxkit.verifier.request import Request
+from ptxkit.verifier.wording import STOPPED, diagnostic, launch_text
+
+UNREACHED = "PTX300"
+_OUTSIDE = ("PTX205", "PTX207")
+_CHOSEN_SPACES = ("global", "generic")
+
+
+def verify_source(source: SourceFile, request: Request, progress: Callable[[], None] = lambda: None) -> FileResult:
+    """The verdict of both verifiers on one file. progress: called after each run.
+
+    Raises LaunchError where a kernel that was asked for is not there, or an argument does not fit its parameter.
+    """
+    try:
+        verdict = lint(source.text, path=source.path, policy=request.policy)
+        if any(each.severity == "error" and each.code < "PTX2" for each in verdict.diagnostics):
+            return FileResult.of(source.path, verdict)  # what no assembler takes is not run
+        module = parse(source.text, source.path)
+        runs = [_verified(module, source, entry, request, progress) for entry in _entries(module, request)]
+    except LaunchError:
+        raise
+    except Exception as error:
+        return broken(source.path, error)
+    found = _merged(verdict.diagnostics, [each for run_ in runs for each in run_.diagnostics])
+    questions = (*verdict.undecided, *(each for run_ in runs for each in run_.undecided))
+    result = FileResult.of(source.path, Verdict(found, questions))
+    return replace(result, runs=tuple(run_.told for run_ in runs if run_.told is not None))
+
+
+def _entries(module: Module, request: Request) -> list[Function]:
+    kernels = {each.name: each for each in module.functions() if each.kind == "entry" and each.body is not None}
+    for name in request.entries:
+        if name not in kernels:
+            known = ", ".join(kernels) or "none"
+            raise LaunchError(f"there is no kernel {name!r}; there are: {known}")
+    return [kernels[name] for name in request.entries] if request.entries else list(kernels.values())
+
+
+@dataclass(slots=True)
+class _Verified:
+    """What the runs of one kernel showed."""
+
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+    undecided: list[Undecided] = field(default_factory=list)
+    told: Run | None = None
+
+
+def _verified(
+    module: Module, source: SourceFile, entry: Function, request: Request, progress: Callable[[], None]
+) -> _Verified:
+    """Runs one kernel, each time otherwise; a fault is told once."""
+    program = Program(module, entry.name, request.shared or 0)
+    program.code(entry.name)  # places the parameters
+    plan = plan_of(entry, program, request)
+    pointers = pointer_parameters(flatten(module, entry))
+    chosen = chooses_values(program, pointers, request)
+    session = _Session(module, source, entry.name, plan, sure=plan.is_given and not chosen)
+    deadline = time.monotonic() + request.seconds
+    for trial in trials(program, pointers, request):
+        left = deadline - time.monotonic()
+        if left <= 0:
+            session.ask("the time for this kernel is used up (--seconds)")
+            break
+        session.run(trial, left)
+        progress()
+    return session.end()
+
+
+class _Session:
+    """The runs of one kernel."""
+
+    def __init__(self, module: Module, source: SourceFile, kernel: str, plan: Plan, *, sure: bool) -> None:
+        self._module, self._source, self._kernel, self._plan, self._sure = module, source, kernel, plan, sure
+        self._found: dict[tuple[str, int], Diagnostic] = {}
+        self._questions: dict[str, Undecided] = {}
+        self._unfit: list[str] = []
+        self._told: dict[str, None] = {}
+        self._whole = self._runs = self._steps = 0
+
+    def run(self, trial: Trial, seconds: float) -> None:
+        """One run, and what it showed."""
+        plan = self._plan
+        outcome = run(
+            self._module,
+            self._kernel,
+            grid=plan.grid,
+            block=plan.block,
+            cluster=plan.cluster,
+            shared=plan.shared,
+            arguments=trial.arguments,
+            policy=trial.policy,
+            seed=trial.seed,
+            budget=Budget(seconds=seconds),
+        )
+        self._runs += 1
+        self._steps += outcome.steps
+        self._told.update(dict.fromkeys(trial.told))
+        self._hear(outcome, trial)
+
+    def _hear(self, outcome: Outcome, trial: Trial) -> None:
+        if outcome.failed:
+            self.ask(f"the machine cannot run it: {outcome.failed}")
+        elif outcome.undecided:
+            self.ask(outcome.undecided)
+        unfit = [each.message for each in outcome.findings if not self._sure and _does_not_fit(each)]
+        self._unfit += unfit
+        if unfit:
+            return  # what comes of it is the fault of the arguments
+        self._whole += not (outcome.failed or outcome.undecided)
+        for finding in outcome.findings:
+            key = (finding.code, finding.offset)
+            if key not in self._found:
+                self._found[key] = diagnostic(finding, self._source, self._kernel, self._plan, trial, sure=self._sure)
+
+    def ask(self, reason: str) -> None:
+        """A question that is left open."""
+        text = f"{self._kernel}: {reason}"
+        self._questions.setdefault(text, Undecided(UNREACHED, text, self._source, self._place()))
+
+    def end(self) -> _Verified:
+        """What all runs showed."""
+        if self._unfit and not self._whole and not self._found:
+            self.ask(f"no run came to its end with the arguments that were chosen ({self._unfit[0]}): give --arg")
+        told = Run(self._kernel, launch_text(self._plan), tuple(self._told), self._runs, self._whole, self._steps)
+        return _Verified(list(self._found.values()), list(self._questions.values()), told)
+
+    def _place(self) -> Span:
+        at = max(self._source.text.find(self._kernel), 0)
+        return Span(at, at + len(self._kernel))
+
+
+def _does_not_fit(finding: Finding) -> bool:
+    """Whether a run ended as it may where arguments are chosen: out of a buffer, or by the kernel's own decision."""
+    if not finding.code.startswith("PTX"):
+        return True
+    spaces = [each.space for each in finding.witnesses[:1]]
+    return finding.code in _OUTSIDE and (spaces[:1] in ([], [""]) or spaces[0] in _CHOSEN_SPACES)
+
+
+def _merged(static: Sequence[Diagnostic], seen: Sequence[Diagnostic]) -> tuple[Diagnostic, ...]:
+    """The diagnostics of both; where both say the same of one instruction, the static one with the witness."""
+    shown = {(each.code, each.span.start): each for each in seen}
+    found = []
+    for each in static:
+        run_ = shown.pop((each.code, each.span.start), None)
+        properties = {**each.properties, **run_.properties} if run_ is not None else each.properties
+        found.append(replace(each, properties=properties) if run_ is not None else each)
+    return tuple(sorted([*found, *shown.values()], key=lambda each: (each.span.start, each.code)))
+
+
+__all__ = ["STOPPED", "verify_source"]

@@ -1,0 +1,108 @@
+"""What the machine found, as diagnostics: the witness beside the place, the launch among the properties."""
+
+from __future__ import annotations
+
+from ptxkit.diagnostics import Diagnostic, Label, Severity
+from ptxkit.emulate import Finding, Witness
+from ptxkit.source import SourceFile, Span
+from ptxkit.verifier.choice import Plan, Trial
+
+STOPPED = "PTX650"
+"""The code of what ends a kernel though no rule is broken: a trap, a failed assertion, a stack that is too small."""
+
+
+def diagnostic(
+    finding: Finding, source: SourceFile, kernel: str, plan: Plan, trial: Trial, *, sure: bool
+) -> Diagnostic:
+    """A finding of one run. sure: the launch is one that the kernel must stand; else it was chosen, and it warns."""
+    span = _statement(source, finding.offset)
+    others = [each for each in finding.witnesses[1:] if each.line and each.line != finding.line]
+    labels = tuple(Label(_line(source, each.line), _access(each)) for each in others)
+    notes = [_access(each) for each in finding.witnesses[:1]]
+    if finding.missing:
+        notes.append(f"missing: {finding.missing}")
+    notes.append(
+        f"seen in a run of {kernel}: {launch_text(plan)}, {', '.join(trial.told) or 'no arguments'}, "
+        f"policy {trial.policy}, seed {trial.seed}"
+    )
+    if not sure:
+        notes.append("these arguments were chosen: where no host passes such, give --arg, --block or --shared")
+    return Diagnostic(
+        code=finding.code if finding.code.startswith("PTX") else STOPPED,
+        severity=Severity.ERROR if sure else Severity.WARNING,
+        message=finding.message,
+        source=source,
+        span=span,
+        labels=labels,
+        notes=tuple(notes),
+        properties={"witness": witness(finding, plan, trial), "kernel": kernel},
+    )
+
+
+def witness(finding: Finding, plan: Plan, trial: Trial) -> dict[str, object]:
+    """The accesses, and what is needed to see them again; JSON values only."""
+    return {
+        "accesses": [_object(each) for each in finding.witnesses],
+        "missing": finding.missing,
+        "grid": list(plan.grid),
+        "block": list(plan.block),
+        "cluster": list(plan.cluster),
+        "shared": plan.shared,
+        "arguments": list(trial.told),
+        "policy": trial.policy,
+        "seed": trial.seed,
+    }
+
+
+def launch_text(plan: Plan) -> str:
+    """`grid 2, block 128`, and what else there is."""
+    parts = [f"grid {_shape(plan.grid)}", f"block {_shape(plan.block)}"]
+    if _shape(plan.cluster) != "1":
+        parts.append(f"cluster {_shape(plan.cluster)}")
+    if plan.shared:
+        parts.append(f"{plan.shared} bytes of dynamic shared memory")
+    return ", ".join(parts)
+
+
+def _shape(extents: tuple[int, ...]) -> str:
+    return "x".join(str(each) for each in extents)
+
+
+def _object(access: Witness) -> dict[str, object]:
+    return {
+        "instruction": access.action,
+        "line": access.line,
+        "thread": list(access.thread),
+        "cta": list(access.cta),
+        "space": access.space,
+        "start": access.start,
+        "size": access.size,
+        "old": access.old,
+        "new": access.new,
+    }
+
+
+def _access(access: Witness) -> str:
+    """`thread (3, 0, 0) of CTA (0, 0, 0), shared bytes 16 to 19: 00000000 became 2a000000`."""
+    text = f"thread {access.thread} of CTA {access.cta}"
+    if access.size:
+        text += f", {access.space} bytes 0x{access.start:x} to 0x{access.start + access.size - 1:x}"
+    if access.old is not None and access.new is not None:
+        text += f": {access.old} became {access.new}"
+    return text
+
+
+def _statement(source: SourceFile, offset: int) -> Span:
+    """The statement that begins at an offset."""
+    end = source.text.find(";", offset)
+    return Span(offset, end + 1 if end >= 0 else offset)
+
+
+def _line(source: SourceFile, line: int) -> Span:
+    """The text of a line, without the blanks around it."""
+    start = 0
+    for _ in range(line - 1):
+        start = source.text.index("\n", start) + 1
+    end = source.text.find("\n", start)
+    text = source.text[start : end if end >= 0 else len(source.text)]
+    return Span(start + len(text) - len(text.lstrip()), start + len(text.rstrip()))

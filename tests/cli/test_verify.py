@@ -1,0 +1,124 @@
+"""`ptxkit verify` and `ptxkit run`: inputs, formats, exit statuses."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy
+import pytest
+from click.testing import Result
+
+Run = Callable[..., Result]
+
+KERNEL = """.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry scale(.param .u64 source, .param .u64 target, .param .u32 n)
+{
+	.reg .pred %p<2>;
+	.reg .b32 %r<6>;
+	.reg .b64 %rd<6>;
+	ld.param.u64 %rd1, [source];
+	ld.param.u64 %rd2, [target];
+	ld.param.u32 %r1, [n];
+	mov.u32 %r2, %tid.x;
+	setp.ge.u32 %p1, %r2, %r1;
+	@%p1 bra done;
+	mul.wide.u32 %rd3, %r2, 4;
+	add.u64 %rd4, %rd1, %rd3;
+	ld.global.u32 %r3, [%rd4];
+	shl.b32 %r4, %r3, 1;
+	add.u64 %rd5, %rd2, %rd3;
+	st.global.u32 [%rd5], %r4;
+done:
+	ret;
+}
+"""
+GIVEN = ("--block", "32", "--arg", "source=u32[8]:iota", "--arg", "target=u32[8]", "--arg", "n=8")
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "k.ptx"
+    path.write_text(KERNEL)
+    return path
+
+
+def test_a_clean_kernel_exits_with_0_and_tells_its_runs(file: Path, ptxkit: Run) -> None:
+    result = ptxkit("verify", "--schedules", "3", str(file))
+    assert result.exit_code == 0
+    assert "ran scale 3 times: grid 2, block 128; " in result.stdout
+    assert "n=1000" in result.stdout
+    assert result.stdout.endswith("checked 1 file: 0 errors, 0 warnings, 0 undecided\n")
+
+
+def test_a_buffer_that_is_too_small_is_an_error_with_its_witness_in_json(file: Path, ptxkit: Run) -> None:
+    given = [*GIVEN[:-1], "n=9"]
+    result = ptxkit("verify", "--schedules", "1", "--format", "json", *given, str(file))
+    assert result.exit_code == 1
+    (found,) = json.loads(result.stdout)["files"][0]["diagnostics"]
+    assert (found["code"], found["severity"], found["line"]) == ("PTX207", "error", 17)
+    witness = found["properties"]["witness"]
+    assert witness["accesses"][0]["thread"] == [8, 0, 0]
+    assert witness["arguments"] == ["source=u32[8]:iota", "target=u32[8]", "n=9"]
+    assert (witness["block"], witness["policy"], witness["seed"]) == ([32], "late", 0)
+
+
+def test_a_run_prints_what_is_asked_for(file: Path, ptxkit: Run) -> None:
+    result = ptxkit("run", str(file), *GIVEN, "--out", "target")
+    assert result.exit_code == 0
+    assert result.stdout == "[ 0  2  4  6  8 10 12 14]\n"
+
+
+def test_a_run_keeps_an_array(file: Path, tmp_path: Path, ptxkit: Run) -> None:
+    kept = tmp_path / "out.npy"
+    assert ptxkit("run", str(file), *GIVEN, "--out", f"target={kept}").exit_code == 0
+    assert numpy.load(kept).tolist() == [0, 2, 4, 6, 8, 10, 12, 14]
+
+
+def test_a_run_that_goes_wrong_exits_with_1(file: Path, ptxkit: Run) -> None:
+    result = ptxkit("run", str(file), *GIVEN[:-1], "n=9")
+    assert result.exit_code == 1
+    assert "PTX207 error" in result.stdout
+
+
+@pytest.mark.parametrize("command", ["verify", "run"])
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (("--entry", "scala"), "there is no kernel 'scala'"),
+        (("--block", "0"), "is no shape"),
+        (("--arg", "n=three"), "no number"),
+        (("--arg", "source=7.5", "--arg", "target=u32[8]", "--arg", "n=8", "--block", "32"), "source"),
+    ],
+)
+def test_a_mistake_in_the_command_exits_with_2_and_says_what(
+    file: Path, ptxkit: Run, command: str, options: tuple[str, ...], says: str
+) -> None:
+    result = ptxkit(command, str(file), *options)
+    assert result.exit_code == 2
+    assert says in result.output
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (("--block", "32"), "wants an argument for source, target, n"),
+        ((*GIVEN, "--arg", "m=1"), "has no parameter 'm'"),
+        ((*GIVEN, "--out", "result"), "there is no such parameter"),
+        (GIVEN[2:], "give block="),
+    ],
+)
+def test_a_run_wants_all_of_its_launch(file: Path, ptxkit: Run, options: tuple[str, ...], says: str) -> None:
+    result = ptxkit("run", str(file), *options)
+    assert result.exit_code == 2
+    assert says in result.output
+
+
+def test_a_file_that_cannot_be_read_exits_with_2(tmp_path: Path, ptxkit: Run) -> None:
+    for command in ("verify", "run"):
+        result = ptxkit(command, str(tmp_path / "missing.ptx"))
+        assert result.exit_code == 2
+        assert "cannot be read" in result.output

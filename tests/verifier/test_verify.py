@@ -1,0 +1,120 @@
+"""Both verifiers on one text: what is run, what is found, what is left open."""
+
+from __future__ import annotations
+
+import pytest
+
+from ptxkit.emulate import LaunchError
+from ptxkit.results import FileResult, Status
+from ptxkit.source import SourceFile
+from ptxkit.verifier import Request, given_argument, verify_source
+
+HEAD = ".version 8.0\n.target sm_90\n.address_size 64\n"
+
+
+def kernel(body: str, parameters: str = ".param .u64 out", directives: str = ".reqntid 64") -> str:
+    return f"""{HEAD}.visible .entry k({parameters}) {directives}
+{{
+	.reg .pred %p<4>;
+	.reg .b32 %r<8>;
+	.reg .b64 %rd<8>;
+	.shared .align 4 .b32 tile[64];
+	ld.param.u64 %rd1, [out];
+	mov.u32 %r1, %tid.x;
+	mul.wide.u32 %rd2, %r1, 4;
+	add.u64 %rd3, %rd1, %rd2;
+{body}
+	ret;
+}}
+"""
+
+
+def verified(text: str, **request: object) -> FileResult:
+    return verify_source(SourceFile("k.ptx", text), Request(schedules=4, **request))  # type: ignore[arg-type]
+
+
+STORE = "\tst.global.u32 [%rd3], %r1;"
+RACE = """	shl.b32 %r2, %r1, 2;
+	mov.u32 %r3, tile;
+	add.u32 %r2, %r2, %r3;
+	st.shared.u32 [%r2], %r1;
+BARRIER
+	xor.b32 %r4, %r1, 32;
+	shl.b32 %r4, %r4, 2;
+	add.u32 %r4, %r4, %r3;
+	ld.shared.u32 %r5, [%r4];
+	st.global.u32 [%rd3], %r5;"""
+
+
+def test_a_correct_kernel_is_clean_and_says_what_was_run() -> None:
+    result = verified(kernel(STORE))
+    assert result.status is Status.CLEAN
+    (run,) = result.runs
+    assert (run.kernel, run.launch, run.runs, run.whole) == ("k", "grid 2, block 64", 4, 4)
+    assert "out=1 MiB random" in run.arguments
+    assert run.steps > 4 * 2 * 64
+
+
+def test_a_race_is_an_error_with_both_accesses_and_how_to_see_it_again() -> None:
+    result = verified(kernel(RACE.replace("BARRIER", "")))
+    (found,) = [each for each in result.diagnostics if "witness" in each.properties]
+    assert (found.code, found.severity) == ("PTX621", "error")
+    witness = found.properties["witness"]
+    assert isinstance(witness, dict)
+    assert {access["instruction"] for access in witness["accesses"]} == {"read: ld.shared.u32", "write: st.shared.u32"}
+    assert witness["policy"] in ("late", "torn", "eager", "random")
+    assert witness["block"] == [64]
+
+
+def test_the_same_kernel_with_its_barrier_is_clean() -> None:
+    assert verified(kernel(RACE.replace("BARRIER", "\tbar.sync 0;"))).status is Status.CLEAN
+
+
+def test_what_hangs_on_a_chosen_number_is_a_warning() -> None:
+    body = RACE.replace("BARRIER", "\tld.param.u32 %r6, [n];\n\tsetp.eq.u32 %p1, %r6, 4;\n\t@!%p1 bar.sync 0;")
+    text = kernel(body, ".param .u64 out, .param .u32 n")
+    chosen = verified(text)
+    assert {each.severity for each in chosen.diagnostics if each.code == "PTX621"} == {"warning"}
+    given = verified(text, arguments=dict([given_argument("n=4")]))
+    assert {each.severity for each in given.diagnostics if each.code == "PTX621"} == {"error"}
+    assert verified(text, arguments=dict([given_argument("n=5")])).status is not Status.FINDINGS
+
+
+def test_a_kernel_that_wants_more_than_was_chosen_is_undecided() -> None:
+    text = kernel("\tadd.u64 %rd4, %rd1, 16777216;\n\tst.global.u32 [%rd4], %r1;", directives=".maxntid 64")
+    result = verified(text)
+    assert result.status is Status.UNDECIDED
+    assert "give --arg" in result.undecided[0].reason
+
+
+def test_a_kernel_that_traps_by_its_own_will_is_undecided_where_its_arguments_were_chosen() -> None:
+    text = kernel(f"{STORE}\n\ttrap;", ".param .u64 out, .param .u32 n")
+    assert verified(text).status is Status.UNDECIDED
+    given = verified(text, arguments=dict([given_argument("n=4")]))
+    assert [each.code for each in given.diagnostics] == ["PTX650"]
+
+
+def test_what_no_assembler_takes_is_not_run() -> None:
+    result = verified(kernel("\tadd.u31 %r1, %r1, %r1;"))
+    assert result.status is Status.FINDINGS
+    assert result.runs == ()
+
+
+def test_an_instruction_without_a_meaning_is_named() -> None:
+    result = verified(
+        kernel("\ttex.1d.v4.u32.s32 {%r2, %r3, %r4, %r5}, [t, {%r1}];").replace(
+            ".visible", ".global .texref t;\n.visible"
+        )
+    )
+    assert result.status is Status.UNDECIDED
+    assert any("tex.1d.v4.u32.s32" in each.reason for each in result.undecided)
+
+
+def test_a_kernel_that_is_not_there_is_the_callers_mistake() -> None:
+    with pytest.raises(LaunchError, match="there is no kernel 'q'; there are: k"):
+        verified(kernel(STORE), entries=("q",))
+
+
+def test_an_argument_that_does_not_fit_is_the_callers_mistake() -> None:
+    with pytest.raises(LaunchError, match="n "):
+        verified(kernel(STORE, ".param .u64 out, .param .u32 n"), arguments=dict([given_argument("n=0.5")]))
