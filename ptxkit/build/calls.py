@@ -12,6 +12,7 @@ from ptxkit.build.addresses import Address, Shared, SharedCluster
 from ptxkit.build.barrier import Barrier, RemoteBarrier
 from ptxkit.build.errors import BuildTypeError, BuildValueError
 from ptxkit.build.memory import alignment_of, check_element
+from ptxkit.build.tensormap import TensorForm, TensorMap
 from ptxkit.build.types import Integer, Scalar, Signed, b64, memory_word, pred, s32, u32
 from ptxkit.build.values import Register
 from ptxkit.records import dataclass
@@ -29,15 +30,18 @@ class Slot:
     """A parameter or a result.
 
     scalar: its type, or that of the elements behind an address. address: the kind of address, None for a value.
-    alignment: of what an address points to, in bytes.
+    alignment: of what an address points to, in bytes. tensor: what the tensor map is like that it is the address of.
     """
 
     name: str
     scalar: type[Scalar]
     address: type[Address[Any]] | None = None
     alignment: int = 1
+    tensor: TensorForm | None = None
 
     def __str__(self) -> str:
+        if self.tensor is not None:
+            return "tensor map"
         return self.scalar.word if self.address is None else f"{self.address.__name__}[{self.scalar.word}]"
 
     @property
@@ -193,6 +197,10 @@ def _number(builder: Instructions, wanted: Slot, value: float, what: str) -> Reg
 def _pointer(wanted: Slot, value: object, what: str) -> Register[Any]:
     kind = wanted.address
     assert kind is not None
+    if wanted.tensor is not None:
+        if not isinstance(value, TensorMap) or value.form != wanted.tensor:
+            raise BuildTypeError(f"{what} `{wanted.name}` is a tensor map of {wanted.tensor}, got {value!r}")
+        return value.address.to_register()
     wider = kind is SharedCluster and isinstance(value, Shared)
     if not isinstance(value, kind) and not wider:
         raise BuildTypeError(f"{what} `{wanted.name}` is a {wanted}, got {value!r}")

@@ -28,14 +28,15 @@ import typing
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast, overload
 
-from ptxkit.build.addresses import Address
+from ptxkit.build.addresses import Address, Generic
 from ptxkit.build.calls import Prototype, Slot, receive, results, results_of, slot, stores, structure
 from ptxkit.build.errors import BuildError, BuildTypeError, Location, caller
 from ptxkit.build.instructions import guard_of
-from ptxkit.build.memory import checked_identifier
+from ptxkit.build.memory import check_element, checked_identifier
 from ptxkit.build.recorder import InPrologue
 from ptxkit.build.routine import Routine, cta_shape
-from ptxkit.build.types import ScalarT, pred
+from ptxkit.build.tensormap import ALIGNMENT, TensorMap, tensor_form
+from ptxkit.build.types import Scalar, ScalarT, b8, pred
 from ptxkit.build.values import Register
 from ptxkit.syntax import tree
 
@@ -71,7 +72,7 @@ class Called(typing.Generic[ResultT]):
         if not isinstance(k, Routine):
             raise BuildTypeError(f"{self!r} is called with the kernel first, `{self.name}(k, ...)`, not with {k!r}")
         prototype = self.prototype
-        k.check_owner(arguments)
+        k.check_owner([each.address if isinstance(each, TensorMap) else each for each in arguments])
         self._check_call(k, arguments)
         places = [f"param{number}" for number in range(len(arguments))]
         passed = list(stores(k, [(place, 0) for place in places], prototype.params, arguments, "argument"))
@@ -197,10 +198,32 @@ class Function(Routine, Called[ResultT]):
         self._declared(name, "a parameter")
         passed = slot(form, align, name)
         self.slots.append(passed)
+        return receive(self, passed, self._loaded(passed))
+
+    def tensor_map(
+        self,
+        name: str,
+        element: type[Scalar],
+        *,
+        box: Sequence[int],
+        rank: int | None = None,
+        swizzle: int = 0,
+        mode: str = "tiled",
+    ) -> TensorMap:
+        """The next parameter: a tensor map of the kernel that calls, by address; the arguments are those of a kernel's
+        `tensor_map`, and the caller passes a map of the same form."""
+        self._declared(name, "a parameter")
+        check_element(element)
+        form = tensor_form(element, box, rank, swizzle, mode)
+        passed = Slot(name, b8, Generic, ALIGNMENT, form)
+        self.slots.append(passed)
+        return TensorMap(self, form, Generic(self, b8, self._loaded(passed), ALIGNMENT))
+
+    def _loaded(self, passed: Slot) -> Register[Any]:
         with InPrologue(self):
             register: Register[Any] = self.register(passed.held)
-            self._append(f"ld.param.{passed.loaded}", (tree.Name(register.name), tree.Address(tree.Name(name))))
-        return receive(self, passed, register)
+            self._append(f"ld.param.{passed.loaded}", (tree.Name(register.name), tree.Address(tree.Name(passed.name))))
+        return register
 
     def return_(self, *values: object) -> None:
         """Returns to the caller with these values, of the types that the function said: `st.param`, `ret`."""

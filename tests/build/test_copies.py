@@ -61,6 +61,7 @@ def test_alignment_size_and_target_decide(
     assert_ptxas_accepts(str(k), tmp_path, target or "sm_90a")
 
 
+@pytest.mark.filterwarnings("ignore::ptxkit.build.NeverWaitedWarning")
 @pytest.mark.parametrize(("target", "barrier"), [("sm_90", True), ("sm_80", True), ("sm_80", False)])
 def test_what_nobody_waits_for_is_refused(target: str, barrier: bool) -> None:
     k, _ = staged(target, 16, 4096, barrier=barrier, wait=False)

@@ -17,10 +17,14 @@ from ptxkit.build import (
     Generic,
     Global,
     Kernel,
+    NeverWaitedWarning,
     Register,
     Shared,
     SharedCluster,
     VerificationError,
+    b8,
+    b16,
+    bf16,
     f16,
     f32,
     f64,
@@ -295,6 +299,47 @@ def test_a_function_is_called_with_the_kernel_first() -> None:
         squared()(1.0)  # type: ignore[arg-type]
 
 
+def bringing(size: int) -> Kernel:
+    """A kernel whose function brings a box of 2048 bytes by a map of the kernel."""
+    function = Function("bring")
+    source = function.tensor_map("source", bf16, box=(64, 16), swizzle=128)
+    tile, bar = function.param(Shared[bf16], "tile", align=1024), function.param(Barrier, "bar")
+    bar.arrive_expect_tx(size)  # announced
+    source.load(tile, (0, 0), bar)
+    bar.wait(0)
+    k = Kernel("k", threads=1)
+    given, out = k.tensor_map("given", bf16, box=(64, 16), swizzle=128), k.param(Global[b16], "out")
+    tile, bar = k.shared(bf16, 1024, align=1024), k.mbarrier("bar")
+    bar.init(1)
+    k.fence_barrier_init()
+    function(k, given, tile, bar)
+    out.store(tile.cast(b16).load())
+    return k
+
+
+def test_a_tensor_map_is_passed_by_address_and_its_bytes_are_counted(tmp_path: Path) -> None:
+    k = bringing(2048)
+    verdict = k.verify()
+    assert (verdict.diagnostics, verdict.undecided) == ((), ())
+    assert_ptxas_accepts(str(k), tmp_path)
+    with pytest.raises(VerificationError, match="the copies bring 2048") as caught:
+        bringing(1024).verify()
+    assert caught.value.blames[0].location == marked("announced")
+
+
+def test_a_tensor_map_of_another_form_is_refused() -> None:
+    function = Function("f")
+    function.tensor_map("source", bf16, box=(64, 16), swizzle=128)
+    k = Kernel("k")
+    function(k, k.tensor_map("right", bf16, box=(64, 16), swizzle=128))
+    with pytest.raises(BuildTypeError, match="belongs to another kernel"):
+        function(k, Kernel("other").tensor_map("right", bf16, box=(64, 16), swizzle=128))
+    with pytest.raises(BuildTypeError, match=r"is a tensor map of TensorForm\(.*box=\(64, 16\).*got TensorMap"):
+        function(k, k.tensor_map("wrong", bf16, box=(64, 8), swizzle=128))
+    with pytest.raises(BuildTypeError, match=r"got .*Generic\[b8\]"):
+        function(k, k.param(Generic[b8], "address", align=64))
+
+
 # ------------------------------------------------------------------------------------------ shared, names
 
 
@@ -407,7 +452,7 @@ def staging(*, wait: bool) -> Kernel:
 
 def test_a_fault_in_a_function_is_told_at_its_own_line() -> None:
     assert staging(wait=True).verify().diagnostics == ()
-    with pytest.raises(VerificationError) as caught:
+    with pytest.raises(VerificationError) as caught, pytest.warns(NeverWaitedWarning):
         staging(wait=False).verify()
     (blame,) = caught.value.blames
     assert blame.diagnostic.code == "PTX302"

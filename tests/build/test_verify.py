@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ptxkit import Severity
-from ptxkit.build import Global, Kernel, VerificationError, f32
+from ptxkit.build import Global, Kernel, NeverWaitedWarning, VerificationError, f32
 from tests.build.support import marked
 
 
@@ -28,7 +28,7 @@ def test_a_sound_kernel_gives_its_verdict() -> None:
 
 
 def test_an_error_names_the_users_line_beside_the_ptx() -> None:
-    with pytest.raises(VerificationError) as caught:
+    with pytest.raises(VerificationError) as caught, pytest.warns(NeverWaitedWarning):
         staged(wait=False).verify()
     (blame,) = caught.value.blames
     assert blame.diagnostic.code == "PTX302"
@@ -41,7 +41,7 @@ def test_an_error_names_the_users_line_beside_the_ptx() -> None:
 
 
 def test_the_other_access_is_told_at_its_own_line() -> None:
-    with pytest.raises(VerificationError) as caught:
+    with pytest.raises(VerificationError) as caught, pytest.warns(NeverWaitedWarning):
         staged(wait=False).verify()
     (blame,) = caught.value.blames
     assert marked("the copy") in [where for where, *_ in blame.others]
@@ -50,7 +50,7 @@ def test_the_other_access_is_told_at_its_own_line() -> None:
 def test_debugging_directives_do_not_shift_the_lines() -> None:
     k = staged(wait=False)
     k.debug = True
-    with pytest.raises(VerificationError) as caught:
+    with pytest.raises(VerificationError) as caught, pytest.warns(NeverWaitedWarning):
         k.verify()
     assert caught.value.blames[0].location == marked("the early read")
     assert caught.value.diagnostics[0].code == "PTX302"
