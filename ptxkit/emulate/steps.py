@@ -18,15 +18,16 @@ from ptxkit.emulate.groups import Blocked, Group, Pause, Signal
 from ptxkit.emulate.lanes import Lanes, written
 from ptxkit.emulate.operands import Operands, Source, Target
 from ptxkit.emulate.registry import Function
-from ptxkit.emulate.scopes import Scope
+from ptxkit.emulate.scopes import Register, Scope
 from ptxkit.emulate.values import Evaluator
 from ptxkit.isa import table
 from ptxkit.isa.effects import Control, Value
 from ptxkit.isa.expressions import Const, Role
 from ptxkit.isa.forms import Match
 from ptxkit.isa.meanings import Meaning
+from ptxkit.isa.shapes import fit_all, shape_of
 from ptxkit.isa.table import Mismatch
-from ptxkit.syntax.tree import Guard, Instruction
+from ptxkit.syntax.tree import Guard, Instruction, Name, Operand
 
 if TYPE_CHECKING:
     from ptxkit.emulate.program import Program
@@ -36,13 +37,37 @@ Step: TypeAlias = Callable[[Group], "Signal | None"]
 
 def step_of(instruction: Instruction, scope: Scope, program: Program) -> Step:
     """What executes an instruction. Raises UnsupportedError where the machine knows no meaning for it."""
-    match = table().match(instruction)
-    if isinstance(match, Mismatch):
-        raise UnsupportedError(match.message)
+    match = _match(instruction, scope)
     operands = Operands(instruction, match, scope, program)
     control = next((each for each in match.effects if isinstance(each, Control)), None)
     step = _in_order(_parts(operands, match)) if control is None else control_step(control, operands)
     return step if instruction.guard is None else _guarded(step, _guard(operands, instruction.guard))
+
+
+def _match(instruction: Instruction, scope: Scope) -> Match:
+    """The form of an instruction: the first in which predicates stand where the instruction has some."""
+    first = table().match(instruction)
+    if isinstance(first, Mismatch):
+        raise UnsupportedError(first.message)
+    here = [_is_predicate(each, scope) for each in instruction.operands]
+    if not any(here) or _agrees(first, here):
+        return first
+    shapes = [shape_of(each) for each in instruction.operands]
+    others = (each for each in table().candidates(instruction.opcode) if fit_all(each.operands, shapes))
+    return next((each for each in others if _agrees(each, here)), first)
+
+
+def _is_predicate(operand: Operand, scope: Scope) -> bool:
+    found = scope.lookup(operand.text) if isinstance(operand, Name) else None
+    return isinstance(found, Register) and found.type == "pred"
+
+
+def _agrees(match: Match, here: Sequence[bool]) -> bool:
+    """Whether no predicate stands for a number."""
+    return all(
+        not is_there or form.kind != "register" or not isinstance(form.type, Const) or form.type.value == "pred"
+        for form, is_there in zip(match.operands, here, strict=False)
+    )
 
 
 def _parts(operands: Operands, match: Match) -> list[Step]:
