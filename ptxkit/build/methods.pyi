@@ -3614,19 +3614,19 @@ class Methods:
             needs PTX 3.0 and sm_30
         """
     def vmad(self, a: Value, b: Value, c: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., at: Literal['u32', 's32'] | bool = ..., bt: Literal['u32', 's32'] | bool = ..., dt: Literal['u32', 's32'] | bool = ..., sat: Literal['sat'] | bool = ..., scale: Literal['shr7', 'shr15'] | bool = ...) -> Any:
-        """vmad.<dt>.<at>.<bt>{.sat}{.<scale>} d:dt/scalar, a{.<asel>}:at/scalar/#, b{.<bsel>}:bt/scalar/#, c:dt/scalar/#/minus
+        """vmad.<dt>.<at>.<bt>{.sat}{.<scale>} d:dt/scalar/lax, a{.<asel>}:at/scalar/#, b{.<bsel>}:bt/scalar/#, c:dt/scalar/#/minus
             Multiplies parts of two registers and adds a third, scaled and saturated; one of the product and the third may be negated.
             PTX ISA, 'Scalar Video Instructions: vmad'
             needs PTX 2.0 and sm_20
-        vmad.<dt>.<at>.<bt>{.sat}{.<scale>} d:dt/scalar, a{.<asel>}:at/scalar/#/minus, b{.<bsel>}:bt/scalar/#, c:dt/scalar/#
+        vmad.<dt>.<at>.<bt>{.sat}{.<scale>} d:dt/scalar/lax, a{.<asel>}:at/scalar/#/minus, b{.<bsel>}:bt/scalar/#, c:dt/scalar/#
             Multiplies parts of two registers and adds a third, scaled and saturated; one of the product and the third may be negated.
             PTX ISA, 'Scalar Video Instructions: vmad'
             needs PTX 2.0 and sm_20
-        vmad.<dt>.<at>.<bt>{.sat}{.<scale>} d:dt/scalar, a{.<asel>}:at/scalar/#, b{.<bsel>}:bt/scalar/#/minus, c:dt/scalar/#
+        vmad.<dt>.<at>.<bt>{.sat}{.<scale>} d:dt/scalar/lax, a{.<asel>}:at/scalar/#, b{.<bsel>}:bt/scalar/#/minus, c:dt/scalar/#
             Multiplies parts of two registers and adds a third, scaled and saturated; one of the product and the third may be negated.
             PTX ISA, 'Scalar Video Instructions: vmad'
             needs PTX 2.0 and sm_20
-        vmad.<dt>.<at>.<bt>.po{.sat}{.<scale>} d:dt/scalar, a{.<asel>}:at/scalar/#, b{.<bsel>}:bt/scalar/#, c:dt/scalar/#
+        vmad.<dt>.<at>.<bt>.po{.sat}{.<scale>} d:dt/scalar/lax, a{.<asel>}:at/scalar/#, b{.<bsel>}:bt/scalar/#, c:dt/scalar/#
             Multiplies parts of two registers and adds a third, scaled and saturated; one of the product and the third may be negated.
             PTX ISA, 'Scalar Video Instructions: vmad'
             needs PTX 2.0 and sm_20

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from ptxkit.isa.expressions import Const
-from ptxkit.isa.forms import OperandForm
+from ptxkit.isa.forms import Immediates, OperandForm
 from ptxkit.isa.functions import bits, is_declarable, is_narrow, is_type, kind
 from ptxkit.records import replace
 from ptxkit.validate.constants import INTEGER
@@ -56,6 +56,10 @@ def tolerance(operand: OperandForm, shape: TypedShape, *, is_result: bool) -> st
         if _is_odd_base(shape[1]) and not _first_misfit(operand, shape[2:]):
             return "indexed_base"
         return None if _wrong_base(operand, shape[1]) else _code_behind(operand, shape[2:])
+    if operand.lax and is_result:
+        source = replace(operand, lax=False, immediates=Immediates())
+        is_sum = shape[0] == "+" and misfit(source, shape) is None
+        return "sum_of_any_width" if is_sum else tolerance(source, shape, is_result=False)
     wanted = wanted_type(operand)
     if shape == ("+", "pred") and wanted == "pred" and not is_result:
         return "sum_of_any_width"

@@ -113,6 +113,16 @@ TAKEN = [
         "tensormap.replace.tile.elemtype.shared::cta.b1024.b32 [texture_], 16;",
     ),
     (
+        "has no type to an assembler",
+        "vmad.u32.u32.u32 callee, %u32_1, %u32_2, %u32_3;",
+        "vmad.u32.u32.u32 3, %u32_1, %u32_2, %u32_3;",
+    ),
+    (
+        "looks at the kind, not at the width",
+        "vmad.u32.u32.u32 %b64_1+4, %u32_1, %u32_2, %u32_3;",
+        "vmad.u32.u32.u32 global_, %u32_1, %u32_2, %u32_3;",
+    ),
+    (
         "looks at the kind, not at the width",
         "vadd.u32.u32.u32 %u32_1, %b64_1+4, %u32_2;",
         "vadd2.u32.u32.u32 %u32_1, %b64_1+4, %u32_2, %u32_3;",
