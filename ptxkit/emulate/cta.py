@@ -282,6 +282,7 @@ class Cta:
             barrier.left()
         for meeting in list(self.meetings.values()):
             meeting.left()
+        self.cluster.barrier.open_if_complete()
 
 
 def _order(group: Group) -> tuple[int, int, int]:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy
 
 from ptxkit.emulate.asynchrony import Asynchrony
+from ptxkit.emulate.cluster_barrier import ClusterBarrier
 from ptxkit.emulate.cta import Cta
 from ptxkit.emulate.faults import BudgetError, Fault, Finding, Report, Witness
 from ptxkit.emulate.mbarriers import Mbarrier
@@ -50,6 +51,7 @@ class Cluster:
         self.stride = -(-self.span // 128) * 128
         self.pool = Pool(self.stride * self.size, "shared")
         self.mbarriers: dict[int, Mbarrier] = {}
+        self.barrier = ClusterBarrier(self)
         self.ctas = [Cta(machine, self, self._ctaid(launch, rank), rank) for rank in range(self.size)]
 
     def _ctaid(self, launch: Launch, rank: int) -> Three:

@@ -79,3 +79,18 @@ def warp_barrier() -> Function:
         return None
 
     return meet
+
+
+@action
+def cluster_barrier(*, action: str, order: str | None = None) -> Function:
+    """Arrives at the barrier of the cluster, or waits there."""
+
+    def meet(group: Group) -> Any:
+        barrier = group.cta.cluster.barrier
+        if action == "arrive":
+            barrier.arrive(group, order or "release")
+            return None
+        phase = barrier.wait(group)
+        return None if phase is None else Blocked(phase)
+
+    return meet
