@@ -52,7 +52,8 @@ PAIRS: tuple[Pair, ...] = (
 )
 """The versions and targets of a whole campaign, from the oldest that ptxas knows to the newest."""
 
-FORMS_IN_A_SHARE = 24
+FORMS_IN_A_SHARE = 120
+"""Some thousand texts: a ptxas takes longer to start than to read them."""
 
 FORMS_SWEPT = 4
 """In a share where all is changed about their instances: thousands of texts each."""

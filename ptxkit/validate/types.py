@@ -51,11 +51,7 @@ def tolerance(operand: OperandForm, shape: TypedShape, *, is_result: bool) -> st
     Where a type is the instruction's, assemblers compare less closely than where an operand has its own.
     """
     if operand.kind == "address" and operand.elements and shape[0] == "a":
-        if operand.long or (isinstance(operand.space, Const) and operand.space.value in _NUMBERED):
-            return None
-        if _is_odd_base(shape[1]) and not _first_misfit(operand, shape[2:]):
-            return "indexed_base"
-        return None if _wrong_base(operand, shape[1]) else _code_behind(operand, shape[2:])
+        return _indexed(operand, shape)
     if operand.lax and is_result:
         source = replace(operand, lax=False, immediates=Immediates())
         is_sum = shape[0] == "+" and misfit(source, shape) is None
@@ -81,6 +77,15 @@ def tolerance(operand: OperandForm, shape: TypedShape, *, is_result: bool) -> st
         return "function_as_value" if _takes_code(operand, shape, is_result=is_result) else None
     is_pair = (shape[0], shape[1], wanted) == ("r", "f16x2", "pred")
     return "halves_as_predicate" if is_pair and not operand.typed else None
+
+
+def _indexed(operand: OperandForm, shape: TypedShape) -> str | None:
+    """The tolerance by which an assembler takes an address with something behind a comma."""
+    if operand.long or (isinstance(operand.space, Const) and operand.space.value in _NUMBERED):
+        return None
+    if _is_odd_base(shape[1]) and not _first_misfit(operand, shape[2:]):
+        return "indexed_base"
+    return None if _wrong_base(operand, shape[1]) else _code_behind(operand, shape[2:])
 
 
 def _is_one_vector(operand: OperandForm, shape: TypedShape) -> bool:
