@@ -60,6 +60,48 @@ def load_matrix(*, space: str, count: int, transposed: bool = False) -> Function
 
 
 @action
+def load_narrow_matrix(*, space: str, count: int, source: str) -> Function:
+    """8x16 matrices of 4 or 6 bits, each element of which becomes a byte; lane 8i + j has the address of row j.
+
+    source: `b6x16_p32` are put into the lower bits, `b4x16_p64` into the middle ones, `s4` are extended by their sign.
+    """
+    octets = load(type="b8", space=space)
+    width = 6 if source.startswith("b6") else 4
+
+    def read(group: Group, address: Any) -> Any:
+        found = _rows(group, "ldmatrix", address)
+        if isinstance(found, Blocked):
+            return found
+        rows, lane = found
+        kind, thread = address.dtype.type, numpy.arange(group.lanes.count)
+        results = []
+        for at in range(count):
+            row = rows[thread, 8 * at + lane // 4]
+            first = lane % 4 * (width // 2)  # four elements are 2 or 3 bytes
+            whole = numpy.zeros(group.lanes.count, numpy.uint32)
+            for one in range(width // 2):
+                part = octets(group, row + (first + one).astype(kind))
+                whole |= part.astype(numpy.uint32) << numpy.uint32(8 * one)
+            results.append(_spread_out(whole, width, source))
+        return tuple(results)
+
+    return read
+
+
+def _spread_out(packed: Any, width: int, source: str) -> Any:
+    """Four elements, each in a byte of its own."""
+    found = numpy.zeros_like(packed)
+    for at in range(4):
+        element = packed >> numpy.uint32(width * at) & numpy.uint32((1 << width) - 1)
+        if source == "s4":
+            element = (element ^ numpy.uint32(8)) - numpy.uint32(8) & numpy.uint32(255)
+        elif width == 4:
+            element = element << numpy.uint32(2)
+        found |= element << numpy.uint32(8 * at)
+    return found
+
+
+@action
 def store_matrix(*, space: str, count: int, transposed: bool = False) -> Function:
     """8x8 matrices of 16 bits, as `load_matrix` reads them."""
     words, halves = store(type="b32", space=space), store(type="b16", space=space)

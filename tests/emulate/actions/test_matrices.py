@@ -20,10 +20,11 @@ HEAD = """.version 8.3
 """
 
 
-def launched(body: str, *arrays: Any, block: int = 32) -> Any:
+def launched(body: str, *arrays: Any, block: int = 32, target: str = "sm_90a") -> Any:
     """The last array, after the body ran with the arrays' addresses in %d0 to %d3."""
     filled = [*arrays, *(np.zeros(1, np.uint32) for _ in range(4 - len(arrays)))]
-    found = run(HEAD + body + "\n ret;\n}\n", "k", block=block, arguments=filled)
+    text = HEAD.replace("sm_90a", target).replace("8.3", "8.8") + body + "\n ret;\n}\n"
+    found = run(text, "k", block=block, arguments=filled)
     assert not found.failed, found.failed
     assert not found.findings, found.findings
     return found.outputs[len(arrays) - 1]
@@ -147,3 +148,47 @@ def test_a_sparse_product_puts_elements_where_the_metadata_say() -> None:
     found = launched(body, np.zeros(32, np.float32))
     # In each chunk of four along k the first is 1.0 and the second 2.0; B is thread t in the rows 2t, 2t+1, 2t+8, 2t+9.
     assert found.tolist() == [2 * (3.0 * 0 + 3.0 * 2)] * 32
+
+
+@pytest.mark.parametrize(
+    ("forms", "source", "wanted"),
+    [
+        ("b8x16.b4x16_p64", np.arange(8, dtype=np.uint8) * 34 + 16, [at << 2 for at in range(16)]),
+        ("b8x16.b6x16_p32", np.array([0x40, 0x20, 0x0C] * 4, np.uint8), [0, 1, 2, 3] * 4),
+    ],
+)
+def test_narrow_elements_get_bytes_of_their_own(forms: str, source: Any, wanted: list[int]) -> None:
+    rows = np.zeros((8, 16), np.uint8)
+    rows[:, : len(source)] = source
+    body = f"""
+ mov.u32 %r4, tile; and.b32 %r5, %r1, 7; mad.lo.u32 %r5, %r5, 16, %r4;
+ mul.wide.u32 %d4, %r1, 4; add.u64 %d5, %d0, %d4; ld.global.u32 %r6, [%d5];
+ mad.lo.u32 %r7, %r1, 4, %r4; st.shared.u32 [%r7], %r6; bar.warp.sync 0xffffffff;
+ ldmatrix.sync.aligned.m8n16.x1.shared.{forms} {{%r8}}, [%r5];
+ add.u64 %d5, %d1, %d4; st.global.u32 [%d5], %r8;"""
+    found = launched(body, rows, np.zeros((8, 16), np.uint8), target="sm_100a")
+    assert (found == wanted).all()
+
+
+def test_volta_shapes_are_four_products() -> None:
+    body = """
+ cvt.rn.f32.u32 %f0, %r0; mov.f32 %f10, 0f00000000; shr.u32 %r4, %r1, 2; and.b32 %r4, %r4, 3;
+ cvt.rn.f16.u32 %h1, %r4; mov.b32 %r5, {%h1, %h1}; mov.u32 %r6, 0x3c003c00;
+ mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32 {%f0, %f1, %f2, %f3, %f4, %f5, %f6, %f7}, {%r5, %r5}, {%r6, %r6},
+   {%f10, %f10, %f10, %f10, %f10, %f10, %f10, %f10};
+ mul.wide.u32 %d7, %r1, 4; add.u64 %d7, %d7, %d0; st.global.f32 [%d7], %f5;"""
+    found = launched(body, np.zeros(32, np.float32))
+    assert found.tolist() == [4.0 * (lane % 16 // 4) for lane in range(32)]
+
+
+def test_blocks_are_scaled() -> None:
+    # e2m1 1.0 times 1.0 everywhere; A's rows g have the scale 2, g + 8 the scale 4, B's columns all 1/2.
+    body = """
+ mov.u32 %r5, 0x22222222; mov.u32 %r6, 0x8080; and.b32 %r7, %r1, 1; setp.eq.u32 %p1, %r7, 0;
+ @!%p1 mov.u32 %r6, 0x8181; mov.u32 %r8, 0x7e7e; mov.f32 %f10, 0f3f800000;
+ mma.sync.aligned.m16n8k64.row.col.kind::mxf4.block_scale.scale_vec::2X.f32.e2m1.e2m1.f32.ue8m0
+   {%f0, %f1, %f2, %f3}, {%r5, %r5, %r5, %r5}, {%r5, %r5}, {%f10, %f10, %f10, %f10}, %r6, {0, 0}, %r8, {0, 0};
+ mul.wide.u32 %d7, %r1, 8; add.u64 %d7, %d7, %d0; st.global.v2.f32 [%d7], {%f1, %f2};"""
+    text = ".reg .pred %p<2>;" + body
+    found = launched(text, np.zeros((32, 2), np.float32), target="sm_120a")
+    assert found.tolist() == [[64.0 + 1, 128.0 + 1]] * 32
