@@ -2,237 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 import pytest
 
-from ptxkit.build import (
-    Function,
-    Generic,
-    Global,
-    Kernel,
-    Rows,
-    Scalar,
-    b8,
-    b16,
-    b32,
-    bf16,
-    f16,
-    f32,
-    s16,
-    s32,
-    u8,
-    u32,
-)
+from ptxkit.build import External, Generic, f16, f32, s16, u8
 from ptxkit.device import link, to_device
-
-pytestmark = pytest.mark.device
-
-RANDOM = np.random.default_rng(20)
+from tests.build.programs import PROGRAMS, Program, all_widths, calling, narrow
 
 
-# --------------------------------------------------------------------------------------------- functions
+def check(program: Program, kernel: object) -> None:
+    """Launches and compares all that is expected. kernel: what can be launched."""
+    arrays = [to_device(each) for each in program.arguments]
+    kernel.launch(grid=program.grid, cluster=program.cluster)(*arrays)  # type: ignore[attr-defined]
+    for number, expected in program.expected.items():
+        assert np.array_equal(arrays[number].to_host().ravel(), expected.ravel())
 
 
-def narrow() -> Function[tuple[object, ...]]:
-    """Takes and gives what is passed in unusual ways."""
-    function = Function("narrow", results=(s16, u8, Generic[f32]), visible=True)
-    number, byte = function.param(s16, "number"), function.param(u8, "byte")
-    half, place = function.param(f16, "half"), function.param(Generic[f32], "place")
-    place.store(half.convert(f32))
-    function.return_(number - 5, byte, place[32])
-    return function
+@pytest.mark.device
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_what_is_built_does_what_numpy_says(name: str) -> None:
+    program = PROGRAMS[name]()
+    check(program, program.kernel)
 
 
-def calling(function: object) -> Kernel:
-    k = Kernel("calling", threads=32)
-    out, numbers = k.param(Global[f32], "out"), k.param(Global[s32], "numbers")
-    lane = k.tid.x
-    number, byte, place = function(  # type: ignore[operator]
-        k, lane.reinterpret(s32).convert(s16), lane.convert(u8), lane.convert(f16, "rn"), out[lane].to_generic()
-    )
-    place.store(2.5)
-    numbers[lane].store(number.convert(s32) * 1000 + byte.convert(s32))
-    return k
-
-
-def check_narrow(launch: Callable[..., object]) -> None:
-    out, numbers = to_device(np.zeros(64, np.float32)), to_device(np.zeros(32, np.int32))
-    launch(out, numbers)
-    lane = np.arange(32)
-    assert (out.to_host() == np.concatenate([lane, np.full(32, 2.5)])).all()
-    assert (numbers.to_host() == (lane - 5) * 1000 + lane).all()
-
-
-def test_functions_take_and_give_values_of_all_widths() -> None:
-    check_narrow(calling(narrow())[1])
-
-
+@pytest.mark.device
 def test_functions_of_another_module_are_linked() -> None:
-    kernel = Kernel("unused")
-    outside = kernel.external("narrow", params=(s16, u8, f16, Generic[f32]), results=(s16, u8, Generic[f32]))
-    program = link([calling(outside), narrow().module()])
-    check_narrow(program["calling"][1])
-
-
-def test_a_function_calls_itself() -> None:
-    factorial = Function("factorial", results=u32)
-    n = factorial.param(u32, "n")
-    with factorial.if_(n == 0):
-        factorial.return_(1)
-    factorial.return_(n * factorial(factorial, n - 1))
-    k = Kernel("factorials", threads=32)
-    out = k.param(Global[u32], "out")
-    out[k.tid.x].store(factorial(k, k.tid.x & 7))
-    found = to_device(np.zeros(32, np.uint32))
-    k[1](found)
-    assert found.to_host()[:8].tolist() == [1, 1, 2, 6, 24, 120, 720, 5040]
-
-
-# --------------------------------------------------------------------------------------------- fragments
-
-
-def as_bits(values: np.ndarray, element: str) -> np.ndarray:
-    """Numbers of few bits in the format of an element."""
-    if element == "f16":
-        return values.astype(np.float16).view(np.uint16)
-    if element == "bf16":
-        return (values.astype(np.float32).view(np.uint32) >> 16).astype(np.uint16)
-    if element == "tf32":
-        return values.astype(np.float32).view(np.uint32)
-    if element in ("e4m3", "e5m2"):
-        shift, bias = (3, 7) if element == "e4m3" else (2, 15)
-        exponent = np.floor(np.log2(np.maximum(np.abs(values), 1))).astype(int)
-        mantissa = ((np.abs(values) / 2.0**exponent - 1) * 2**shift).astype(int)
-        bits = (exponent + bias << shift) + mantissa
-        return (np.where(values == 0, 0, bits) | (values < 0) << 7).astype(np.uint8)
-    return values.astype(np.int8).view(np.uint8)
-
-
-FORMATS: list[tuple[str, type[Scalar], type[Scalar]]] = [
-    ("f16", b16, f32),
-    ("bf16", b16, f32),
-    ("tf32", b32, f32),
-    ("e4m3", b8, f32),
-    ("e5m2", b8, f32),
-    ("s8", b8, s32),
-]
-
-
-def filled(k: Kernel, source: Global[Scalar], count: int, columns: int, swizzle: int, name: str) -> Rows[Scalar]:
-    """The source's rows in shared memory, element by element, where the swizzle puts them."""
-    place = k.shared(source.type, count * columns, align=1024, name=name)
-    rows = k.rows(place, columns, swizzle=swizzle)
-    with k.for_range(k.tid.x, count * columns, 32) as i:
-        rows.at(i // columns, i % columns).store(source[i].load())
-    return rows
-
-
-@pytest.mark.parametrize("swizzle", [0, 128])
-@pytest.mark.parametrize("transposed", [False, True])
-@pytest.mark.parametrize(("element", "stored", "result"), FORMATS)
-def test_a_product_by_mma(
-    element: str, stored: type[Scalar], result: type[Scalar], transposed: bool, swizzle: int
-) -> None:
-    if transposed and stored is not b16:
-        pytest.skip("only elements of 16 bits are transposed")
-    columns = 128 // stored.size()
-    m, n, depth = 32, 24, columns // 2
-    k = Kernel("product", threads=32, target="sm_90a")
-    a, b = k.param(Global[stored], "a"), k.param(Global[stored], "b")  # type: ignore[valid-type]
-    out = k.param(Global[result], "out", align=8)  # type: ignore[valid-type]
-    left = filled(k, a, 64 if transposed else m, columns, swizzle, "left")
-    right = filled(k, b, 64 if transposed else n, columns, swizzle, "right")
-    k.cta_sync()
-    acc, step = k.mma_tile(m, n, result), 32 // stored.size()
-    for at in k.unroll(0, depth, step):
-        acc.multiply(
-            k.mma_a(left, 0, at, count=m, transposed=transposed),
-            k.mma_b(right, 0, at, count=n, transposed=transposed),
-            element,
-        )
-    acc.store(out, n)
-    shape_a, shape_b = ((64, columns), (64, columns)) if transposed else ((m, columns), (n, columns))
-    values_a, values_b = RANDOM.integers(-7, 8, shape_a), RANDOM.integers(-7, 8, shape_b)
-    found = to_device(np.zeros((m, n), np.int32 if result is s32 else np.float32))
-    k[1](to_device(as_bits(values_a, element)), to_device(as_bits(values_b, element)), found)
-    if transposed:
-        expected = values_a[:depth, :m].T @ values_b[:depth, :n]
-    else:
-        expected = values_a[:, :depth] @ values_b[:, :depth].T
-    assert (found.to_host() == expected).all()
-
-
-def test_results_are_stored_as_halves_by_stmatrix() -> None:
-    k = Kernel("halves", threads=128, target="sm_90a")
-    out = k.param(Global[b16], "out")
-    rows = k.rows(k.shared(bf16, 64 * 64, align=1024), 64, swizzle=128)
-    acc = k.accumulator(64)
-    for number, register in enumerate(acc.registers):
-        value = acc.row(number) * 64 + acc.column(number)
-        k.instruction("mov_f32", ((value & 255).convert(f32, "rn"),), into=register)
-    acc.stmatrix(rows, 0, 0)
-    k.cta_sync()
-    with k.for_range(k.tid.x, 64 * 64, 128) as i:
-        out[i].store(k.mov_b16(rows.at(i // 64, i % 64).cast(b16).load()))
-    found = to_device(np.zeros((64, 64), np.uint16))
-    k[1](found)
-    expected = (np.arange(64 * 64) & 255).astype(np.float32).reshape(64, 64)
-    assert ((found.to_host().astype(np.uint32) << 16).view(np.float32) == expected).all()
-
-
-# ------------------------------------------------------------------------------------- copies, clusters
-
-
-def test_copies_fill_with_zeros_what_they_do_not_read() -> None:
-    k = Kernel("zeros", threads=32)
-    source, out = k.param(Global[u32], "source", align=16), k.param(Global[u32], "out", align=16)
-    tile, lane = k.shared(u32, 4 * 128, align=16), k.tid.x
-    for number, how in enumerate(
-        ({"when": lane < 20}, {"src_size": lane & 15}, {"ignore_src": lane < 20}, {"prefetch": 128})
-    ):
-        k.copy_async(tile[lane * 4 + 128 * number], source[lane * 4], **how)  # type: ignore[arg-type]
-    k.cp_async_wait_all()
-    for number in range(4):
-        k.st_v4(out[lane * 4 + 128 * number], k.ld_v4(tile[lane * 4 + 128 * number]))
-    data, found = RANDOM.integers(0, 2**32, 128, np.uint32), to_device(np.zeros(512, np.uint32))
-    k[1](to_device(data), found)
-    result = found.to_host().view(np.uint8).reshape(4, 512)
-    whole = data.view(np.uint8)
-    lanes, byte = np.divmod(np.arange(512), 16)
-    assert (result[0] == np.where(lanes < 20, whole, 0)).all()
-    assert (result[1] == np.where(byte < (lanes & 15), whole, 0)).all()
-    assert (result[2] == np.where(lanes < 20, 0, whole)).all()
-    assert (result[3] == whole).all()
-
-
-def test_values_are_stored_and_added_asynchronously_in_another_cta() -> None:
-    k = Kernel("exchange", threads=32, cluster=2)
-    out = k.param(Global[u32], "out")
-    numbers, total, bar = k.shared(u32, 128, align=16), k.shared(u32, 1, name="total"), k.mbarrier("bar")
-    lane = k.tid.x
-    with k.thread_is(0):
-        total.store(5)
-        bar.init(1)
-        bar.arrive_expect_tx(32 * 16 + 32 * 4)
-        k.fence_barrier_init()
-    k.cluster_sync(aligned=False)
-    other = k.cluster_ctarank ^ 1
-    there, done = k.map_shared_rank(numbers, other), k.map_shared_rank(bar, other)
-    value = lane + k.cluster_ctarank * 1000
-    there[lane * 4].store_async([value, value + 1, value + 2, value + 3], done)
-    total.map_rank(other).reduce_async("add", lane, done)
-    bar.wait(0, scope="cluster")
-    for number in range(4):
-        out[k.cluster_ctarank * 128 + lane * 4 + number].store(numbers[lane * 4 + number].load())
-    with k.thread_is(1):
-        out[k.cluster_ctarank + 256].store(total.load() + k.query_shared_rank(there) * 10000)
-    k.cluster_sync(aligned=False)
-    found = to_device(np.zeros(258, np.uint32))
-    k.launch(grid=2, cluster=2)(found)
-    block = (np.arange(32)[:, None] + np.arange(4)).ravel()
-    result = found.to_host()
-    assert (result[:128] == block + 1000).all()
-    assert (result[128:256] == block).all()
-    assert result[256:].tolist() == [5 + 496 + 10000, 5 + 496]
+    outside = External("narrow", params=(s16, u8, f16, Generic[f32]), results=(s16, u8, Generic[f32]))
+    check(all_widths(), link([calling(outside), narrow().module()])["calling"])

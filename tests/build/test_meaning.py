@@ -1,0 +1,32 @@
+"""What the builder's helpers make, run on the reference machine: the answers, and that nothing is found."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from ptxkit.build import External, Generic, f16, f32, s16, u8
+from ptxkit.device import link
+from ptxkit.emulate.running import run
+from tests.build.programs import PROGRAMS, calling, narrow
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_what_is_built_does_what_numpy_says(name: str) -> None:
+    program = PROGRAMS[name]()
+    k = program.kernel
+    verdict = k.verify()
+    assert (verdict.diagnostics, verdict.undecided) == ((), ())
+    outcome = run(
+        k.module(), k.name, grid=program.grid, block=k.threads, cluster=program.cluster, arguments=program.arguments
+    )
+    assert outcome.is_clean, (outcome.findings, outcome.undecided, outcome.failed)
+    for number, expected in program.expected.items():
+        found = np.asarray(outcome.outputs[number]).view(program.arguments[number].dtype)
+        assert np.array_equal(found.ravel(), expected.ravel())
+
+
+def test_functions_of_another_module_are_linked() -> None:
+    outside = External("narrow", params=(s16, u8, f16, Generic[f32]), results=(s16, u8, Generic[f32]))
+    program = link([calling(outside), narrow().module()], cache=False)
+    assert program.cubin.code
