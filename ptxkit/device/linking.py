@@ -3,10 +3,10 @@
     program = link([kernel, Path("helpers.ptx"), Path("libmath.a")], "sm_90a")
     program["scale"][grid, block](data, count)
 
-Each input is first made a relocatable cubin of its own, which tells what it defines and needs; nvJitLink joins those.
-So an error is one input's, two definitions of a name are told apart before nvJitLink meets them (it ends the process
-over some), and LTO-IR keeps what only PTX calls (linked at once with PTX, it is dropped as unused). LTO-IR alone is
-compiled as one program.
+Each input is first made a relocatable cubin of its own, which tells what it defines and needs. So an error is one
+input's, two definitions of a name are told apart before nvJitLink meets them (it ends the process over some), and
+LTO-IR keeps what only PTX calls (linked at once with PTX, it is dropped as unused). LTO-IR alone is compiled as one
+program.
 
 Source: nvJitLink documentation, "Supported Link Options"; PTX ISA, "Linking Directives".
 """
@@ -140,7 +140,10 @@ def _together(
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """An input as a relocatable cubin. is_intermediate: whether it was LTO-IR."""
+    """What is joined, and what it says of itself as a relocatable cubin. is_intermediate: whether it was LTO-IR.
+
+    Only LTO-IR is joined as that cubin: release 13.0 puts launch-sized memory that functions name at 0 there.
+    """
 
     piece: Piece
     image: elf.Image
@@ -153,7 +156,7 @@ def _compiled(given: Input, text: Prepared, target: str, options: list[str]) -> 
         code, _ = linked([piece], [*options, "-r"])
     except RefusedError as refused:
         raise CompileError(given.name, target, complaints(refused.log, text)) from None
-    return _Part(Piece(given.name, "CUBIN", code), elf.image(code))
+    return _Part(piece, elf.image(code))
 
 
 def _relocated(piece: Piece, options: list[str]) -> _Part:
@@ -165,7 +168,7 @@ def _relocated(piece: Piece, options: list[str]) -> _Part:
             )
         return _Part(piece, found)
     try:
-        return _relocated_together([piece], options)
+        return _Part(piece, elf.image(linked([piece], [*options, "-r"])[0]))
     except RefusedError as refused:
         if refused.word != _NO_LTO:
             raise LinkError(f"{piece.name} cannot be linked: {refused}") from None
@@ -174,18 +177,12 @@ def _relocated(piece: Piece, options: list[str]) -> _Part:
 
 def _intermediate(pieces: Sequence[Piece], options: list[str]) -> _Part:
     """What is LTO-IR, compiled together."""
+    names = " and ".join(piece.name for piece in pieces)
     try:
-        return _relocated_together(pieces, [*options, "-lto"])
+        code, _ = linked(pieces, [*options, "-lto", "-r"])
     except RefusedError as refused:
-        names = " and ".join(piece.name for piece in pieces)
         raise LinkError(f"{names} cannot be linked: {refused}") from None
-
-
-def _relocated_together(pieces: Sequence[Piece], options: list[str]) -> _Part:
-    """`RefusedError` where nvJitLink refuses them."""
-    code, _ = linked(pieces, [*options, "-r"])
-    name = ", ".join(piece.name for piece in pieces)
-    return _Part(Piece(name, "CUBIN", code), elf.image(code), "-lto" in options)
+    return _Part(Piece(names, "CUBIN", code), elf.image(code), is_intermediate=True)
 
 
 def _check_doubles(parts: Sequence[_Part]) -> None:
