@@ -1,5 +1,15 @@
 """Exact arithmetic on bit patterns, one element a lane, in the formats of PTX.
 
 Nothing here knows an instruction: a function takes formats and rounding modes and does what IEEE 754 says, with one
-rounding. `approximate` alone is not exact; its bounds are written there.
+rounding. `bounds` alone is about instructions that are not exact, and says how far they may be off.
+
+What the manual leaves open, and what is done here (`scripts/device_numbers` compares it with a GPU):
+
+* NaN results of all formats but f64 are one pattern (`Format.nan`), whatever the operands; 0x7fffffff of f32. Results of
+  f64 hand on the payload of the first operand that is a NaN, made quiet; without one they are 0xfff8000000000000.
+* `.ftz` looks at results after the rounding: what is rounded up to the smallest normal number stays.
+* `.sat` makes +0.0 of -0.0, as of all negative numbers; so does `.relu`.
+* Without a rounding modifier a product and a sum are never fused.
+* Conversions of NaNs of f64 to integers of 8 and 16 bits give the highest bit of that width.
+* Scale factors (`ue8m0`) drop the sign of what becomes one.
 """
