@@ -5,7 +5,7 @@ rounding. `bounds` alone is about instructions that are not exact, and says how 
 
 What the manual leaves open, and what is done here (`scripts/device_numbers` compares it with a GPU):
 
-* NaN results of all formats but f64 are one pattern (`Format.nan`), whatever the operands; 0x7fffffff of f32. Results of
+* NaN results of all formats but f64 are one pattern (`Format.nan`), whatever the operands. Results of
   f64 hand on the payload of the first operand that is a NaN, made quiet; without one they are 0xfff8000000000000.
 * `.ftz` looks at results after the rounding: what is rounded up to the smallest normal number stays.
 * `.sat` makes +0.0 of -0.0, as of all negative numbers; so does `.relu`.
