@@ -1,0 +1,65 @@
+"""Every form of the instruction table can be written by its method's name, and spelled out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from random import Random
+
+import pytest
+
+from ptxkit.build import Kernel
+from ptxkit.build.arrangement import result_roles
+from ptxkit.build.names import spelled
+from ptxkit.isa import table
+from ptxkit.isa.forms import OperandForm
+from ptxkit.isa.instances import Instance, instances
+from ptxkit.syntax import parse, tree
+
+MODULE = ".version 9.0\n.target sm_100a\n.address_size 64\n.entry e()\n{{\n{}\n}}\n"
+
+
+def some(name: str) -> Iterator[Instance]:
+    """An instance of each form of the manual that begins with that word."""
+    random = Random(7)
+    for form in table().forms(name):
+        if not form.tolerated:
+            yield from instances(form, table().value_gates, random, 1)
+
+
+def instruction(text: str) -> tree.Instruction:
+    function = parse(MODULE.format(text)).items[-1]
+    assert isinstance(function, tree.Function)
+    assert function.body is not None
+    (found,) = [each for each in function.body.statements if isinstance(each, tree.Instruction)]
+    return found
+
+
+def given(
+    forms: Sequence[OperandForm], operands: Sequence[tree.Operand], results: frozenset[str]
+) -> Iterator[tree.Operand]:
+    """The operands that are no results: what a method takes."""
+    for form, operand in zip(forms, operands, strict=False):
+        parts: Sequence[tree.Operand] = (operand,)
+        if isinstance(operand, tree.Pair):
+            parts = (operand.first, operand.second)
+        elif isinstance(operand, tree.Vector):
+            parts = operand.elements
+        if form.kind in ("pair", "vector") and form.elements and any(each.role in results for each in form.elements):
+            yield from given(form.elements, parts, results)
+        elif form.kind != "sink" and not (form.role in results and form.kind in ("register", "vector")):
+            yield operand
+
+
+@pytest.mark.parametrize("name", table().names)
+def test_every_form_is_written_by_its_name_and_spelled_out(name: str) -> None:
+    for each in some(name):
+        wanted = instruction(each.text)
+        k = Kernel("k")
+        k.emit(wanted.opcode, *wanted.operands)
+        operands = list(given(each.match.operands, wanted.operands, result_roles(each.match)))
+        k.instruction(spelled(wanted.opcode), operands)
+        spelled_out, by_name = (entry.statement for entry in k.body)
+        assert spelled_out == wanted
+        assert isinstance(by_name, tree.Instruction)
+        said = set(by_name.opcode.split("."))
+        assert said >= set(wanted.opcode.split("."))  # and what assemblers let be left out, the builder says
