@@ -89,10 +89,10 @@ TAKEN = [
     ("the modifier means nothing", "fence.acq_rel.gpu.async;", "fence.acq_rel.gpu.global;"),
     (
         "the modifier means nothing",
-        "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.tf32.f32 {%f32_1, %f32_2, %f32_3, %f32_4}, {%b32_1, %b32_2}, {%b32_3}, {%f3"
-        "2_1, %f32_2, %f32_3, %f32_4};",
-        "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32.tf32.f16 {%f32_1, %f32_2, %f32_3, %f32_4}, {%b32_1, %b32_2}, {%b32_3}, {%f3"
-        "2_1, %f32_2, %f32_3, %f32_4};",
+        "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.tf32.f32 "
+        "{%f32_1, %f32_2, %f32_3, %f32_4}, {%b32_1, %b32_2}, {%b32_3}, {%f32_1, %f32_2, %f32_3, %f32_4};",
+        "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32.tf32.f16 "
+        "{%f32_1, %f32_2, %f32_3, %f32_4}, {%b32_1, %b32_2}, {%b32_3}, {%f32_1, %f32_2, %f32_3, %f32_4};",
     ),
     ("the modifier means nothing", "elect.acc::f16.sync %b32_1|%pred_1, -1;", "elect.f16.sync %b32_1|%pred_1, -1;"),
     ("has no type to an assembler", "mov.f32 %f32_1, callee;", "mov.f32 %f32_1, global_;"),
