@@ -167,6 +167,7 @@ class Asynchrony:
     def commit(self, group: Group, kind: str) -> None:
         """Close the threads' groups."""
         self.closed(group.cta, kind)[group.lanes.index] += 1
+        self.machine.order.committed(group, kind)
 
     def wait(self, group: Group, kind: str, pending: Any, *, reads_only: bool = False) -> None:
         """Complete the threads' groups but for the last so many."""

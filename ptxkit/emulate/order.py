@@ -84,6 +84,9 @@ class Order:
     def completed(self, operation: Operation, rows: Any) -> None:
         """Rows of an operation are complete, and somebody will know; before `waited` or `signals`."""
 
+    def committed(self, group: Group, kind: str) -> None:
+        """Threads close their groups of a kind."""
+
     def waited(self, group: Group, kind: str, limits: Any, *, reads_only: bool) -> None:
         """Threads have waited for their groups of a kind whose numbers are below the limit of each thread."""
 

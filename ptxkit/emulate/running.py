@@ -62,12 +62,14 @@ def run(  # noqa: PLR0913 (all but three are by name, and have defaults)
     seed: int = 0,
     budget: Budget = Budget(),  # noqa: B008 (frozen)
     races: bool = True,
+    order: Order | None = None,
 ) -> Outcome:
     """Run a kernel. shared: bytes of dynamic shared memory. seed: of what the policy leaves to chance.
 
     arguments: one for each parameter. A numpy array for a pointer (a buffer with these contents; the array itself is
     not changed, see `Outcome.outputs`; the same array twice is one buffer), a Python number, a numpy scalar, or bytes.
-    races: watch for accesses that nothing orders, too; that costs time.
+    races: watch for accesses that nothing orders, too; that costs time. order: what hears of accesses and of what
+    orders them instead, such as a `Recorder`.
 
     Raises LaunchError (a ValueError) where the launch cannot be made so, and PTXSyntaxError for a text that is no PTX.
     """
@@ -82,7 +84,7 @@ def run(  # noqa: PLR0913 (all but three are by name, and have defaults)
     program.code(entry)  # places the parameters
     buffers = pass_arguments(program, arguments)
     program.memory.seal()
-    machine = Machine(program, launch, Clocks() if races else Order(), policy, seed)
+    machine = Machine(program, launch, order or (Clocks() if races else Order()), policy, seed)
     machine.steps_left = budget.steps
     machine.deadline = time.monotonic() + budget.seconds
     undecided = failed = ""
