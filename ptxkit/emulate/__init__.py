@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ptxkit.emulate.faults import Finding, LaunchError, Witness
     from ptxkit.emulate.running import POLICIES, Budget, Outcome, run
+    from ptxkit.emulate.tensor_maps import TensorMap
 
-__all__ = ["POLICIES", "Budget", "Finding", "LaunchError", "Outcome", "Witness", "run"]
+__all__ = ["POLICIES", "Budget", "Finding", "LaunchError", "Outcome", "TensorMap", "Witness", "run"]
 
 _HOMES = {
     "POLICIES": "running",
@@ -20,6 +21,7 @@ _HOMES = {
     "Finding": "faults",
     "LaunchError": "faults",
     "Outcome": "running",
+    "TensorMap": "tensor_maps",
     "Witness": "faults",
     "run": "running",
 }

@@ -12,6 +12,7 @@ from ptxkit.emulate.faults import LaunchError
 from ptxkit.emulate.machine import Launch, Three
 from ptxkit.emulate.program import Program
 from ptxkit.emulate.scopes import Symbol
+from ptxkit.emulate.tensor_maps import BYTES, TensorMap
 from ptxkit.isa.functions import bits, kind
 from ptxkit.records import dataclass
 from ptxkit.syntax.tree import Function
@@ -92,6 +93,11 @@ def pass_arguments(program: Program, arguments: Sequence[Any]) -> list[Buffer]:
         if isinstance(value, numpy.ndarray) and symbol.size == program.address_size // 8 and value.ndim:
             buffers.append(_buffer(program, number, value, buffers, symbol.name))
             octets = buffers[-1].address.to_bytes(symbol.size, "little")
+        elif isinstance(value, TensorMap):
+            if symbol.size != BYTES:
+                raise LaunchError(f"{symbol.name} has {symbol.size} bytes, and a tensor map {BYTES}")
+            buffers.append(_buffer(program, number, value.array, buffers, symbol.name))
+            octets = value.at(buffers[-1].address)
         else:
             octets = _octets(value, symbol)
         program.memory.preset(symbol.address, octets)

@@ -25,7 +25,7 @@ def bind(
     shared = MappingProxyType(dict(modifiers))
     canonical = ".".join([form.name, *(str(modifiers[s.name]) for s in form.modifiers if modifiers.get(s.name))])
     present = [
-        operand
+        replace(operand, elements=tuple(_present(operand, form, modifiers))) if operand.elements else operand
         for operand in form.operands
         if operand.condition is None or truth(fold(operand.condition, form, modifiers))
     ]
