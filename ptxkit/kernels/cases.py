@@ -6,6 +6,7 @@ Sizes are random, of all orders of magnitude, and those at which something ends.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -78,13 +79,29 @@ def _norms(sizes: int, random: np.random.Generator) -> Iterator[Case]:
 
 
 def _multiples(sizes: int, random: np.random.Generator) -> Iterator[Case]:
-    """a * x + y, rounded once: wider floats have room for the exact product, and nearly always for the exact sum."""
+    """a * x + y, rounded once."""
     for count in [*random_sizes(sizes, random), *EDGES, SAXPY_CHUNK - 1, SAXPY_CHUNK, SAXPY_CHUNK + 1]:
         x, y = finite_floats(count, random), finite_floats(count, random)
         a = np.float32(random.normal())
-        with np.errstate(over="ignore"):
-            wanted = (np.longdouble(a) * x.astype(np.longdouble) + y).astype(np.float32)
+        wanted = fused(a, x, y)
         yield Case(str(count), x, (a, np.uint32(count)), saxpy_ctas(count), wanted, before=y)
+
+
+def fused(a: np.float32, x: Any, y: Any) -> Any:
+    """a * x + y in fp32 with one rounding, as `fma.rn.f32` gives it.
+
+    The product is exact in fp64, the sum is not: where something of it is lost, the last bit is made odd (towards what
+    was lost), so that the rounding to fp32 does not take it for a tie.
+    """
+    product, addend = np.float64(a) * x.astype(np.float64), y.astype(np.float64)
+    total = product + addend
+    other = total - product
+    lost = (product - (total - other)) + (addend - other)
+    bits = total.view(np.int64)
+    inexact = (lost != 0) & (bits & 1 == 0)
+    odd = bits + np.where((lost > 0) == (total > 0), 1, -1)
+    with np.errstate(over="ignore"):
+        return np.where(inexact, odd, bits).view(np.float64).astype(np.float32)
 
 
 def _totals(sizes: int, random: np.random.Generator) -> Iterator[Case]:

@@ -125,7 +125,8 @@ def _infinite(fmt: Format, negative: NDArray[np.bool_], satfinite: bool) -> Bits
         code = fmt.maximum
     elif fmt.infinity is None:
         return np.full(np.shape(negative), code << fmt.shift, fmt.dtype)
-    return cast(Bits, np.where(negative, code | fmt.sign, code).astype(fmt.dtype) << fmt.dtype(fmt.shift))
+    codes = np.where(negative, fmt.dtype(code | fmt.sign), fmt.dtype(code))
+    return cast(Bits, codes << fmt.dtype(fmt.shift))
 
 
 def split(values: Reals) -> tuple[NDArray[np.bool_], NDArray[np.int64], NDArray[np.uint64]]:
