@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 from ptxkit.analysis.actors import Actor, actors_of, synchronises
@@ -26,12 +26,19 @@ class Cast:
         """The threads of all CTAs by how they synchronise, CTA by CTA."""
         return [actor for cta in self._ctas for actor in actors_of(cta.groups, cta.scenario.rank)]
 
-    def at(self, place: Place) -> Iterator[Event]:
+    def at(self, place: Place) -> Sequence[Event]:
         """All that is done with the mbarrier at a place."""
+        return self._by_place.get(place, ())
+
+    @cached_property
+    def _by_place(self) -> Mapping[Place, Sequence[Event]]:
+        found: dict[Place, list[Event]] = {}
         for actor in self.actors:
             for event in actor.events:
-                if not isinstance(event.effect, Barrier) and place in (places_of(actor.rank, event) or ()):
-                    yield event
+                if not isinstance(event.effect, Barrier):
+                    for place in dict.fromkeys(places_of(actor.rank, event) or ()):
+                        found.setdefault(place, []).append(event)
+        return found
 
     @cached_property
     def is_known(self) -> bool:
