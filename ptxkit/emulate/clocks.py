@@ -1,10 +1,7 @@
-"""What orders accesses, watched: two threads use the same bytes, one of them writes, and nothing orders the two.
+"""What orders accesses, watched: barriers, mbarriers, fences, release and acquire, and asynchronous operations.
 
-What is strong on both sides is no race: it is what threads speak to each other by. A write that puts what another has
-put there makes no difference, and is none either.
-
-Source: PTX ISA, "Memory Consistency Model": "Conflict and Data-Races", "Causality Order", "Release and Acquire
-Patterns", "Morally Strong Operations".
+Source: PTX ISA, "Memory Consistency Model": "Causality Order", "Release and Acquire Patterns", "Asynchronous
+Operations".
 """
 
 from __future__ import annotations
@@ -13,37 +10,32 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from ptxkit.emulate.faults import Finding, Witness
-from ptxkit.emulate.knowledge import Knowledge, Vector, join
-from ptxkit.emulate.order import Order
-from ptxkit.emulate.shadow import FIRST_READ, LAST_READ, WRITE, Shadow
+from ptxkit.emulate.flying_bytes import touched
+from ptxkit.emulate.knowledge import DONE, FENCED_GLOBAL, FENCED_SHARED, Knowledge, Vector, join
+from ptxkit.emulate.races import ASPECTS, Event, Races
+from ptxkit.emulate.shadow import FIRST_READ, LAST_READ, WRITE
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from ptxkit.emulate.barriers import Phase
     from ptxkit.emulate.cta import Cta
     from ptxkit.emulate.groups import Group
     from ptxkit.emulate.mbarriers import Mbarrier
     from ptxkit.emulate.memory import Pool
     from ptxkit.emulate.operations import Arrival, Operation
-    from ptxkit.emulate.program import Code
 
 _RELEASES = frozenset({"release", "acq_rel", "sc"})
 _ACQUIRES = frozenset({"acquire", "acq_rel", "sc"})
-_KINDS = ("write", "read", "read")
 
 
-class Clocks(Order):
+class Clocks(Races):
     """Holds each access against those before it, and against the asynchronous operations that are in flight."""
 
     watches = True
 
     def __init__(self) -> None:
         super().__init__()
-        self._known: dict[Cta, Knowledge] = {}
-        self._owners: list[Knowledge] = []
-        self._bases: list[int] = []
-        self._sites: dict[tuple[Code, int, Cta, bool], int] = {}
-        self._places: list[tuple[Code, int, Cta, bool]] = []
         self._told: dict[tuple[Pool, int], Vector] = {}
 
     # ----------------------------------------------------------------------------------------------- accesses
@@ -72,11 +64,12 @@ class Clocks(Order):
         shadow = self._shadow(pool)
         units, rows = shadow.units(places, size)
         agents = index + known.base
-        site = self._site(group, strong)
+        site = self._site((group.activation.code, group.pc, group.cta, strong, "generic"))
         if kind != "read" and (self._told or order in _RELEASES or known.has_fenced):
             self._give(known, index, pool, places, order, is_write=True)
         times = known.own[index]
-        event = _Event(group, kind, pool, shadow, units, rows, strong, places, size, value)
+        place = (group.activation.code, group.pc, group.cta)
+        event = Event(place, index, kind, pool, units, rows, strong, places, size, value)
         self._check(event, WRITE, known)
         if kind == "read":
             shadow.note_read(units, agents[rows], times[rows], site)
@@ -86,115 +79,6 @@ class Clocks(Order):
         lost = shadow.note_write(units, agents[rows], times[rows], site)
         if not strong and lost.any():
             self._check_together(event, lost)
-
-    def _shadow(self, pool: Pool) -> Shadow:
-        if pool.shadow is None:
-            pool.shadow = Shadow(pool)
-        found: Shadow = pool.shadow
-        return found
-
-    def _site(self, group: Group, strong: bool) -> int:
-        key = (group.activation.code, group.pc, group.cta, strong)
-        found = self._sites.get(key)
-        if found is None:
-            found = self._sites[key] = len(self._places)
-            self._places.append(key)
-        return found
-
-    def knowledge(self, cta: Cta) -> Knowledge:
-        """What the threads of a CTA know."""
-        found = self._known.get(cta)
-        if found is None:
-            base = 1 if not self._owners else self._bases[-1] + self._owners[-1].threads
-            found = self._known[cta] = Knowledge(cta, base)
-            self._owners.append(found)
-            self._bases.append(base)
-        return found
-
-    def _check(self, event: _Event, kind: int, known: Knowledge) -> None:
-        """Whether the last accesses of a kind are known to those who access now."""
-        agents, times = event.shadow.last(kind, event.units)
-        index = event.group.lanes.index[event.rows]
-        own = agents - known.base
-        inside = (own >= 0) & (own < known.threads)
-        if inside.all():
-            wrong = ~known.knows(index, known, own, times)
-        else:
-            wrong = agents != 0
-            if wrong.any():
-                wrong[inside] = ~known.knows(index[inside], known, own[inside], times[inside])
-                self._check_foreign(known, index, agents, times, wrong & ~inside, wrong)
-        if wrong.any():
-            self._judge(event, kind, wrong, agents)
-
-    def _check_foreign(self, known: Knowledge, index: Any, agents: Any, times: Any, outside: Any, wrong: Any) -> None:
-        at = numpy.flatnonzero(outside)
-        owners = numpy.searchsorted(self._bases, agents[at], side="right") - 1
-        for number in numpy.unique(owners):
-            other = self._owners[number]
-            chosen = at[owners == number]
-            wrong[chosen] = ~known.knows(index[chosen], other, agents[chosen] - other.base, times[chosen])
-
-    def _judge(self, event: _Event, kind: int, wrong: Any, agents: Any) -> None:
-        """Report the first access that nothing orders, unless it is none that matters."""
-        sites = event.shadow.sites[kind][event.units]
-        for at in numpy.flatnonzero(wrong):
-            code, pc, cta, was_strong = self._places[int(sites[at])]
-            if was_strong and event.strong:
-                continue
-            row = int(event.rows[at])
-            if kind == WRITE and event.kind == "write" and event.is_silent(row):
-                continue
-            owner = self.knowledge(cta)
-            self._report(event, row, kind, (code, pc, cta), int(agents[at]) - owner.base)
-            return
-
-    def _check_together(self, event: _Event, lost: Any) -> None:
-        """Two threads write the same bytes in one instruction: no matter, where they write the same."""
-        for at in numpy.flatnonzero(lost):
-            row = int(event.rows[at])
-            winner, _ = event.shadow.last(WRITE, event.units[at : at + 1])
-            owner = self.knowledge(event.group.cta)
-            thread = int(winner[0]) - owner.base
-            others = numpy.flatnonzero(event.group.lanes.index == thread)
-            if len(others) and not event.is_same(row, int(others[0])):
-                place = (event.group.activation.code, event.group.pc, event.group.cta)
-                self._report(event, row, WRITE, place, thread)
-                return
-
-    def _report(self, event: _Event, row: int, kind: int, place: tuple[Code, int, Cta], other: int) -> None:
-        machine, group = self.machine, event.group
-        assert machine is not None
-        thread = int(group.lanes.index[row])
-        start = int(event.places[row])
-        here = self._witness(event, event.kind, (group.activation.code, group.pc, group.cta), thread, start)
-        there = self._witness(event, _KINDS[kind], place, other, start)
-        if event.kind == "read":
-            message = f"reads {event.size} bytes of {event.pool.name} memory that thread {there.thread} writes"
-        elif kind == WRITE:
-            message = f"writes {event.size} bytes of {event.pool.name} memory that thread {there.thread} writes, too"
-        else:
-            message = f"writes {event.size} bytes of {event.pool.name} memory that thread {there.thread} reads"
-        where = f" at line {there.line}" if there.line else ""
-        far = f" of CTA {there.cta}" if there.cta != here.cta else ""
-        offset = group.activation.code.offsets[group.pc]
-        missing = "a barrier, or a release by one thread and an acquire by the other, between the two"
-        machine.report.add(
-            Finding(
-                "PTX621", f"{message}{where}{far}: nothing orders the two", here.line, offset, (here, there), missing
-            ),
-            place[0].offsets[place[1]],
-        )
-
-    def _witness(self, event: _Event, kind: str, place: tuple[Code, int, Cta], thread: int, start: int) -> Witness:
-        assert self.machine is not None
-        code, pc, cta = place
-        action = f"{kind}: {code.instructions[pc].opcode}"
-        line = self.machine.line_of(code.offsets[pc])
-        old = event.pool.data[start : start + event.size].tobytes().hex()
-        return Witness(
-            action, line, self.machine.thread_of(thread), cta.ctaid, event.pool.name, start, event.size, old=old
-        )
 
     # ------------------------------------------------------------------------------------- strong accesses
 
@@ -314,11 +198,72 @@ class Clocks(Order):
 
     # ----------------------------------------------------------------------------------------- asynchronous
 
+    def proxy_fenced(
+        self,
+        group: Group,
+        proxy: str,
+        space: str | None,
+        direction: str,  # noqa: ARG002
+        scope: str | None,  # noqa: ARG002
+        address: Any = None,  # noqa: ARG002
+    ) -> None:
+        """Threads execute a fence between the generic proxy and another; one of one direction counts as whole."""
+        if proxy == "async":
+            shared, beyond = space is None or space.startswith("shared"), space is None or space == "global"
+            aspects = [FENCED_SHARED] * shared + [FENCED_GLOBAL] * beyond
+            self.knowledge(group.cta).fence_proxy(group.lanes.index, aspects)
+
     def issued(self, operation: Operation) -> None:
         """An asynchronous operation begins: behind what its threads did before, as they know it."""
         threads = numpy.unique(operation.threads)
-        if len(threads):
-            operation.known = self.knowledge(operation.cta).tell(threads)
+        if not len(threads):
+            return
+        known = self.knowledge(operation.cta)
+        rows = numpy.ones(len(operation.threads), bool)
+        for side, kind in (("source", "read"), ("target", "write")):
+            for event in self._events(operation, side, kind, rows):
+                self._check(event, WRITE, known)
+                if kind == "write":
+                    self._check(event, LAST_READ, known)
+                    self._check(event, FIRST_READ, known)
+                elif operation.proxy == "async":
+                    self._check_proxy(event, known)
+        operation.known = known.tell(threads)
+
+    def has_read(self, operation: Operation, rows: Any) -> None:
+        """Rows of an operation have read their sources, and somebody will know."""
+        self._enter(operation, "source", "read", rows)
+
+    def completed(self, operation: Operation, rows: Any) -> None:
+        """Rows of an operation are complete, and somebody will know."""
+        self._enter(operation, "target", "write", rows)
+
+    def _enter(self, operation: Operation, side: str, kind: str, rows: Any) -> None:
+        if operation.known is None:
+            return
+        known = self.knowledge(operation.cta)
+        done = operation.known[known][DONE]
+        site = self._site((operation.code, operation.pc, operation.cta, False, operation.proxy))
+        for event in self._events(operation, side, kind, rows):
+            threads = event.index[event.rows]
+            shadow = self._shadow(event.pool)
+            note = shadow.note_read if kind == "read" else shadow.note_write
+            note(event.units, threads + known.base, done[threads], site)
+
+    def _events(self, operation: Operation, side: str, kind: str, rows: Any) -> Iterator[Event]:
+        """What an operation reads or writes, as accesses of the threads that issued it."""
+        place = (operation.code, operation.pc, operation.cta)
+        strong = operation.is_combining
+        for transfer in operation.transfers:
+            pool = transfer.pool(side)
+            if pool is None or pool.name not in ASPECTS or not rows.any():
+                continue
+            shadow = self._shadow(pool)
+            units, threads = touched(transfer, side, rows, operation.threads, shadow)
+            if len(units):
+                places, size = units * shadow.unit, shadow.unit
+                everyone = numpy.arange(len(units))
+                yield Event(place, threads, kind, pool, units, everyone, strong, places, size, None)
 
 
 class _PhaseClock:
@@ -327,44 +272,3 @@ class _PhaseClock:
     def __init__(self) -> None:
         self.coming: Vector = {}
         self.done: Vector = {}
-
-
-class _Event:
-    """One access by the threads of a group. rows: the thread's position for each unit."""
-
-    __slots__ = ("group", "kind", "places", "pool", "rows", "shadow", "size", "strong", "units", "value")
-
-    def __init__(  # noqa: PLR0913, PLR0917 (all that an access is)
-        self,
-        group: Group,
-        kind: str,
-        pool: Pool,
-        shadow: Shadow,
-        units: Any,
-        rows: Any,
-        strong: bool,
-        places: Any,
-        size: int,
-        value: Any,
-    ) -> None:
-        self.group, self.kind, self.pool, self.shadow = group, kind, pool, shadow
-        self.units, self.rows, self.strong = units, rows, strong
-        self.places, self.size, self.value = places, size, value
-
-    def _octets(self, row: int) -> bytes | None:
-        """What a thread writes; None where that is not known."""
-        if self.value is None:
-            return None
-        parts = self.value if isinstance(self.value, tuple) else (self.value,)
-        if any(part is None for part in parts):
-            return None
-        return b"".join(numpy.ascontiguousarray(part[row]).tobytes() for part in parts)
-
-    def is_silent(self, row: int) -> bool:
-        """Whether a thread writes what is there already."""
-        start = int(self.places[row])
-        return self._octets(row) == self.pool.data[start : start + self.size].tobytes()
-
-    def is_same(self, row: int, other: int) -> bool:
-        """Whether two threads write the same to the same place."""
-        return int(self.places[row]) == int(self.places[other]) and self._octets(row) == self._octets(other)

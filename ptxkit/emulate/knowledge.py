@@ -1,14 +1,16 @@
 """What each thread knows of what others have done: vector clocks.
 
 A thread's time counts the moments at which it told somebody something. A vector says, for the threads of some CTAs, up
-to which time of each thread all it did is known. What all threads of a CTA know stands once; what single threads know
-beyond is a matrix that is gone at the next barrier of all.
+to which time of each thread all it did is known, and up to which its writes are fenced towards the async proxy, in
+shared and in global memory. What all threads of a CTA know stands once; what single threads know beyond is a matrix
+that is gone at the next barrier of all.
 
 Source: PTX ISA, "Memory Consistency Model": "Causality Order", "Synchronization", "Release and Acquire Patterns".
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy
@@ -17,23 +19,41 @@ if TYPE_CHECKING:
     from ptxkit.emulate.cta import Cta
 
 Vector: TypeAlias = "dict[Knowledge, Any]"
-"""Times by CTA: an array over its threads."""
+"""Times by CTA: an array (aspects, threads)."""
+
+DONE, FENCED_SHARED, FENCED_GLOBAL = range(3)
+"""Aspects: what is known to be done; what of it is fenced towards the async proxy, by space."""
+
+_ASPECTS = 3
 
 
 class Knowledge:
     """What the threads of one CTA know. base: the number of its first thread among all of the launch, from 1 on.
 
-    own: the present time of each thread. common: times of the CTA's threads that all of them know. extra: the same for
-    each thread, where some know more, else None. foreign: times of other CTAs' threads that all know; foreign_of: the
-    same for single threads.
+    own: the present time of each thread. fenced_by: what each has fenced of its own doing. common: times of the CTA's
+    threads that all of them know. extra: the same for each thread, where some know more, else None. foreign: times of
+    other CTAs' threads that all know; foreign_of: the same for single threads.
     """
 
-    __slots__ = ("_fenced", "base", "common", "cta", "extra", "foreign", "foreign_of", "own", "seen", "threads")
+    __slots__ = (
+        "_fenced",
+        "base",
+        "common",
+        "cta",
+        "extra",
+        "fenced_by",
+        "foreign",
+        "foreign_of",
+        "own",
+        "seen",
+        "threads",
+    )
 
     def __init__(self, cta: Cta, base: int) -> None:
         self.cta, self.base, self.threads = cta, base, cta.threads
         self.own = numpy.ones(self.threads, numpy.int64)
-        self.common = numpy.zeros(self.threads, numpy.int64)
+        self.fenced_by = numpy.zeros((_ASPECTS, self.threads), numpy.int64)
+        self.common = numpy.zeros((_ASPECTS, self.threads), numpy.int64)
         self.extra: Any = None
         self.foreign: Vector = {}
         self.foreign_of: dict[int, Vector] = {}
@@ -46,8 +66,9 @@ class Knowledge:
         """All that some threads know and have done until now, together; what they do from here on is not in it."""
         known = self.common.copy()
         if self.extra is not None:
-            numpy.maximum(known, self.extra[index].max(axis=0), out=known)
-        known[index] = numpy.maximum(known[index], self.own[index])
+            numpy.maximum(known, self.extra[:, index].max(axis=1), out=known)
+        known[:, index] = numpy.maximum(known[:, index], self.fenced_by[:, index])
+        known[DONE, index] = numpy.maximum(known[DONE, index], self.own[index])
         self.own[index] += 1
         vector: Vector = dict(self.foreign)
         vector[self] = known
@@ -71,9 +92,8 @@ class Knowledge:
             elif everyone:
                 self.common = numpy.maximum(self.common, times)
             elif (times > self.common).any():
-                if self.extra is None:
-                    self.extra = numpy.zeros((self.threads, self.threads), numpy.int64)
-                self.extra[index] = numpy.maximum(self.extra[index], times)
+                extra = self._need_extra()
+                extra[:, index] = numpy.maximum(extra[:, index], times[:, None])
 
     def learn_all(self, vector: Vector) -> None:
         """All threads that live come to know what all of them told: nobody knows more than the others."""
@@ -93,6 +113,30 @@ class Knowledge:
                 self.learn(numpy.array([number]), seen)
             self._fenced[number] = vector or self.tell(numpy.array([number]))
 
+    def fence_proxy(self, index: Any, aspects: Sequence[int]) -> None:
+        """What some threads know to be done is fenced towards the async proxy from here on."""
+        everyone = len(index) == self.threads
+        for aspect in aspects:
+            self.fenced_by[aspect, index] = self.own[index]
+            if everyone:
+                self.common[aspect] = numpy.maximum(self.common[aspect], self.common[DONE])
+            elif (self.common[DONE] > self.common[aspect]).any():
+                self._need_extra()[aspect, index] = numpy.maximum(self._need_extra()[aspect, index], self.common[DONE])
+            if self.extra is not None:
+                self.extra[aspect, index] = numpy.maximum(self.extra[aspect, index], self.extra[DONE, index])
+        self.own[index] += 1
+        if everyone:
+            self.foreign = {other: _covered(times, aspects) for other, times in self.foreign.items()}
+        if self.foreign_of or (self.foreign and not everyone):
+            for thread in index.tolist():
+                known = join(dict(self.foreign), self.foreign_of.get(thread, {}))
+                self.foreign_of[thread] = {other: _covered(times, aspects) for other, times in known.items()}
+
+    def _need_extra(self) -> Any:
+        if self.extra is None:
+            self.extra = numpy.zeros((_ASPECTS, self.threads, self.threads), numpy.int64)
+        return self.extra
+
     def fenced(self, thread: int) -> Vector | None:
         """What a thread's last fence lets its later writes tell; None where it executed none."""
         return self._fenced.get(thread)
@@ -104,21 +148,31 @@ class Knowledge:
 
     # ------------------------------------------------------------------------------------------------ knowing
 
-    def knows(self, index: Any, other: Knowledge, threads: Any, times: Any) -> Any:
+    def knows(self, index: Any, other: Knowledge, threads: Any, times: Any, aspect: int = DONE) -> Any:
         """Whether each thread of `index` knows what the thread of another CTA, or of this one, did at a time."""
         if other is self:
-            known = self.common[threads]
+            known = self.common[aspect, threads]
             if self.extra is not None:
-                known = numpy.maximum(known, self.extra[index, threads])
-            return (known >= times) | (threads == index)
+                known = numpy.maximum(known, self.extra[aspect, index, threads])
+            if aspect == DONE:
+                return (known >= times) | (threads == index)
+            return (known >= times) | ((threads == index) & (self.fenced_by[aspect, threads] >= times))
         held = self.foreign.get(other)
-        found = numpy.zeros(len(index), bool) if held is None else held[threads] >= times
+        found = numpy.zeros(len(index), bool) if held is None else held[aspect, threads] >= times
         if self.foreign_of and not found.all():
             for at in numpy.flatnonzero(~found):
                 single = self.foreign_of.get(int(index[at]), {}).get(other)
                 if single is not None:
-                    found[at] = single[threads[at]] >= times[at]
+                    found[at] = single[aspect, threads[at]] >= times[at]
         return found
+
+
+def _covered(times: Any, aspects: Sequence[int]) -> Any:
+    """Times of which all that is done is fenced."""
+    made = times.copy()
+    for aspect in aspects:
+        made[aspect] = numpy.maximum(made[aspect], made[DONE])
+    return made
 
 
 def join(vector: Vector, other: Vector) -> Vector:

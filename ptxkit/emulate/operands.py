@@ -8,7 +8,7 @@ Source: PTX ISA, "Instruction Operands", "Operand Size Exceeding Instruction-Typ
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy
@@ -18,7 +18,7 @@ from ptxkit.emulate.groups import LOCAL_BASE, Group
 from ptxkit.emulate.lanes import written
 from ptxkit.emulate.layout import float_code
 from ptxkit.emulate.scopes import COMPONENTS, Frame, Label, Register, Scope, Symbol
-from ptxkit.emulate.values import unpacked
+from ptxkit.emulate.values import packed, unpacked
 from ptxkit.emulate.widths import is_signed, resized, unsigned, width_of
 from ptxkit.isa import table
 from ptxkit.isa.expressions import Const
@@ -179,6 +179,9 @@ class Operands:
         match found:
             case Register(slots=(place,)):
                 return self._register(place, found, type_)
+            case Register(slots=slots):  # a vector register as what its elements are together
+                reads = [self._place(slot, found.width).read for slot in slots]
+                return Source(lambda group: packed([read(group) for read in reads]), found.width * len(slots))
             case Symbol():
                 return self._symbol(found, 0, found.space, width)
             case Function():
@@ -301,7 +304,7 @@ class Operands:
             return self._together(targets, width_of(self._type(form)))
         return self._written(node, self._type(form))
 
-    def _together(self, targets: list[Target | None], width: int) -> Target:
+    def _together(self, targets: Sequence[Target | None], width: int) -> Target:
         def write(group: Group, values: Any) -> None:
             parts = values if isinstance(values, tuple) else unpacked(values, len(targets))
             for each, value in zip(targets, parts, strict=True):
@@ -323,8 +326,12 @@ class Operands:
             vector = self.scope.lookup(base)
             if isinstance(vector, Register) and component in COMPONENTS:
                 found = Register((vector.slots[COMPONENTS[component]],), vector.type)
-        if not isinstance(found, Register) or len(found.slots) != 1:
+        if not isinstance(found, Register):
             raise UnsupportedError(f"{node.text} is no register that could be written")
+        if len(found.slots) > 1:  # a vector register as what its elements are together
+            return self._together(
+                [register_target(slot, found.width, found.type) for slot in found.slots], width_of(type_)
+            )
         return register_target(found.slots[0], found.width, type_)
 
 

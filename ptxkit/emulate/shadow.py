@@ -31,7 +31,7 @@ class Shadow:
     def units(self, places: Any, size: int) -> tuple[Any, Any]:
         """The units of `size` bytes at each place, and which of the accesses each belongs to."""
         if self.unit == _COARSE and size < _COARSE:
-            self._refine()
+            self.refine()
         count = size // self.unit
         first = places if self.unit == _FINE else places >> 2
         rows = numpy.arange(len(places))
@@ -39,7 +39,8 @@ class Shadow:
             return first, rows
         return (first[:, None] + numpy.arange(count)).ravel(), numpy.repeat(rows, count)
 
-    def _refine(self) -> None:
+    def refine(self) -> None:
+        """Have an entry for each byte from here on."""
         self.unit = _FINE
         self.entries = [_spread(each, self._size) for each in self.entries]
         self.sites = [_spread(each, self._size) for each in self.sites]

@@ -1,0 +1,227 @@
+"""Accesses held against those before them: two threads use the same bytes, one of them writes, nothing orders the two.
+
+What is strong on both sides is no race: it is what threads speak to each other by. A write that puts what another has
+put there makes no difference, and is none either. What was written through the generic proxy and is read through the
+async proxy must be fenced towards that, too.
+
+Source: PTX ISA, "Memory Consistency Model": "Conflict and Data-Races", "Causality Order", "Morally Strong Operations",
+"Async Proxy".
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy
+
+from ptxkit.emulate.faults import Finding, Witness
+from ptxkit.emulate.knowledge import FENCED_GLOBAL, FENCED_SHARED, Knowledge
+from ptxkit.emulate.order import Order
+from ptxkit.emulate.shadow import WRITE, Shadow
+
+if TYPE_CHECKING:
+    from ptxkit.emulate.cta import Cta
+    from ptxkit.emulate.memory import Pool
+    from ptxkit.emulate.program import Code
+
+ASPECTS = {"shared": FENCED_SHARED, "global": FENCED_GLOBAL}
+_KINDS = ("write", "read", "read")
+
+Site: TypeAlias = "tuple[Code, int, Cta, bool, str]"
+"""Where an access is made, whether it is strong, and through which proxy."""
+
+
+class Races(Order):
+    """Keeps who used each unit of memory last, and judges accesses by what their threads know."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._known: dict[Cta, Knowledge] = {}
+        self._owners: list[Knowledge] = []
+        self._bases: list[int] = []
+        self._sites: dict[Site, int] = {}
+        self._places: list[Site] = []
+
+    def _shadow(self, pool: Pool) -> Shadow:
+        if pool.shadow is None:
+            pool.shadow = Shadow(pool)
+        found: Shadow = pool.shadow
+        return found
+
+    def _site(self, key: Site) -> int:
+        found = self._sites.get(key)
+        if found is None:
+            found = self._sites[key] = len(self._places)
+            self._places.append(key)
+        return found
+
+    def knowledge(self, cta: Cta) -> Knowledge:
+        """What the threads of a CTA know."""
+        found = self._known.get(cta)
+        if found is None:
+            base = 1 if not self._owners else self._bases[-1] + self._owners[-1].threads
+            found = self._known[cta] = Knowledge(cta, base)
+            self._owners.append(found)
+            self._bases.append(base)
+        return found
+
+    def _check(self, event: Event, kind: int, known: Knowledge) -> None:
+        """Whether the last accesses of a kind are known to those who access now."""
+        agents, times = self._shadow(event.pool).last(kind, event.units)
+        index = event.index[event.rows]
+        own = agents - known.base
+        inside = (own >= 0) & (own < known.threads)
+        if inside.all():
+            wrong = ~known.knows(index, known, own, times)
+        else:
+            wrong = agents != 0
+            if wrong.any():
+                wrong[inside] = ~known.knows(index[inside], known, own[inside], times[inside])
+                self._check_foreign(known, index, agents, times, wrong & ~inside, wrong)
+        if wrong.any():
+            self._judge(event, kind, wrong, agents)
+
+    def _check_foreign(self, known: Knowledge, index: Any, agents: Any, times: Any, outside: Any, wrong: Any) -> None:
+        at = numpy.flatnonzero(outside)
+        owners = numpy.searchsorted(self._bases, agents[at], side="right") - 1
+        for number in numpy.unique(owners):
+            other = self._owners[number]
+            chosen = at[owners == number]
+            wrong[chosen] = ~known.knows(index[chosen], other, agents[chosen] - other.base, times[chosen])
+
+    def _judge(self, event: Event, kind: int, wrong: Any, agents: Any) -> None:
+        """Report the first access that nothing orders, unless it is none that matters."""
+        sites = self._shadow(event.pool).sites[kind][event.units]
+        for at in numpy.flatnonzero(wrong):
+            code, pc, cta, was_strong, _ = self._places[int(sites[at])]
+            if was_strong and event.strong:
+                continue
+            row = int(event.rows[at])
+            if kind == WRITE and event.kind == "write" and event.is_silent(row):
+                continue
+            owner = self.knowledge(cta)
+            self._report(event, row, kind, (code, pc, cta), int(agents[at]) - owner.base)
+            return
+
+    def _check_together(self, event: Event, lost: Any) -> None:
+        """Two threads write the same bytes in one instruction: no matter, where they write the same."""
+        for at in numpy.flatnonzero(lost):
+            row = int(event.rows[at])
+            winner, _ = self._shadow(event.pool).last(WRITE, event.units[at : at + 1])
+            thread = int(winner[0]) - self.knowledge(event.place[2]).base
+            others = numpy.flatnonzero(event.index == thread)
+            if len(others) and not event.is_same(row, int(others[0])):
+                self._report(event, row, WRITE, event.place, thread)
+                return
+
+    def _report(self, event: Event, row: int, kind: int, place: tuple[Code, int, Cta], other: int) -> None:
+        verb, rest = ("reads", "writes") if event.kind == "read" else ("writes", _KINDS[kind] + "s")
+        too = ", too" if kind == WRITE and event.kind != "read" else ""
+        missing = "a barrier, or a release by one thread and an acquire by the other, between the two"
+        self._found(
+            "PTX621", event, row, kind, place, other, (verb, rest, f"{too}{{}}: nothing orders the two", missing)
+        )
+
+    def _found(
+        self,
+        rule: str,
+        event: Event,
+        row: int,
+        kind: int,
+        place: tuple[Code, int, Cta],
+        other: int,
+        words: tuple[str, str, str, str],
+    ) -> None:
+        machine = self.machine
+        assert machine is not None
+        thread, start = int(event.index[row]), int(event.places[row])
+        here = self._witness(event, event.kind, event.place, thread, start)
+        there = self._witness(event, _KINDS[kind], place, other, start)
+        verb, does, rest, missing = words
+        where = f" at line {there.line}" if there.line else ""
+        where += f" of CTA {there.cta}" if there.cta != here.cta else ""
+        message = f"{verb} {event.size} bytes of {event.pool.name} memory that thread {there.thread} {does}"
+        offset = event.place[0].offsets[event.place[1]]
+        machine.report.add(
+            Finding(rule, message + rest.format(where), here.line, offset, (here, there), missing),
+            place[0].offsets[place[1]],
+        )
+
+    def _witness(self, event: Event, kind: str, place: tuple[Code, int, Cta], thread: int, start: int) -> Witness:
+        assert self.machine is not None
+        code, pc, cta = place
+        action = f"{kind}: {code.instructions[pc].opcode}"
+        line = self.machine.line_of(code.offsets[pc])
+        old = event.pool.data[start : start + event.size].tobytes().hex()
+        return Witness(
+            action, line, self.machine.thread_of(thread), cta.ctaid, event.pool.name, start, event.size, old=old
+        )
+
+    def _check_proxy(self, event: Event, known: Knowledge) -> None:
+        """Whether what an operation reads through the async proxy, and others wrote, is fenced towards that."""
+        aspect = ASPECTS.get(event.pool.name)
+        shadow = self._shadow(event.pool)
+        agents, times = shadow.last(WRITE, event.units)
+        written = numpy.flatnonzero(agents)
+        if aspect is None or not len(written):
+            return
+        sites = shadow.sites[WRITE][event.units]
+        owners = numpy.searchsorted(self._bases, agents[written], side="right") - 1
+        for number in numpy.unique(owners):
+            other = self._owners[number]
+            at = written[owners == number]
+            index, threads = event.index[event.rows[at]], agents[at] - other.base
+            fenced = known.knows(index, other, threads, times[at], aspect)
+            for missing in at[~fenced & known.knows(index, other, threads, times[at])]:
+                code, pc, cta, _, proxy = self._places[int(sites[missing])]
+                if proxy == "generic":
+                    words = (
+                        "reads through the async proxy",
+                        "writes through the generic one",
+                        "{}: no fence is between",
+                        "`fence.proxy.async` behind the write and before the hand-over, or before the operation",
+                    )
+                    thread = int(agents[missing]) - other.base
+                    self._found("PTX401", event, int(event.rows[missing]), WRITE, (code, pc, cta), thread, words)
+                    return
+
+
+class Event:
+    """One access: place: the code, the step and the CTA; index: the threads; rows: the thread's position by unit."""
+
+    __slots__ = ("index", "kind", "place", "places", "pool", "rows", "size", "strong", "units", "value")
+
+    def __init__(  # noqa: PLR0913, PLR0917 (all that an access is)
+        self,
+        place: tuple[Code, int, Cta],
+        index: Any,
+        kind: str,
+        pool: Pool,
+        units: Any,
+        rows: Any,
+        strong: bool,
+        places: Any,
+        size: int,
+        value: Any,
+    ) -> None:
+        self.place, self.index, self.kind, self.pool = place, index, kind, pool
+        self.units, self.rows, self.strong = units, rows, strong
+        self.places, self.size, self.value = places, size, value
+
+    def _octets(self, row: int) -> bytes | None:
+        """What a thread writes; None where that is not known."""
+        if self.value is None:
+            return None
+        parts = self.value if isinstance(self.value, tuple) else (self.value,)
+        if any(part is None for part in parts):
+            return None
+        return b"".join(numpy.ascontiguousarray(part[row]).tobytes() for part in parts)
+
+    def is_silent(self, row: int) -> bool:
+        """Whether a thread writes what is there already."""
+        start = int(self.places[row])
+        return self._octets(row) == self.pool.data[start : start + self.size].tobytes()
+
+    def is_same(self, row: int, other: int) -> bool:
+        """Whether two threads write the same to the same place."""
+        return int(self.places[row]) == int(self.places[other]) and self._octets(row) == self._octets(other)
