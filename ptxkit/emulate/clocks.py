@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from ptxkit.emulate.flying_bytes import touched
+from ptxkit.emulate.flying_bytes import coming, touched
 from ptxkit.emulate.knowledge import DONE, FENCED_GLOBAL, FENCED_SHARED, Knowledge, Vector, join
 from ptxkit.emulate.races import ASPECTS, Event, Races
 from ptxkit.emulate.shadow import FIRST_READ, LAST_READ, WRITE
@@ -243,7 +243,7 @@ class Clocks(Races):
             return
         known = self.knowledge(operation.cta)
         done = operation.known[known][DONE]
-        site = self._site((operation.code, operation.pc, operation.cta, False, operation.proxy))
+        site = self._site((operation.code, operation.pc, operation.cta, operation.is_combining, operation.proxy))
         for event in self._events(operation, side, kind, rows):
             threads = event.index[event.rows]
             shadow = self._shadow(event.pool)
@@ -263,7 +263,8 @@ class Clocks(Races):
             if len(units):
                 places, size = units * shadow.unit, shadow.unit
                 everyone = numpy.arange(len(units))
-                yield Event(place, threads, kind, pool, units, everyone, strong, places, size, None)
+                value = coming(transfer, rows, shadow) if kind == "write" else None
+                yield Event(place, threads, kind, pool, units, everyone, strong, places, size, value)
 
 
 class _PhaseClock:

@@ -28,3 +28,16 @@ def touched(transfer: Transfer, side: str, rows: Any, threads: Any, shadow: Shad
         return numbers, issuers
     units = (numbers[:, None] * count + numpy.arange(count)).ravel()
     return units, numpy.repeat(issuers, count)
+
+
+def coming(transfer: Transfer, rows: Any, shadow: Shadow) -> Any:
+    """What rows of a copy would write now, by units as `touched` has them; None where that is not plain."""
+    if transfer.combine is not None or transfer.source is None or transfer.unit < shadow.unit:
+        return None
+    there = transfer.targets[rows] != NOWHERE
+    numbers = transfer.sources[rows][there]
+    if (numbers == NOWHERE).any():
+        return None
+    count = transfer.unit // shadow.unit
+    units = numbers if count == 1 else (numbers[:, None] * count + numpy.arange(count)).ravel()
+    return transfer.source.view(shadow.unit)[units]
