@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 _WARP = 32
 #: Bytes of an element that threads tell one another.
 _TOLD = (1, 2, 4, 8)
+#: What stands behind `.ptr` of a parameter that points to global memory.
+_TO_GLOBAL = ("global",)
 #: Steps of one block, at most: a walk's budget is looked at between blocks.
 MAX_BLOCK = 200
 
@@ -72,7 +74,10 @@ class Code:
     def __init__(self, program: Program, callee: Callable[[str], Code | None], *, whole: bool = False) -> None:
         self.program = program
         self.callee = callee
-        self.parameters = frozenset(d.name for given in program.function.parameters for d in given.declarators)
+        given = [(each, d.name) for each in program.function.parameters for d in each.declarators]
+        self.parameters = frozenset(name for _, name in given)
+        #: Those that are declared to point to global memory: such an address is the same in either form.
+        self.to_global = frozenset(name for each, name in given if each.pointer == _TO_GLOBAL)
         self._whole = whole
         self._blocks: dict[int, Block] = {}
 

@@ -98,7 +98,8 @@ def own_place(walker: Walker, place: Held) -> tuple[str, Held]:
 def _parameter(walker: Walker, name: str, offset: int, width: int) -> Value:
     """A kernel parameter: a symbol for a pointer, the scenario's sample for an integer."""
     if (name, offset) in walker.pointers:
-        return walker.terms.of(("parameter", name, offset), pointer=True)
+        found = walker.terms.of(("parameter", name, offset), pointer=True)
+        return found.within("global") if name in walker.code.to_global else found
     walker.scenario.sampled = True
     return walker.scenario.sample & mask(width)
 

@@ -10,7 +10,7 @@ from ptxkit.analysis.kernel import Kernel, World
 from ptxkit.analysis.places import Place
 from ptxkit.analysis.program import Step
 from ptxkit.analysis.rehearsal import Rehearsal, Stuck
-from ptxkit.analysis.scenario import FEW
+from ptxkit.analysis.scenario import FEW, SAMPLES
 from ptxkit.isa.effects import Barrier, MbarrierInit
 from ptxkit.rules.finding import Doubt, Finding, Observation
 
@@ -26,7 +26,8 @@ def told(
     Where the kernel leaves its block's size open, every size that is tried must show it. A smaller block in which
     threads wait for ever shows nothing: it is not one that the kernel is meant for. Where all goes well in a block of
     some other size, this one may not be; where all does in none, the largest is. Few rounds in which all goes well
-    show nothing, either.
+    show nothing, either. Where the block's size is said, a size of whole tiles that shows it is enough; of one that
+    leaves a remainder nobody knows whether the kernel is meant for it.
     """
     world = kernel.worlds[number]
     if broken and leaves_clusters_open(kernel.program):
@@ -40,7 +41,10 @@ def told(
     exact, threads = proof(world)
     limit = kernel.worlds[0].scenario.launch
     if broken and limit.is_limit and world.scenario.launch == limit:
-        exact = threads == 1 and all(_fails(w) or _is_open(w) for w in kernel.worlds if w.scenario.launch == limit)
+        usual = limit.is_exact and world.scenario.sample == SAMPLES[0]
+        exact = threads == 1 and (
+            usual or all(_fails(w) or _is_open(w) for w in kernel.worlds if w.scenario.launch == limit)
+        )
     is_smaller = limit.is_limit and world.scenario.launch != limit
     silent = world.scenario.sample == FEW or (is_smaller and _fails(world))
     for step in steps:
