@@ -26,6 +26,7 @@ from ptxkit.testing.faults.changes import (
     replaced,
     with_number,
 )
+from ptxkit.testing.faults.deletions import waits_for_nothing
 from ptxkit.testing.faults.family import Operator, Search
 from ptxkit.testing.faults.reading import Reading, operand
 from ptxkit.testing.faults.spelling import respelled, shortened
@@ -46,7 +47,8 @@ def _wait_for_less(reading: Reading) -> Iterator[Change | None]:
     for step, wait in reading.having(WaitGroup):
         role = _role(wait.pending)
         if role is not None:
-            yield with_number(reading, step, role, 1, _WAITS.get(wait.group))
+            idle = wait.group in ("bulk", "cp.async") and waits_for_nothing(reading, step, wait)
+            yield with_number(reading, step, role, 1, () if idle else _WAITS.get(wait.group))
 
 
 def _wait_for_reads(reading: Reading) -> Iterator[Change | None]:

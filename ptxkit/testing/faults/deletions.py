@@ -11,6 +11,7 @@ from ptxkit.isa.effects import (
     Access,
     Barrier,
     CommitGroup,
+    Control,
     Effect,
     Grid,
     MbarrierArrive,
@@ -118,7 +119,36 @@ def _reason(effect: Effect) -> str | None:
 def _barrier(reading: Reading, step: Step, barrier: Barrier) -> tuple[str, ...] | None:
     if barrier.level != "cta" or barrier.action != "sync":
         return None
-    return handed_over(reading, step)
+    return () if is_spare(reading, step) else handed_over(reading, step)
+
+
+def is_spare(reading: Reading, step: Step) -> bool:
+    """Whether another barrier of all threads in the same block does what this one does, or nothing is left to do.
+
+    What stands between the two only computes, waits or fences before the later one; behind the earlier one, whoever
+    issues the asynchronous operation has executed the fence itself. Announcing bytes with the arrival that its phase
+    needs may as well come behind the copy.
+    """
+    if not reading.is_of_all(step):
+        return False
+    ordering = (ProxyFence, MemoryFence, WaitGroup, CommitGroup)
+    for later in reading.after(step):
+        if reading.is_of_all(later):
+            return True
+        if not reading.does_only(later, ordering):
+            break
+    for earlier in reading.before(step):
+        if reading.is_of_all(earlier):
+            return True
+        arrives = reading.effects(earlier, MbarrierArrive)
+        announces = bool(arrives) and all(each.expect is not None and not each.asynchronous for each in arrives)
+        fences = [each for each in reading.effects(earlier, ProxyFence) if each.proxy == "async"]
+        fenced = bool(fences) and earlier.instruction.guard is None and reading.does_only(earlier, (ProxyFence,))
+        if not (reading.is_still(earlier) or announces or fenced):
+            break
+    return reading.reached_by_all(step) and not reading.may_come_after(
+        step, lambda each: not reading.does_only(each, ())
+    )
 
 
 def _named_arrive(_: Reading, __: Step, barrier: Barrier) -> tuple[str, ...] | None:
@@ -154,7 +184,21 @@ def _commit(_: Reading, __: Step, commit: CommitGroup) -> tuple[str, ...] | None
     return {"cp.async": ("CA3",), "bulk": ("BK7",), "wgmma": ("WG4",)}[commit.group]
 
 
-def _group_wait(_: Reading, __: Step, wait: WaitGroup) -> tuple[str, ...] | None:
+def waits_for_nothing(reading: Reading, step: Step, wait: WaitGroup) -> bool:
+    """Whether no path leads to a wait from an operation that completes in such a group."""
+    return not reading.may_come_before(
+        step,
+        lambda each: (
+            bool(reading.effects(each, Control) and reading.effects(each, Control)[0].kind == "call")
+            or each.match is None
+            or reading.accesses(each, lambda access: access.completion == wait.group)
+        ),
+    )
+
+
+def _group_wait(reading: Reading, step: Step, wait: WaitGroup) -> tuple[str, ...] | None:
+    if wait.group in ("bulk", "cp.async") and waits_for_nothing(reading, step, wait):
+        return ()
     if wait.group == "bulk":
         return ("BK12",) if wait.read_only else ("BK9", "BK12")
     return {"cp.async": ("CA1",), "wgmma": ("WG3",), "tcgen05.ld": ("TC13",), "tcgen05.st": ("TC14",)}[wait.group]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Set
 
 from ptxkit.analysis.program import Step
 from ptxkit.isa.effects import (
@@ -13,10 +13,11 @@ from ptxkit.isa.effects import (
     ProxyFence,
     WaitGroup,
 )
+from ptxkit.syntax.tree import Operand
 from ptxkit.testing.faults.changes import Change, moved_after, moved_before
-from ptxkit.testing.faults.deletions import handed_over
+from ptxkit.testing.faults.deletions import handed_over, is_spare, waits_for_nothing
 from ptxkit.testing.faults.family import Operator
-from ptxkit.testing.faults.reading import Reading, read_names, written
+from ptxkit.testing.faults.reading import Reading, names_in, operand, read_names, written
 
 Test = Callable[[Step], bool]
 
@@ -86,12 +87,30 @@ def _acquire_too_late(reading: Reading) -> Iterator[Change]:
     for step, fence in reading.having(ProxyFence):
         if (fence.proxy, fence.direction) != ("tensormap", "acquire"):
             continue
+        names = {step.scope.register(name) for name in names_in(operand(step, fence.address))}
         used = _first(
             reading.steps[step.index + 1 :],
-            lambda each: reading.accesses(each, lambda access: access.proxy == "tensormap" and bool(access.completion)),
+            lambda each, names=names: reading.accesses(  # type: ignore[misc]
+                each,
+                lambda access: (
+                    access.proxy == "tensormap"
+                    and bool(access.completion)
+                    and (not names or _comes_of(reading, each, operand(each, access.address), names))
+                ),
+            ),
         )
         if used is not None:
             yield moved_after(reading, step, used)
+
+
+def _comes_of(reading: Reading, step: Step, given: Operand | None, registers: Set[str]) -> bool:
+    """Whether an operand is one of these registers, or computed from one."""
+    named = names_in(given)
+    if any(step.scope.register(name) in registers for name in named):
+        return True
+    return any(
+        each.scope.register(name) in registers for each in reading.origins(step, named) for name in read_names(each)
+    )
 
 
 # ---------------------------------------------------------------------------------------- barriers
@@ -104,7 +123,9 @@ def _barrier_too_early(reading: Reading) -> Iterator[Change | None]:
             continue
         last = _first(reading.before(step), lambda each: _ends(reading, each))
         if last is not None and not reading.barriers(last):
-            yield _lifted(reading, step, last, handed_over(reading, step))
+            waits = reading.effects(last, WaitGroup)
+            spare = is_spare(reading, step) or (bool(waits) and waits_for_nothing(reading, last, waits[0]))
+            yield _lifted(reading, step, last, () if spare else handed_over(reading, step))
 
 
 def _ends(reading: Reading, step: Step) -> bool:
@@ -118,7 +139,8 @@ def _wait_too_late(reading: Reading) -> Iterator[Change]:
     for step, wait in reading.having(WaitGroup):
         barrier = _first(reading.after(step), lambda each: _is_barrier(reading, each))
         if barrier is not None and wait.group in ("cp.async", "bulk"):
-            yield moved_after(reading, step, barrier, ("CA2",) if wait.group == "cp.async" else ("BK9", "BK12"))
+            broken = ("CA2",) if wait.group == "cp.async" else ("BK9", "BK12")
+            yield moved_after(reading, step, barrier, () if waits_for_nothing(reading, step, wait) else broken)
 
 
 def _is_barrier(reading: Reading, step: Step) -> bool:

@@ -21,7 +21,7 @@ from ptxkit.isa.effects import (
     MbarrierWait,
     Value,
 )
-from ptxkit.isa.expressions import Call, Expression
+from ptxkit.isa.expressions import Call, Const, Expression, Role
 from ptxkit.source import Span
 from ptxkit.syntax import parse, statement_spans
 from ptxkit.syntax.tree import (
@@ -97,6 +97,18 @@ class Reading:
         """Whether an instruction only computes, branches or does nothing that an effect tells of."""
         effects = step.match.effects if step.match else ()
         return all(isinstance(each, Value) or _is_branch(each) for each in effects)
+
+    def does_only(self, step: Step, kinds: tuple[type, ...]) -> bool:
+        """Whether an instruction only computes, changes control or has effects of these kinds."""
+        effects = step.match.effects if step.match else ()
+        return step.match is not None and all(isinstance(each, (Value, Control, *kinds)) for each in effects)
+
+    def is_of_all(self, step: Step) -> bool:
+        """Whether an instruction is a barrier of all threads of the CTA, as it stands."""
+        return step.instruction.guard is None and any(
+            (each.level, each.action) == ("cta", "sync") and each.threads is None and _is_first(each, step)
+            for each in self.barriers(step)
+        )
 
     @cached_property
     def uses_cluster(self) -> bool:
@@ -251,6 +263,37 @@ class Reading:
                 return
             yield self.steps[index]
 
+    def may_come_before(self, step: Step, test: Callable[[Step], bool]) -> bool:
+        """Whether some path leads through an instruction that the test holds for to a step."""
+        return self._leads(step, self._predecessors, test)
+
+    def may_come_after(self, step: Step, test: Callable[[Step], bool]) -> bool:
+        """Whether some path leads from a step to an instruction that the test holds for."""
+        return self._leads(step, self.successors, test)
+
+    def _leads(self, step: Step, following: Callable[[int], list[int]], test: Callable[[Step], bool]) -> bool:
+        seen: set[int] = set()
+        todo = list(following(step.index))
+        while todo:
+            index = todo.pop()
+            if index not in seen:
+                seen.add(index)
+                if test(self.steps[index]):
+                    return True
+                todo += following(index)
+        return False
+
+    def _predecessors(self, index: int) -> list[int]:
+        return self._preceding.get(index, [])
+
+    @cached_property
+    def _preceding(self) -> dict[int, list[int]]:
+        found: dict[int, list[int]] = {}
+        for step in self.steps:
+            for index in self.successors(step.index):
+                found.setdefault(index, []).append(step.index)
+        return found
+
     def reached_by_all(self, step: Step) -> bool:
         """Whether every thread that comes to the function's end has passed this instruction."""
         if step.instruction.guard is not None:
@@ -337,6 +380,14 @@ def _widths(body: Body) -> Iterator[tuple[str, int]]:
             bits = "".join(letter for letter in statement.type if letter.isdigit())
             for each in statement.declarators:
                 yield each.name + ("<>" if each.count is not None else ""), int(bits or 1)
+
+
+def _is_first(barrier: Barrier, step: Step) -> bool:
+    """Whether it is barrier 0: roles of warps meet at others, each from code of its own."""
+    if isinstance(barrier.number, Role):
+        number = operand(step, barrier.number.name)
+        return isinstance(number, Integer) and number.value == 0
+    return barrier.number is None or (isinstance(barrier.number, Const) and barrier.number.value == 0)
 
 
 def _is_branch(effect: object) -> bool:
