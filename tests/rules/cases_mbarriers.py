@@ -276,7 +276,8 @@ ENDED = (
         "waits in the next life of an object come behind its next initialisation",
         f"""{ALL_ARRIVE} {LOOP} bar.sync 0; @%p1 mbarrier.inval.shared::cta.b64 [%r5];
 @%p1 mbarrier.init.shared::cta.b64 [%r5], 128; bar.sync 0; mbarrier.arrive.shared::cta.b64 %rd7, [%r5];
-{LOOP.replace("wait:", "again:").replace("bra wait", "bra again")} bar.sync 0; @%p1 mbarrier.inval.shared::cta.b64 [%r5];""",
+{LOOP.replace("wait:", "again:").replace("bra wait", "bra again")} bar.sync 0;
+@%p1 mbarrier.inval.shared::cta.b64 [%r5];""",
     ),
     Case(
         "an object that was ended already has no life to end",

@@ -103,6 +103,22 @@ EXCESS = (
 wait: {WAIT} 0; @!%p3 bra wait;""",
     ),
     Case(
+        "a parity that does not turn is wrong from the second round on, which small sizes do not come to",
+        f"""{init(128)} mov.u32 %r10, 0;
+more: setp.ge.u32 %p5, %r10, %r6; @%p5 bra end; add.u32 %r10, %r10, 32;
+{ARRIVE} //! PTX505 init
+wait: {WAIT} 0; @!%p3 bra wait; bra.uni more;
+end:""",
+    ),
+    Case(
+        "a parity that turns is right in all rounds",
+        f"""{init(128)} mov.u32 %r10, 0; mov.u32 %r11, 0;
+more: setp.ge.u32 %p5, %r10, %r6; @%p5 bra end; add.u32 %r10, %r10, 32;
+{ARRIVE}
+wait: {WAIT} %r11; @!%p3 bra wait; xor.b32 %r11, %r11, 1; bra.uni more;
+end:""",
+    ),
+    Case(
         "a producer that does not wait for its slot laps the consumers",
         f"""@%p1 mbarrier.init.shared::cta.b64 [%r5], 1; //= init
 @%p1 mbarrier.init.shared::cta.b64 [%r5+8], 96; bar.sync 0; //= slots

@@ -132,6 +132,36 @@ def test_bytes_of_boxes_are_halved_only_where_nothing_else_tells_of_them() -> No
     assert made("expect-half", text.replace(expect, f"{expect} {expect}")) == []
 
 
+def test_a_barrier_beside_another_is_not_missed() -> None:
+    last = "fence.proxy.async.shared::cta;\n\tbar.sync 0;"
+    assert last in KERNEL
+    twice = KERNEL.replace(last, f"bar.sync 0; {last}")
+    assert [each.line for each in made("harmless: delete-barrier", twice)] == [26, 27]
+    assert [each.rules for each in made("delete-barrier", twice)] == [("MB3",)]
+    idle = KERNEL.replace("\tret;", "\tbar.sync 0;\n\tret;")
+    assert len(made("harmless: delete-barrier", idle)) == 1
+
+
+def test_a_wait_that_no_copy_comes_before_is_not_missed() -> None:
+    for family in ("delete-group-wait", "wait-for-less"):
+        early = KERNEL.replace("wait:", "cp.async.bulk.wait_group 0; bar.sync 0; wait:", 1)
+        assert len(made(f"harmless: {family}", early)) == 1
+        assert len(made(family, early)) == len(made(family)) == 1
+
+
+def test_an_acquire_is_moved_behind_the_copy_by_its_own_map() -> None:
+    fence = "fence.proxy.tensormap::generic.acquire.gpu [{}], 128;"
+    copy = "cp.async.bulk.tensor.1d.shared::cta.global.mbarrier::complete_tx::bytes [tile], [{}, {{%t}}], [bar];"
+    lines = [fence.format("%one"), fence.format("%two"), copy.format("%one"), copy.format("%same")]
+    text = KERNEL.replace(
+        "wait:", ".reg .b64 %one, %two, %same; mov.u64 %same, %two;" + "\n".join(lines) + "\nwait:", 1
+    )
+    assert [each.change.split(" moved after ")[1] for each in made("acquire-too-late", text)] == [
+        f"`{lines[2]}`",
+        f"`{lines[3]}`",
+    ]
+
+
 def test_the_same_seed_chooses_the_same() -> None:
     found = [mutant for kernel in CLEAN[:6] for mutant in mutants(kernel)]
     assert chosen(found, 3, 0.5, 7) == chosen(found, 3, 0.5, 7)
