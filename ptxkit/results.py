@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from enum import IntEnum, StrEnum
+from typing import TYPE_CHECKING
 
 from ptxkit.diagnostics import Diagnostic, Severity, Undecided, Verdict
 from ptxkit.records import dataclass
+
+if TYPE_CHECKING:
+    from ptxkit.traces import Trace
 
 NOT_CHECKED = "PTX100"
 """The code of the one diagnostic that says why a file could not be read or analysed."""
@@ -52,13 +56,17 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class FileResult:
-    """One input's outcome. `path` is as the user named it, or `<stdin>`. runs: of a verification, by kernel."""
+    """One input's outcome. `path` is as the user named it, or `<stdin>`. runs: of a verification, by kernel.
+
+    traces: pictures of what these runs found, where they were asked for.
+    """
 
     path: str
     status: Status
     diagnostics: tuple[Diagnostic, ...] = ()
     undecided: tuple[Undecided, ...] = ()
     runs: tuple[Run, ...] = ()
+    traces: tuple[Trace, ...] = ()
 
     @classmethod
     def of(cls, path: str, verdict: Verdict) -> FileResult:

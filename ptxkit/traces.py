@@ -77,7 +77,8 @@ class Column:
 class Step:
     """One moment. number: of accesses and synchronisations heard in the run so far, from 1; columns: who takes part.
 
-    left_out: how many steps between the one before and this one are not shown.
+    touching: those of them that use the bytes of the finding. left_out: how many steps between the one before and this
+    one are not shown.
     """
 
     number: int
@@ -86,6 +87,7 @@ class Step:
     instruction: str
     text: str
     columns: tuple[int, ...]
+    touching: tuple[int, ...] = ()
     part: Part = Part.NONE
     left_out: int = 0
 

@@ -230,7 +230,7 @@ class Recorder(Clocks):
     def completed(self, operation: Operation, rows: Any) -> None:
         """Rows of an operation are complete, and somebody will know."""
         threads = numpy.unique(operation.threads[rows])
-        told = ", ".join(f"tells {barrier.name}" for barrier, _ in operation.signals)
+        told = ", ".join(["is complete", *(f"tells {barrier.name}" for barrier, _ in operation.signals)])
         event = self._event(StepKind.COMPLETE, operation.cta, threads, (operation.code, operation.pc), told)
         event.operation = operation
         self._keep(self._ordering, event)

@@ -20,7 +20,7 @@ class Request:
     """entries: the kernels to run, none for all. schedules: runs of each. seed: of all that chance decides.
 
     grid, block, cluster, shared (bytes), arguments (by parameter name, or `#0` for the first): None, or absent, where
-    they are to be chosen. seconds: for each kernel.
+    they are to be chosen. seconds: for each kernel. trace: whether findings of the machine are to be seen as pictures.
     """
 
     entries: tuple[str, ...] = ()
@@ -33,3 +33,4 @@ class Request:
     cluster: Shape | None = None
     shared: int | None = None
     arguments: Mapping[str, Given] = field(default_factory=dict)
+    trace: bool = False

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from ptxkit.analysis.pointers import pointer_parameters
 from ptxkit.analysis.program import flatten
 from ptxkit.diagnostics import Diagnostic, Undecided, Verdict
 from ptxkit.emulate import Budget, Finding, LaunchError, Outcome, run
+from ptxkit.emulate.launching import three
 from ptxkit.emulate.program import Program
 from ptxkit.linter import broken, lint
 from ptxkit.records import dataclass, field, replace
@@ -19,6 +21,10 @@ from ptxkit.syntax.tree import Function, Module
 from ptxkit.verifier.choice import Plan, Trial, chooses_values, plan_of, trials
 from ptxkit.verifier.request import Request
 from ptxkit.verifier.wording import STOPPED, diagnostic, launch_text
+
+if TYPE_CHECKING:
+    from ptxkit.emulate.recording import Recorder
+    from ptxkit.traces import Trace
 
 UNREACHED = "PTX300"
 _OUTSIDE = ("PTX205", "PTX207")
@@ -43,7 +49,8 @@ def verify_source(source: SourceFile, request: Request, progress: Callable[[], N
     found = _merged(verdict.diagnostics, [each for run_ in runs for each in run_.diagnostics])
     questions = (*verdict.undecided, *(each for run_ in runs for each in run_.undecided))
     result = FileResult.of(source.path, Verdict(found, questions))
-    return replace(result, runs=tuple(run_.told for run_ in runs if run_.told is not None))
+    told = tuple(run_.told for run_ in runs if run_.told is not None)
+    return replace(result, runs=told, traces=tuple(each for run_ in runs for each in run_.traces))
 
 
 def _entries(module: Module, request: Request) -> list[Function]:
@@ -62,6 +69,7 @@ class _Verified:
     diagnostics: list[Diagnostic] = field(default_factory=list)
     undecided: list[Undecided] = field(default_factory=list)
     told: Run | None = None
+    traces: list[Trace] = field(default_factory=list)
 
 
 def _verified(
@@ -73,7 +81,8 @@ def _verified(
     plan = plan_of(entry, program, request)
     pointers = pointer_parameters(flatten(module, entry))
     chosen = chooses_values(program, pointers, request)
-    session = _Session(module, source, entry.name, plan, sure=plan.is_given and not chosen)
+    sure = plan.is_given and not chosen
+    session = _Session(module, source, entry.name, plan, sure=sure, traces=request.trace)
     deadline = time.monotonic() + request.seconds
     for trial in trials(program, pointers, request):
         left = deadline - time.monotonic()
@@ -88,8 +97,12 @@ def _verified(
 class _Session:
     """The runs of one kernel."""
 
-    def __init__(self, module: Module, source: SourceFile, kernel: str, plan: Plan, *, sure: bool) -> None:
+    def __init__(
+        self, module: Module, source: SourceFile, kernel: str, plan: Plan, *, sure: bool, traces: bool
+    ) -> None:
         self._module, self._source, self._kernel, self._plan, self._sure = module, source, kernel, plan, sure
+        self._wants_traces = traces
+        self._traces: list[Trace] = []
         self._found: dict[tuple[str, int], Diagnostic] = {}
         self._questions: dict[str, Undecided] = {}
         self._unfit: list[str] = []
@@ -98,8 +111,17 @@ class _Session:
 
     def run(self, trial: Trial, seconds: float) -> None:
         """One run, and what it showed."""
+        outcome = self._outcome(trial, seconds)
+        self._runs += 1
+        self._steps += outcome.steps
+        self._told.update(dict.fromkeys(trial.told))
+        new = self._hear(outcome, trial)
+        if new and self._wants_traces:
+            self._trace(new, trial, seconds)
+
+    def _outcome(self, trial: Trial, seconds: float, order: Recorder | None = None) -> Outcome:
         plan = self._plan
-        outcome = run(
+        return run(
             self._module,
             self._kernel,
             grid=plan.grid,
@@ -110,13 +132,26 @@ class _Session:
             policy=trial.policy,
             seed=trial.seed,
             budget=Budget(seconds=seconds),
+            order=order,
         )
-        self._runs += 1
-        self._steps += outcome.steps
-        self._told.update(dict.fromkeys(trial.told))
-        self._hear(outcome, trial)
 
-    def _hear(self, outcome: Outcome, trial: Trial) -> None:
+    def _trace(self, findings: Sequence[Finding], trial: Trial, seconds: float) -> None:
+        """Run once more, by the same chance, and keep what led to findings."""
+        from ptxkit.emulate.recording import Recorder
+        from ptxkit.verifier.picture import trace_of
+
+        recorder = Recorder([(each.code, each.offset) for each in findings])
+        self._outcome(trial, seconds, recorder)
+        recorder.look()
+        kept = {(each.finding.code, each.finding.offset): each for each in recorder.recordings}
+        block = three(self._plan.block, "block")
+        told = (launch_text(self._plan), *trial.told, f"policy {trial.policy}", f"seed {trial.seed}")
+        for each in findings:
+            key = (each.code, each.offset)
+            self._traces.append(trace_of(self._found[key], each, kept.get(key), block, told))
+
+    def _hear(self, outcome: Outcome, trial: Trial) -> list[Finding]:
+        """Keep what a run showed; the findings that are new."""
         if outcome.failed:
             self.ask(f"the machine cannot run it: {outcome.failed}")
         elif outcome.undecided:
@@ -124,12 +159,15 @@ class _Session:
         unfit = [each.message for each in outcome.findings if not self._sure and _does_not_fit(each)]
         self._unfit += unfit
         if unfit:
-            return  # what comes of it is the fault of the arguments
+            return []  # what comes of it is the fault of the arguments
         self._whole += not (outcome.failed or outcome.undecided)
+        new = []
         for finding in outcome.findings:
             key = (finding.code, finding.offset)
             if key not in self._found:
+                new.append(finding)
                 self._found[key] = diagnostic(finding, self._source, self._kernel, self._plan, trial, sure=self._sure)
+        return new
 
     def ask(self, reason: str) -> None:
         """A question that is left open."""
@@ -141,7 +179,7 @@ class _Session:
         if self._unfit and not self._whole and not self._found:
             self.ask(f"no run came to its end with the arguments that were chosen ({self._unfit[0]}): give --arg")
         told = Run(self._kernel, launch_text(self._plan), tuple(self._told), self._runs, self._whole, self._steps)
-        return _Verified(list(self._found.values()), list(self._questions.values()), told)
+        return _Verified(list(self._found.values()), list(self._questions.values()), told, self._traces)
 
     def _place(self) -> Span:
         at = max(self._source.text.find(self._kernel), 0)
