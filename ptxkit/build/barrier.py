@@ -79,6 +79,9 @@ class Barrier(Shared[b64]):
         name = f"mbarrier_arrive_expect_tx{_suffix(scope, order)}"
         return cast("Register[b64]", self.builder.instruction(name, (self, size)))
 
+    arrive_tx = arrive_expect_tx
+    """The same by the name that CUDA C++ has for it."""
+
     def arrive_drop(self, count: int | Register[u32] = 1) -> Register[b64]:
         """Arrives for the last time: later phases wait for `count` arrivals less."""
         operands = (self,) if _is_one(count) else (self, count)
@@ -194,6 +197,8 @@ class RemoteBarrier(SharedCluster[b64]):
     def arrive_expect_tx(self, size: int | Register[u32], *, scope: str = "cluster", order: str = "release") -> None:
         """One arrival after telling the phase to wait for `size` more bytes of asynchronous copies."""
         self.builder.instruction(f"mbarrier_arrive_expect_tx{_suffix(scope, order)}", (self, size))
+
+    arrive_tx = arrive_expect_tx
 
     def arrive_drop(self, count: int | Register[u32] = 1, *, scope: str = "cluster", order: str = "release") -> None:
         """Arrives for the last time: later phases wait for `count` arrivals less."""

@@ -23,7 +23,7 @@ Instructions: cp.async.commit_group", "... cp.async.wait_group".
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -60,6 +60,8 @@ class Pipeline:
         self._kernel = kernel
         self.stages = stages
         self.producers, self.consumers = producers, consumers
+        self.scope = "cta"
+        """Of those who release stages."""
         prefix = name or f"pipeline_{len(kernel.variables)}"
         self.full = kernel.mbarrier(f"{prefix}_full", stages)
         self.empty = kernel.mbarrier(f"{prefix}_empty", stages)
@@ -67,8 +69,9 @@ class Pipeline:
     def init(self, *, thread: int = 0, cluster: bool = False) -> None:
         """One thread initialises the mbarriers, and all threads of the CTA meet, or of the cluster.
 
-        All threads of the CTA must come here.
+        All threads of the CTA must come here. cluster: consumers of other CTAs release stages, too.
         """
+        self.scope = "cluster" if cluster else "cta"
         k = self._kernel
         with k.thread_is(thread):
             self.full.init(self.producers)
@@ -108,7 +111,7 @@ class Producer:
     def acquire(self) -> Stage:
         """Waits until the consumers have released the stage."""
         stage = self._pipeline.at(self.ring)
-        stage.empty.wait(self.ring.opposite())
+        stage.empty.wait(self.ring.opposite(), scope=self._pipeline.scope)
         return stage
 
     def commit(self, stage: Stage, *, bytes: int | Register[u32] | None = None, copies: bool = False) -> None:  # noqa: A002
@@ -155,17 +158,27 @@ class Consumer:
         stage.full.wait(self.ring.parity)
         return stage
 
-    def release(self, stage: Stage) -> None:
-        """Gives the stage back to the producers, and goes on to the next."""
-        stage.empty.arrive()
+    def release(self, stage: Stage, *, ranks: Iterable[int | Register[u32]] = ()) -> None:
+        """Gives the stage back to the producers, and goes on to the next.
+
+        ranks: the CTAs of the cluster whose producers write to this CTA, by multicast; its own where nothing is said.
+        `init` then says `cluster`, and `consumers` counts those of all CTAs that release a stage.
+        """
+        elsewhere = tuple(ranks)
+        if elsewhere and self._pipeline.scope != "cluster":
+            raise BuildError("consumers of other CTAs release stages: say so, pipe.init(cluster=True)")
+        for rank in elsewhere:
+            stage.empty.map_rank(rank).arrive()
+        if not elsewhere:
+            stage.empty.arrive()
         self.ring.advance()
 
     @contextmanager
-    def stage(self) -> Iterator[Stage]:
-        """Waits for a stage, and releases it behind the block."""
+    def stage(self, *, ranks: Iterable[int | Register[u32]] = ()) -> Iterator[Stage]:
+        """Waits for a stage, and releases it behind the block; ranks: as for `release`."""
         stage = self.wait()
         yield stage
-        self.release(stage)
+        self.release(stage, ranks=ranks)
 
 
 class ThreadPipeline:

@@ -73,7 +73,8 @@ def watch(owner: Routine) -> None:
 def _at_the_end(use: Use, body: Sequence[object], what: str, where: Location) -> None:
     cut_short = use.cut or BuildError.raised != use.errors
     if not use.used and not cut_short and body and _is_asked_for(where):
-        warn(f"{what} was built and never used: print, verify, compile or launch it", UnusedWarning, where)
+        uses = "call, print or verify" if what.startswith("Function") else "print, verify, compile or launch"
+        warn(f"{what} was built and never used: {uses} it", UnusedWarning, where)
 
 
 def _is_asked_for(where: Location) -> bool:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ptxkit.build import BuildTypeError, BuildValueError, Kernel, b64, u32
+from ptxkit.build import Barrier, BuildTypeError, BuildValueError, Kernel, b64, u32
 from tests.build.support import assert_ptxas_accepts, opcodes
 
 
@@ -53,6 +53,7 @@ def test_arrivals(k: Kernel) -> None:
     assert last(k) == "mbarrier.arrive.expect_tx.shared.b64 %rd3, [bar], 128;"
     bar.arrive_drop()
     assert last(k) == "mbarrier.arrive_drop.shared.b64 %rd4, [bar];"
+    assert Barrier.arrive_tx is Barrier.arrive_expect_tx
     token = bar.arrive_drop_expect_tx(16)
     assert last(k) == "mbarrier.arrive_drop.expect_tx.shared.b64 %rd5, [bar], 16;"
     assert bar.pending(token).type is u32

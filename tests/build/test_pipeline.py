@@ -54,6 +54,49 @@ def test_a_stage_that_nobody_releases_is_refused() -> None:
     assert "producer.stage(bytes=size) as stage" in blame.location.text
 
 
+def shared_ring(*, ranks: tuple[int, ...] = (0, 1)) -> Kernel:
+    """Two CTAs that each load half of every tile, and multicast it to both."""
+    k = Kernel("shared_ring", threads=160, target="sm_90a", cluster=2)
+    source = k.tensor_map("source", bf16, box=(64, 32), swizzle=128)
+    out = k.param(Global[b16], "out")
+    boxes = k.dynamic_shared(bf16, 2 * 2 * TILE, align=1024)
+    pipe = k.pipeline(2, producers=1, consumers=2 * 128)
+    pipe.init(cluster=True)
+    rank = k.cluster_ctarank
+    with k.role(warps=0), k.elect_one():
+        producer = pipe.producer()
+        with k.for_range(0, 4) as tile, producer.stage(bytes=2 * source.bytes) as stage:
+            half = boxes[stage.index * (2 * TILE)][rank * TILE]
+            source.load(half, (tile * 64, rank * 32), stage.full, multicast=3)
+    with k.role(warps=range(1, 5)):
+        consumer = pipe.consumer()
+        with k.for_range(0, 4), consumer.stage(ranks=ranks) as stage:
+            out[k.tid.x].store(boxes[stage.index * (2 * TILE)][k.tid.x].load().reinterpret(b16))
+    k.cluster_sync(aligned=False)
+    return k
+
+
+def test_stages_that_producers_of_two_ctas_fill_are_released_to_both(tmp_path: Path) -> None:
+    k = shared_ring()
+    verdict = k.verify()
+    assert (verdict.diagnostics, verdict.undecided) == ((), ())
+    assert "mbarrier.try_wait.parity.acquire.cluster.shared.b64" in opcodes(k.module())
+    assert opcodes(k.module()).count("mbarrier.arrive.release.cluster.shared::cluster.b64") == 2
+    assert_ptxas_accepts(str(k), tmp_path)
+    with pytest.raises(VerificationError) as caught:
+        shared_ring(ranks=(0,)).verify()
+    assert "at which no thread arrives" in str(caught.value)
+
+
+def test_stages_are_released_elsewhere_only_in_a_pipeline_of_the_cluster() -> None:
+    k = Kernel("k", threads=32, cluster=2)
+    pipe = k.pipeline(2, producers=1, consumers=64)
+    pipe.init()
+    consumer = pipe.consumer()
+    with pytest.raises(BuildError, match=r"pipe\.init\(cluster=True\)"):
+        consumer.release(consumer.wait(), ranks=(0, 1))
+
+
 def staged(stages: int, *, pending: int | None = None) -> Kernel:
     """Copies by cp.async, each thread its own, `stages - 1` ahead."""
     k = Kernel("staged", threads=64)
