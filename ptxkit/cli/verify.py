@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import cast
 
 import click
@@ -29,6 +30,7 @@ from ptxkit.verifier import Given, Request, verify_source
 @click.option("--format", "form", type=click.Choice(["full", "json"]), default="full", show_default=True)
 @click.option("--policy", type=click.Choice(POLICIES), default="isa", show_default=True, help="As for lint.")
 @click.option("--show-undecided", is_flag=True, help="Print the questions that could not be answered, too.")
+@click.option("--trace", type=click.Path(dir_okay=False), help="Draw what was found by running: a page (.html).")
 @launch_options
 @click.pass_context
 def verify(  # noqa: PLR0913 (options)
@@ -42,6 +44,7 @@ def verify(  # noqa: PLR0913 (options)
     form: str,
     policy: str,
     show_undecided: bool,
+    trace: str | None,
     grid: tuple[int, ...] | None,
     block: tuple[int, ...] | None,
     cluster: tuple[int, ...] | None,
@@ -55,10 +58,25 @@ def verify(  # noqa: PLR0913 (options)
     and the seed that shows it again. Where launch options are missing they are chosen, and printed; what hangs on
     such a choice is a warning.
 
+    --trace writes one page that needs no other file: for each finding of a run the threads, what they did near it, the
+    copies in flight and the ordering that is missing.
+
     Exit status: 0 clean, 1 errors or warnings found, 2 something could not be read or run.
     """
+    if trace is not None and not trace.endswith((".html", ".htm")):
+        raise click.UsageError(f"--trace {trace}: the page's name must end in .html, so that no input is overwritten")
     request = Request(
-        entries, schedules, seed, cast("Policy", policy), seconds, grid, block, cluster, shared, dict(arguments)
+        entries,
+        schedules,
+        seed,
+        cast("Policy", policy),
+        seconds,
+        grid,
+        block,
+        cluster,
+        shared,
+        dict(arguments),
+        trace is not None,
     )
     results: list[FileResult] = []
     try:
@@ -69,7 +87,20 @@ def verify(  # noqa: PLR0913 (options)
             write_lines(full_report(arriving, show_undecided=show_undecided))
     except LaunchError as error:
         raise click.UsageError(str(error)) from error
+    if trace is not None:
+        _write_page(trace, results)
     ctx.exit(Summary.of(results).exit_status)
+
+
+def _write_page(path: str, results: list[FileResult]) -> None:
+    """Write the pictures of all findings of runs."""
+    from ptxkit.report.trace import trace_page
+
+    page = trace_page([each for result in results for each in result.traces])
+    try:
+        Path(path).write_text(page, "utf-8")
+    except OSError as error:
+        raise click.UsageError(f"--trace {path} cannot be written: {error.strerror}") from error
 
 
 def _results(paths: tuple[str, ...], request: Request, results: list[FileResult]) -> Iterator[FileResult]:

@@ -1,6 +1,7 @@
 """Launches for a kernel of which nobody said how it is launched.
 
-Blocks of `.reqntid`, or 128 threads (no more than `.maxntid`); two CTAs, or one cluster; a buffer for each pointer;
+Blocks of `.reqntid`, or else of `.maxntid`, which is mostly what a kernel is launched with, or of 128 threads, or of
+another size where all of these wait for ever and those do not; two CTAs, or one cluster; a buffer for each pointer;
 small numbers for integers, several of them, so that loops go round 0, 1, 2 and more times; contents that serve as
 numbers and as indices. A kernel may want more of its arguments than this can know.
 """
@@ -29,7 +30,7 @@ BUFFER = 1 << 20
 DYNAMIC_SHARED = 96 << 10
 """Bytes of launch-sized shared memory, for a kernel that has such."""
 
-INTEGERS = (256, 1, 1000, 4, 2, 64, 3, 0, 4096)
+INTEGERS = (5, 64, 1, 256, 2, 19, 3, 0, 1000)
 SCHEDULES = ("late", "torn", "eager", "random")
 CONTENTS = ("random", "iota", "zeros")
 """What takes turns from run to run. The numbers of them have no common divisor, so that all meet."""
@@ -56,16 +57,33 @@ class Plan:
     is_given: bool
 
 
-def plan_of(entry: Function, program: Program, request: Request) -> Plan:
-    """The geometry of all runs of a kernel."""
+def plans_of(entry: Function, program: Program, request: Request) -> list[Plan]:
+    """The geometry of the runs of a kernel, and others to try where nobody can go on with it."""
     required, most = _numbers(entry, "reqntid"), _numbers(entry, "maxntid")
-    block = request.block or required or ((min(BLOCK, prod(most)),) if most else (BLOCK,))
+    known = request.block or required or most
+    blocks = [known] if known else [(BLOCK,), *_other_blocks(entry)]
     cluster = request.cluster or _numbers(entry, "reqnctapercluster") or (1,)
     grid = request.grid or (cluster if prod(cluster) > 1 else (2,))
     dynamic = DYNAMIC_SHARED if _has_dynamic_shared(program) else 0
     shared = dynamic if request.shared is None else request.shared
     is_given = (required is not None or request.block is not None) and (not dynamic or request.shared is not None)
-    return Plan(grid, block, cluster, shared, is_given)
+    return [Plan(grid, block, cluster, shared, is_given) for block in blocks]
+
+
+def _other_blocks(entry: Function) -> list[Shape]:
+    """Sizes that numbers in a kernel hint at, most often ones first: counts of threads that meet, limits of parts.
+
+    A number is the last thread's of a part, or the first one's of the last warp.
+    """
+    body = entry.body
+    assert body is not None
+    seen: Counter[int] = Counter()
+    for statement in body.walk():
+        if isinstance(statement, Instruction):
+            seen.update({each.value for each in statement.operands if isinstance(each, Integer)})
+    hints = [number for number, _ in seen.most_common() if number % WARP == 0 and WARP <= number <= MOST]
+    sizes = dict.fromkeys([*hints[:MOST_HINTS], *(each + WARP for each in hints[:MOST_HINTS] if each < MOST), 2 * BLOCK])
+    return [(size,) for size in sizes if size != BLOCK]
 
 
 def _has_dynamic_shared(program: Program) -> bool:

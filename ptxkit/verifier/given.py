@@ -1,13 +1,20 @@
-"""Arguments as the command line gives them: `x=f32[1024]:random`, `table=table.npy`, `n=37`."""
+"""Arguments as the command line gives them: `x=f32[1024]:random`, `table=table.npy`, `n=37`.
+
+Behind an array, `:box=64x64` makes it a tensor map of boxes (innermost dimension first), with `:swizzle=128`,
+`:interleave=16`, `:oob=nan`, `:steps=2x1`; `:lower=-1x-1:upper=-1x-1:channels=16:pixels=64` one of im2col boxes. `2*`
+before an array or a map makes a table of two in memory: of addresses, or of the maps' bytes.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy
 
-from ptxkit.records import dataclass
+from ptxkit.emulate import LaunchError, TensorMap
+from ptxkit.records import dataclass, field
 
 TYPES = {
     **{f"{kind}{bits}": f"{name}{bits}" for kind, name in (("u", "uint"), ("s", "int")) for bits in (8, 16, 32, 64)},
@@ -20,7 +27,11 @@ TYPES = {
 """PTX's types of array elements, and what numpy calls an array that holds them; `bf16` as bits."""
 
 FILLS = ("random", "zeros", "ones", "iota")
-_ARRAY = re.compile(r"(?P<type>[a-z]+\d+)\[(?P<shape>[\d, ]+)\](?::(?P<fill>\w+))?")
+_ARRAY = re.compile(r"(?:(?P<count>\d+)\*)?(?P<type>[a-z]+\d+)\[(?P<shape>[\d, ]+)\](?P<more>(?::[\w=-]+)*)")
+_TILED = ("box", "swizzle", "interleave", "oob", "steps")
+_IM2COL = ("lower", "upper", "channels", "pixels", "swizzle", "interleave", "oob", "steps")
+_SINGLE = ("swizzle", "interleave", "channels", "pixels")
+_SPELLED = {"oob": "oob_fill", "steps": "element_strides"}
 _BFLOAT16_SHIFT = 16
 
 
@@ -32,7 +43,8 @@ class GivenError(ValueError):
 class Given:
     """The value of one parameter. text: as it was written. value: a number, an array, or None where `fill` makes it.
 
-    type, shape: of an array to be made.
+    type, shape: of an array to be made. map: what a tensor map of it says, by the names of `TensorMap`. count: of
+    a table of such; 0 for no table.
     """
 
     text: str
@@ -40,12 +52,21 @@ class Given:
     type: str = ""
     shape: tuple[int, ...] = ()
     fill: str = "random"
+    map: Mapping[str, Any] = field(default_factory=dict)
+    count: int = 0
 
     def made(self, chance: numpy.random.Generator) -> Any:
-        """The argument: a number, or an array that is nobody else's."""
+        """The argument: a number, an array that is nobody else's, a tensor map of one, or a list of these."""
         if self.value is not None:
             return self.value.copy() if isinstance(self.value, numpy.ndarray) else self.value
-        return filled(self.type, self.shape, self.fill, chance)
+        return [self._one(chance) for _ in range(self.count)] if self.count else self._one(chance)
+
+    def _one(self, chance: numpy.random.Generator) -> Any:
+        array = filled(self.type, self.shape, self.fill, chance)
+        if not self.map:
+            return array
+        element = None if self.type.startswith("b") and self.type != "bf16" else self.type
+        return (TensorMap.im2col if "pixels" in self.map else TensorMap.tiled)(array, element=element, **self.map)
 
 
 def given_argument(text: str) -> tuple[str, Given]:
@@ -75,11 +96,45 @@ def given_argument(text: str) -> tuple[str, Given]:
 def _array(text: str, found: re.Match[str]) -> Given:
     if found["type"] not in TYPES:
         raise GivenError(f"there is no type {found['type']!r} of array elements; known: {', '.join(TYPES)}")
-    fill = found["fill"] or "zeros"
+    words = found["more"].split(":")[1:]
+    fill, says = "zeros", [each.partition("=") for each in words if "=" in each]
+    for word in words:
+        if "=" not in word:
+            fill = word
     if fill not in FILLS:
         raise GivenError(f"an array cannot be filled with {fill!r}; known: {', '.join(FILLS)}")
     shape = tuple(int(each) for each in found["shape"].split(","))
-    return Given(text, None, found["type"], shape, fill)
+    return Given(
+        text, None, found["type"], shape, fill, _map(text, says, found["type"], shape), int(found["count"] or 0)
+    )
+
+
+def _map(
+    text: str, says: Sequence[tuple[str, str, str]], type_: str, shape: tuple[int, ...]
+) -> dict[str, int | str | tuple[int, ...]]:
+    """What is said of a tensor map, tried at once: an error is better told before anything has run."""
+    if not says:
+        return {}
+    known = _IM2COL if any(name == "pixels" for name, _, _ in says) else _TILED
+    made: dict[str, Any] = {}
+    for name, _, value in says:
+        if name not in known:
+            raise GivenError(f"{text!r}: a tensor map has no {name!r}; known: {', '.join(known)}")
+        try:
+            made[_SPELLED.get(name, name)] = (
+                value if name == "oob" else int(value) if name in _SINGLE else _extents(value)
+            )
+        except ValueError:
+            raise GivenError(f"{text!r}: {name} takes whole numbers such as 64 or 64x8, not {value!r}") from None
+    try:
+        Given(text, None, type_, shape, "zeros", made).made(numpy.random.default_rng(0))
+    except (LaunchError, TypeError) as error:
+        raise GivenError(f"{text!r} is no tensor map: {error}") from error
+    return made
+
+
+def _extents(text: str) -> tuple[int, ...]:
+    return tuple(int(each) for each in text.split("x"))
 
 
 def filled(type_: str, shape: tuple[int, ...], fill: str, chance: numpy.random.Generator) -> Any:
