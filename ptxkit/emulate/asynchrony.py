@@ -42,9 +42,9 @@ class Asynchrony:
         self.dice = numpy.random.default_rng(machine.seed)
         self._groups: dict[tuple[Cta, str], list[Operation]] = {}
         self._closed: dict[tuple[Cta, str], Any] = {}
-        self._signalled: list[Operation] = []
+        self._signalled: dict[Operation | Arrival, None] = {}
+        self._at: dict[Mbarrier, dict[Operation | Arrival, None]] = {}
         self._free: list[Operation] = []
-        self._arrivals: list[Arrival] = []
         self._serial = 0
         self._futile = 0
         self._progress = 0
@@ -67,7 +67,7 @@ class Asynchrony:
         if operation.completion in (CP_ASYNC, BULK, WGMMA):
             self._groups.setdefault((operation.cta, operation.completion), []).append(operation)
         elif operation.completion == SIGNALLED:
-            self._signalled.append(operation)
+            self._await(operation, _barriers(operation))
         else:
             self._free.append(operation)
         rows = len(operation.writing)
@@ -89,11 +89,36 @@ class Asynchrony:
 
     def arrive_later(self, group: Group, index: Any, barrier: Mbarrier) -> None:
         """Arrive at an object once for each thread when its copies so far are complete."""
-        for thread in index:
-            arrival = Arrival(group, int(thread), barrier, self._serial)
-            self._arrivals.append(arrival)
+        for part in self._parts(index):
+            arrival = Arrival(group, part, barrier, self._serial)
+            self.machine.order.arrives_later(arrival)
+            self._await(arrival, [barrier])
             if self.policy == "eager" or (self.policy == "random" and self.chance.random() < _TELL_NOW):
                 self._arrive(arrival)
+
+    def _parts(self, index: Any) -> list[Any]:
+        """Threads whose arrivals come together, as the policy has it."""
+        if self.policy == "torn" and len(index) > 1:
+            return [index[::2], index[1::2]]
+        if self.policy == "random" and len(index) > 1:
+            chosen = self.dice.random(len(index)) < _READ_NOW
+            return [each for each in (index[chosen], index[~chosen]) if len(each)]
+        return [index]
+
+    def _await(self, pending: Operation | Arrival, barriers: Iterable[Mbarrier]) -> None:
+        self._signalled[pending] = None
+        for barrier in barriers:
+            self._at.setdefault(barrier, {})[pending] = None
+
+    def _forget(self, pending: Operation | Arrival) -> None:
+        if pending in self._signalled:
+            del self._signalled[pending]
+            for barrier in _barriers(pending):
+                known = self._at.get(barrier)
+                if known is not None:
+                    known.pop(pending, None)
+                    if not known:
+                        del self._at[barrier]
 
     # ------------------------------------------------------------------------------------------------ completing
 
@@ -120,7 +145,8 @@ class Asynchrony:
     def _is_over(self, operation: Operation) -> None:
         self.flight.is_over(operation)
         self._futile = 0
-        for known in (self._groups.get((operation.cta, operation.completion)), self._signalled, self._free):
+        self._forget(operation)
+        for known in (self._groups.get((operation.cta, operation.completion)), self._free):
             if known is not None and operation in known:
                 known.remove(operation)
         for barrier, count in operation.signals:
@@ -139,17 +165,16 @@ class Asynchrony:
             raise fault from misuse
 
     def _fault(self, code: str, message: str, of: Operation | Arrival) -> Fault:
-        threads = of.threads[:1] if isinstance(of, Operation) else numpy.array([of.thread])
-        fault = Fault(code, message, threads)
+        fault = Fault(code, message, of.threads[:1])
         fault.place, fault.cta = (of.code, of.pc), of.cta
         return fault
 
     def _arrive(self, arrival: Arrival) -> None:
         """Complete the thread's earlier copies, then arrive."""
-        self._arrivals.remove(arrival)
+        self._forget(arrival)
         for operation in list(self._groups.get((arrival.cta, CP_ASYNC), ())):
             if operation.serial <= arrival.serial:
-                rows = operation.writing & (operation.threads == arrival.thread)
+                rows = operation.writing & numpy.isin(operation.threads, arrival.threads)
                 if rows.any():
                     self.finish(operation, rows)
         self.machine.order.signals(arrival, arrival.barrier)
@@ -157,7 +182,7 @@ class Asynchrony:
             message = f"an arrival comes to {arrival.barrier.name}, whose life has ended"
             raise self._fault("PTX501", message, arrival)
         try:
-            arrival.barrier.arrive(numpy.ones(1, numpy.int64))
+            arrival.barrier.arrive(numpy.ones(len(arrival.threads), numpy.int64))
         except Misuse as misuse:
             raise self._fault(misuse.code, misuse.message, arrival) from misuse
         self._futile = 0
@@ -188,23 +213,25 @@ class Asynchrony:
 
     def go_on(self) -> bool:
         """Nobody can go on: complete something; whether there was anything."""
-        chosen: Operation | Arrival | None = self._awaited(self._arrivals) or self._awaited(self._signalled)
-        if chosen is None:
-            waiting: list[Any] = [*self._free, *self._arrivals, *self._signalled]
-            if waiting:
-                chosen = self.chance.choice(waiting) if self.policy == "random" else waiting[-1]
-        if chosen is not None:
-            self._complete(chosen)
+        for barrier in [each for each in self._at if each.waiters]:
+            while barrier.waiters and barrier in self._at:
+                self._complete(self._one_of(self._at[barrier]))
+            if not barrier.waiters:
+                return True
+        if self._free or self._signalled:
+            self._complete(self._free[0] if self._free else self._one_of(self._signalled))
             return True
         return self._ask_again()
+
+    def _one_of(self, waiting: dict[Operation | Arrival, None]) -> Operation | Arrival:
+        return self.chance.choice(list(waiting)) if self.policy == "random" else next(reversed(waiting))
 
     def progress(self) -> bool:
         """A round of all CTAs has ended: what nothing tells of happens some time. Whether anything did."""
         if self._free:
             self._complete(self._free[0])
-        elif self.policy == "random" and (self._signalled or self._arrivals):
-            waiting: list[Any] = [*self._signalled, *self._arrivals]
-            self._complete(self.chance.choice(waiting))
+        elif self.policy == "random" and self._signalled:
+            self._complete(self._one_of(self._signalled))
         else:
             return False
         return True
@@ -214,13 +241,6 @@ class Asynchrony:
             self._arrive(chosen)
         else:
             self.finish(chosen)
-
-    def _awaited(self, candidates: Iterable[Any]) -> Any:
-        """One for which somebody waits; the last, or any."""
-        found = [each for each in candidates if any(barrier.waiters for barrier in _barriers(each))]
-        if not found:
-            return None
-        return self.chance.choice(found) if self.policy == "random" else found[-1]
 
     def _ask_again(self) -> bool:
         """Tell those who wait at an mbarrier `not yet`: they may do something else then, but not for ever."""
@@ -264,15 +284,18 @@ class Asynchrony:
                     self.flight.is_over(operation)
             self._groups.pop((cta, kind), None)
             self._closed.pop((cta, kind), None)
-        self._arrivals = [each for each in self._arrivals if each.cta is not cta]
+        for arrival in [each for each in self._signalled if isinstance(each, Arrival) and each.cta is cta]:
+            self._forget(arrival)
 
     def cluster_ends(self, cluster: Cluster) -> None:
         """The shared memory of a cluster is gone."""
         for operation in list(self._signalled):
-            if any(each.target is cluster.pool or each.source is cluster.pool for each in operation.transfers):
+            if isinstance(operation, Operation) and any(
+                each.target is cluster.pool or each.source is cluster.pool for each in operation.transfers
+            ):
                 what = "is still in flight, and nothing waits for it, while its CTA ends"
                 self._report(operation, "PTX303", f"`{operation.name}` {what}")
-                self._signalled.remove(operation)
+                self._forget(operation)
                 self.flight.is_over(operation)
         self.flight.forget(cluster.pool)
 

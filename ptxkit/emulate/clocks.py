@@ -181,13 +181,8 @@ class Clocks(Races):
 
     def signals(self, operation: Operation | Arrival, barrier: Mbarrier) -> None:
         """A complete operation tells an mbarrier what was known when it began."""
-        if getattr(operation, "known", None) is not None:
-            join(self._clock(barrier).coming, operation.known)  # type: ignore[union-attr]
-        else:
-            known = self.knowledge(operation.cta)
-            thread = getattr(operation, "thread", None)
-            if thread is not None:
-                join(self._clock(barrier).coming, known.tell(numpy.array([thread])))
+        if operation.known is not None:
+            join(self._clock(barrier).coming, operation.known)
 
     @staticmethod
     def _clock(barrier: Mbarrier) -> _PhaseClock:
@@ -229,6 +224,10 @@ class Clocks(Races):
                 elif operation.proxy == "async":
                     self._check_proxy(event, known)
         operation.known = known.tell(threads)
+
+    def arrives_later(self, arrival: Arrival) -> None:
+        """Threads will arrive at an mbarrier when their copies so far are complete."""
+        arrival.known = self.knowledge(arrival.cta).tell(arrival.threads)
 
     def has_read(self, operation: Operation, rows: Any) -> None:
         """Rows of an operation have read their sources, and somebody will know."""

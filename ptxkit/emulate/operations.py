@@ -93,10 +93,12 @@ class Operation:
 
 
 class Arrival:
-    """An arrival that comes when all earlier copies of a thread are complete. counted: it was counted in before."""
+    """Arrivals that come when all copies of some threads up to a serial number are complete, one for each thread."""
 
-    __slots__ = ("barrier", "code", "cta", "pc", "serial", "thread")
+    __slots__ = ("barrier", "code", "cta", "known", "pc", "serial", "threads")
 
-    def __init__(self, group: Group, thread: int, barrier: Mbarrier, serial: int) -> None:
+    def __init__(self, group: Group, threads: Any, barrier: Mbarrier, serial: int) -> None:
         self.cta, self.code, self.pc = group.cta, group.activation.code, group.pc
-        self.thread, self.barrier, self.serial = thread, barrier, serial
+        self.threads, self.barrier, self.serial = threads, barrier, serial
+        self.known: Any = None
+        """What orders accesses keeps here."""

@@ -78,6 +78,9 @@ class Order:
     def issued(self, operation: Operation) -> None:
         """An asynchronous operation begins: behind what its threads did before, as they know it."""
 
+    def arrives_later(self, arrival: Arrival) -> None:
+        """Threads will arrive at an mbarrier when their copies so far are complete."""
+
     def has_read(self, operation: Operation, rows: Any) -> None:
         """Rows of an operation have read their sources, and somebody will know; before `waited` or `signals`."""
 
