@@ -1,0 +1,75 @@
+"""The project's own kernels on the machine: NumPy's answers, and nothing found, under every policy."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import islice
+
+import numpy as np
+import pytest
+
+from ptxkit.build import Kernel
+from ptxkit.emulate import POLICIES, Budget, run
+from ptxkit.kernels import cases
+from ptxkit.kernels.check import Case, Subject
+from ptxkit.kernels.seeds import check as seeds
+
+LARGEST, MOST_CTAS, CASES = 40_000, 12, 3
+SUBJECTS = {each.build.__name__: each for each in (*cases.SUBJECTS, *seeds.SEEDS)}
+"""Those with tensor maps have tests of their own."""
+WITH_MAPS = {"transpose", "tensor_tile"}
+
+
+def small(subject: Subject) -> Iterator[Case]:
+    """Some cases that take little time."""
+    random = np.random.default_rng(3)
+    every = (case for case in subject.cases(3, random))
+    few = (case for case in every if case.source.size <= LARGEST and np.prod(case.grid) <= MOST_CTAS)
+    return islice(few, CASES)
+
+
+def shared_bytes(kernel: Kernel, case: Case) -> int:
+    """Launch-sized shared memory: what the kernel asks for, unless the case says more."""
+    return max(case.shared or 0, kernel.dynamic_bytes)
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.parametrize("name", sorted(SUBJECTS.keys() - WITH_MAPS))
+def test_a_kernel_gives_the_answer_of_numpy_and_breaks_no_rule(name: str, policy: str) -> None:
+    kernel = SUBJECTS[name].build()
+    text = str(kernel)
+    for case in small(SUBJECTS[name]):
+        target = np.zeros_like(case.wanted) if case.before is None else case.before.copy()
+        found = run(
+            text,
+            kernel.name,
+            grid=case.grid,
+            shared=shared_bytes(kernel, case),
+            arguments=[case.source, target, *case.more],
+            policy=policy,
+            seed=len(case.size),
+            budget=Budget(seconds=200),
+        )
+        assert not found.failed
+        assert not found.findings, found.findings[0]
+        assert not found.undecided
+        got = found.outputs[1]
+        if case.tolerance:
+            scale = np.abs(case.wanted).max(-1, keepdims=True)
+            assert (np.abs(got.astype(np.float64) - case.wanted) <= case.tolerance * scale).all()
+        else:
+            assert (got.view(np.uint32) == case.wanted.view(np.uint32)).all()
+
+
+def test_a_kernel_that_lacks_a_barrier_is_found() -> None:
+    text = str(SUBJECTS["plain_staging"].build())
+    case = next(small(SUBJECTS["plain_staging"]))
+    broken, count = re.subn(
+        r"^\s*(bar\.sync|barrier\.sync|bar\.cta\.sync|barrier\.cta\.sync)[^;]*;", "", text, count=1, flags=re.M
+    )
+    assert count == 1
+    arguments = [case.source, np.zeros_like(case.wanted), *case.more]
+    assert not run(text, "plain_staging", grid=case.grid, arguments=arguments).findings
+    found = run(broken, "plain_staging", grid=case.grid, arguments=arguments).findings
+    assert {each.code for each in found} == {"PTX621"}
