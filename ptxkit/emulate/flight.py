@@ -138,15 +138,14 @@ class Flight:
     ) -> None:
         code, pc, cta, thread = place
         own = self.witness(code, pc, cta, thread, pool, start, size)
-        rows = by.writing if side == "target" else by.reading
-        other = self.of_operation(by, int(numpy.flatnonzero(rows)[0]), pool, start, size)
+        other = self.of_operation(by, _row_at(by, side, pool, start, size), pool, start, size)
         does = {"read": "reads", "write": "writes", "update": "updates"}[kind]
         if side == "source":
             what = f"{does} bytes that `{by.name}` at line {other.line} may still read"
         else:
             what = f"{does} bytes that `{by.name}` at line {other.line} may still write"
         rule = "PTX302" if kind == "read" else "PTX303"
-        missing = "no wait tells the thread that the copy is complete"
+        missing = "a wait that tells the thread that the copy is complete"
         message = f"`{own.action}` {what}"
         self._add(Finding(rule, message, own.line, code.offsets[pc], (own, other), missing), by)
 
@@ -161,7 +160,7 @@ class Flight:
         else:
             rule, what = "PTX302", "reads bytes that {} may still write"
         message = f"`{own.action}` " + what.format(f"`{by.name}` at line {other.line}")
-        missing = "no wait for the earlier copy stands between them"
+        missing = "a wait for the earlier copy, between the two"
         offset = operation.code.offsets[operation.pc]
         self._add(Finding(rule, message, own.line, offset, (own, other), missing), by)
 
@@ -186,3 +185,15 @@ class Flight:
         text = code.instructions[pc].opcode
         line, at = machine.line_of(offset), machine.thread_of(thread)
         return Witness(text, line, at, cta.ctaid, pool.name, address, size)
+
+
+def _row_at(operation: Operation, side: str, pool: Pool, start: int, size: int) -> int:
+    """The first row in flight that reads its source, or writes its target, among some bytes."""
+    rows = operation.writing if side == "target" else operation.reading
+    for each in operation.transfers:
+        if each.pool(side) is pool:
+            octets = (each.targets if side == "target" else each.sources) * each.unit
+            found = numpy.flatnonzero(rows & ((octets < start + size) & (octets + each.unit > start)).any(axis=1))
+            if len(found):
+                return int(found[0])
+    return int(numpy.flatnonzero(rows)[0])
