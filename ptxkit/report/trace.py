@@ -99,7 +99,7 @@ def _article(trace: Trace, number: int) -> str:
 
 def _accesses(accesses: Sequence[TracedAccess]) -> str:
     """The accesses as a table: whose, where, what they found and left there."""
-    heads = ("", "instruction", "line", "thread", "CTA", "bytes", "before", "after")
+    heads = ("", "instruction", "line", "thread", "CTA", "bytes", "old value", "new value")
     rows = [tag("tr", *(tag("th", head, scope="col") for head in heads))]
     for each in accesses:
         where = f"{each.space} 0x{each.start:x} to 0x{each.start + each.size - 1:x}" if each.size else ""
@@ -124,7 +124,7 @@ _SIGNS = (
     (tag("rect", class_="mark touch", x=6, y=2, width=10, height=10), "writes them"),
     (tag("circle", class_="mark", cx=11, cy=7, r=4), "the same instruction on other bytes"),
     (tag("line", class_="join", x1=3, x2=19, y1=7, y2=7), "barrier that joins threads"),
-    (tag("polygon", class_="arrive", points="5,2 17,2 11,13"), "arrives and has not passed"),
+    (tag("polygon", class_="arrive", points="5,2 17,2 11,13"), "arrives at a barrier"),
     (tag("rect", class_="copy", x=3, y=2, width=16, height=10, rx=3), "in flight, from issue to completion"),
     (tag("line", class_="lack", x1=1, x2=21, y1=7, y2=7), "nothing orders these"),
 )

@@ -10,10 +10,10 @@ from ptxkit.records import dataclass
 from ptxkit.report.trace_markup import tag, text
 from ptxkit.traces import Bar, Part, Step, StepKind, Trace
 
-LEFT, TOP, ROW, GAP = 92, 66, 42, 24
+LEFT, TOP, ROW, GAP = 106, 66, 42, 24
 """Widths and heights in pixels: of the column with steps and lines, of the head, of a step, of steps left out."""
-NARROWEST, LETTER, LANE, WORDS = 78, 6.9, 26, 470
-LACKING, LACKING_LINE, LACKING_LETTERS = 20, 16, 62
+NARROWEST, LETTER, LANE, WORDS = 78, 7.3, 26, 300
+LACKING, LACKING_LINE, LACKING_LETTERS = 20, 16, 56
 """Of the box that says what ordering is missing: its frame, each line in it, and the letters of one."""
 
 _CHIPS = {StepKind.FENCE: "fence", StepKind.COMMIT: "commit", StepKind.WAIT: "wait"}
@@ -42,10 +42,11 @@ def picture(trace: Trace) -> str:
     plan = _plan(trace)
     inner = [
         *_head(plan),
+        *_bands(plan),
         *(tag("line", class_="life", x1=x, x2=x, y1=TOP - 6, y2=plan.height - 8) for x in plan.centres),
-        *_rows(plan),
-        *(_bar(plan, at, bar) for at, bar in enumerate(trace.bars)),
         *_missing(plan),
+        *(_bar(plan, at, bar) for at, bar in enumerate(trace.bars)),
+        *_rows(plan),
     ]
     what = f"{trace.code}: threads across, steps of the run down"
     size = {"width": f"{plan.width:.0f}", "height": f"{plan.height:.0f}"}
@@ -77,9 +78,9 @@ def _plan(trace: Trace) -> _Plan:
         down += ROW
     if fault is None and lines:
         lines = []
-    return _Plan(
-        trace, tuple(centres), tuple(lanes), words, tuple(middles), box, tuple(lines), words + WORDS, down + 12
-    )
+    told = [each for step in trace.steps for each in (step.instruction, step.text)] + lines
+    width = words + max(WORDS, 24 + LETTER * max(map(len, told), default=0))
+    return _Plan(trace, tuple(centres), tuple(lanes), words, tuple(middles), box, tuple(lines), width, down + 12)
 
 
 # --------------------------------------------------------------------------------------------------------- head
@@ -107,6 +108,13 @@ def _head(plan: _Plan) -> Iterator[str]:
 # --------------------------------------------------------------------------------------------------------- rows
 
 
+def _bands(plan: _Plan) -> Iterator[str]:
+    """The ground of each step, below all else."""
+    for step, y in zip(plan.trace.steps, plan.middles, strict=True):
+        sort = f"band {step.part}".strip()
+        yield tag("rect", class_=sort, x=0, y=y - ROW / 2, width=plan.width, height=ROW, data_line=step.line or None)
+
+
 def _rows(plan: _Plan) -> Iterator[str]:
     for step, y in zip(plan.trace.steps, plan.middles, strict=True):
         if step.left_out:
@@ -115,10 +123,8 @@ def _rows(plan: _Plan) -> Iterator[str]:
                 above = plan.box - GAP / 2
             count = "1 step is" if step.left_out == 1 else f"{step.left_out} steps are"
             yield tag("text", f"{count} left out here", class_="soft", x=LEFT, y=above)
-        line = step.line or None
-        band = tag("rect", class_=f"band {step.part}".strip(), x=0, y=y - ROW / 2, width=plan.width, height=ROW)
-        parts = [tag("title", text(_spoken(step))), band, *_words(plan, step, y), *_marks(plan, step, y)]
-        yield tag("g", *parts, class_="row", data_line=line)
+        parts = [tag("title", text(_spoken(step))), *_words(plan, step, y), *_marks(plan, step, y)]
+        yield tag("g", *parts, class_="row", data_line=step.line or None)
 
 
 def _spoken(step: Step) -> str:

@@ -15,7 +15,7 @@ STYLE = """
 * { box-sizing: border-box; }
 body { margin: 0; padding: 20px 24px 40px; background: var(--page); color: var(--ink);
   font: 14px/1.5 system-ui, "Segoe UI", "Helvetica Neue", Arial, sans-serif; }
-header { display: flex; align-items: baseline; gap: 16px; flex-wrap: wrap; }
+header { margin: 0 0 14px; display: flex; align-items: baseline; gap: 16px; flex-wrap: wrap; }
 h1 { font-size: 18px; margin: 0; } h2 { font-size: 16px; margin: 0 0 4px; } h3 { font-size: 13px; margin: 0 0 8px;
   color: var(--soft); font-weight: 600; }
 code, pre, .mono, svg .mono { font-family: ui-monospace, "SF Mono", "Cascadia Mono", Consolas, "DejaVu Sans Mono",
@@ -23,7 +23,7 @@ code, pre, .mono, svg .mono { font-family: ui-monospace, "SF Mono", "Cascadia Mo
 button { font: inherit; color: inherit; background: var(--card); border: 1px solid var(--line); border-radius: 6px;
   padding: 4px 10px; cursor: pointer; }
 header button { margin-left: auto; }
-nav { display: flex; flex-wrap: wrap; gap: 8px; margin: 14px 0; }
+nav { display: flex; flex-wrap: wrap; gap: 8px; margin: 0 0 14px; }
 nav button[aria-selected="true"] { border-color: var(--copy); box-shadow: inset 0 0 0 1px var(--copy); }
 nav .error, .code.error { color: var(--fault); } nav .warning, .code.warning { color: var(--other); }
 article { background: var(--card); border: 1px solid var(--line); border-radius: 10px; padding: 16px 18px;
@@ -31,7 +31,7 @@ article { background: var(--card); border: 1px solid var(--line); border-radius:
 .how { color: var(--soft); margin: 0 0 12px; }
 .missing { border-left: 4px solid var(--fault); background: var(--faultmark); padding: 8px 12px; margin: 0 0 12px;
   border-radius: 0 6px 6px 0; }
-.both { display: grid; grid-template-columns: minmax(0, 1fr) minmax(0, 460px); gap: 18px; align-items: start; }
+.both { display: grid; grid-template-columns: minmax(0, 1fr) minmax(0, 420px); gap: 18px; align-items: start; }
 @media (max-width: 1250px) { .both { grid-template-columns: minmax(0, 1fr); } }
 .picture { overflow-x: auto; border: 1px solid var(--grid); border-radius: 8px; }
 .wide { overflow-x: auto; }
@@ -54,7 +54,7 @@ svg { display: block; } ul.legend svg { display: inline-block; }
 svg text { font-size: 12px; fill: var(--ink); } svg .soft { fill: var(--soft); font-size: 11px; }
 svg .strong { font-weight: 600; } svg text.fault { fill: var(--fault); } svg text.other { fill: var(--other); }
 svg .life { stroke: var(--line); stroke-width: 1.5; } svg .grid { stroke: var(--grid); }
-svg .band { fill: transparent; } svg .row:hover .band, svg .row.lit .band { fill: var(--grid); }
+svg .band { fill: transparent; } svg .band.lit { fill: var(--grid); }
 svg .band.fault { fill: var(--faultmark); } svg .band.other { fill: var(--othermark); }
 svg .mark { fill: var(--card); stroke: var(--soft); stroke-width: 1.5; }
 svg .mark.touch { fill: var(--ink); stroke: var(--ink); }
@@ -69,7 +69,7 @@ svg .copy.other { fill: var(--other); stroke: var(--other); }
 svg .wire { stroke: var(--copy); stroke-width: 1.5; stroke-dasharray: 2 3; fill: none; }
 svg .wire.fault { stroke: var(--fault); } svg .wire.other { stroke: var(--other); }
 svg .lack { stroke: var(--fault); stroke-width: 2; stroke-dasharray: 7 5; fill: none; }
-svg .lackbox { fill: var(--card); stroke: var(--fault); stroke-width: 1.5; stroke-dasharray: 5 3; }
+svg .lackbox { fill: none; stroke: var(--fault); stroke-width: 1.5; stroke-dasharray: 5 3; }
 """
 
 SCRIPT = """

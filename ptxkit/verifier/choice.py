@@ -8,7 +8,8 @@ numbers and as indices. A kernel may want more of its arguments than this can kn
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator
 from math import prod
 from typing import Any
 
@@ -19,11 +20,14 @@ from ptxkit.emulate.program import Program
 from ptxkit.emulate.scopes import Symbol
 from ptxkit.isa.functions import kind
 from ptxkit.records import dataclass
-from ptxkit.syntax.tree import Declaration, Function
+from ptxkit.syntax.tree import Declaration, Function, Instruction, Integer
 from ptxkit.verifier.given import filled
 from ptxkit.verifier.request import Request, Shape
 
-BLOCK = 128
+BLOCK, WARP, MOST = 128, 32, 1024
+MOST_HINTS = 3
+"""Numbers in a kernel that are taken for hints at the size of its blocks."""
+
 BUFFER = 1 << 20
 """Bytes of a buffer that stands for a pointer."""
 
@@ -57,11 +61,11 @@ class Plan:
     is_given: bool
 
 
-def plans_of(entry: Function, program: Program, request: Request) -> list[Plan]:
+def plans_of(entry: Function, program: Program, request: Request, instructions: Iterable[Instruction]) -> list[Plan]:
     """The geometry of the runs of a kernel, and others to try where nobody can go on with it."""
     required, most = _numbers(entry, "reqntid"), _numbers(entry, "maxntid")
     known = request.block or required or most
-    blocks = [known] if known else [(BLOCK,), *_other_blocks(entry)]
+    blocks = [known] if known else [(BLOCK,), *_other_blocks(instructions)]
     cluster = request.cluster or _numbers(entry, "reqnctapercluster") or (1,)
     grid = request.grid or (cluster if prod(cluster) > 1 else (2,))
     dynamic = DYNAMIC_SHARED if _has_dynamic_shared(program) else 0
@@ -70,19 +74,13 @@ def plans_of(entry: Function, program: Program, request: Request) -> list[Plan]:
     return [Plan(grid, block, cluster, shared, is_given) for block in blocks]
 
 
-def _other_blocks(entry: Function) -> list[Shape]:
-    """Sizes that numbers in a kernel hint at, most often ones first: counts of threads that meet, limits of parts.
-
-    A number is the last thread's of a part, or the first one's of the last warp.
-    """
-    body = entry.body
-    assert body is not None
+def _other_blocks(instructions: Iterable[Instruction]) -> list[Shape]:
+    """Sizes at which numbers in a kernel hint: counts of threads that meet, and where a part of the threads begins."""
     seen: Counter[int] = Counter()
-    for statement in body.walk():
-        if isinstance(statement, Instruction):
-            seen.update({each.value for each in statement.operands if isinstance(each, Integer)})
-    hints = [number for number, _ in seen.most_common() if number % WARP == 0 and WARP <= number <= MOST]
-    sizes = dict.fromkeys([*hints[:MOST_HINTS], *(each + WARP for each in hints[:MOST_HINTS] if each < MOST), 2 * BLOCK])
+    for each in instructions:
+        seen.update({operand.value for operand in each.operands if isinstance(operand, Integer)})
+    hints = [number for number, _ in seen.most_common() if number % WARP == 0 and WARP <= number < MOST]
+    sizes = dict.fromkeys([*hints[:MOST_HINTS], *(each + WARP for each in hints[:MOST_HINTS]), 2 * BLOCK])
     return [(size,) for size in sizes if size != BLOCK]
 
 

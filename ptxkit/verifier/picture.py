@@ -143,6 +143,9 @@ def _step(row: Row, shown: Sequence[_Class], focus: Focus, source: SourceFile) -
 def _text(row: Row, focus: Focus) -> str:
     """What happens, in words."""
     event = row.first
+    if event.kind in (StepKind.ISSUE, StepKind.COMPLETE) and focus.bytes is not None and row.part:
+        _, brought = values_of(event, focus.other_thread, focus.bytes)
+        return event.detail if brought is None else f"{event.detail}; it brings {brought} to the bytes in question"
     if event.kind not in ACCESSES or event.pool is None:
         return event.detail
     thread = focus.thread if row.part is Part.FAULT else focus.other_thread

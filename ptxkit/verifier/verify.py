@@ -11,6 +11,7 @@ from ptxkit.analysis.program import flatten
 from ptxkit.diagnostics import Diagnostic, Undecided, Verdict
 from ptxkit.emulate import Budget, Finding, LaunchError, Outcome, run
 from ptxkit.emulate.launching import three
+from ptxkit.emulate.machine import DEADLOCK
 from ptxkit.emulate.program import Program
 from ptxkit.linter import broken, lint
 from ptxkit.records import dataclass, field, replace
@@ -18,7 +19,7 @@ from ptxkit.results import FileResult, Run
 from ptxkit.source import SourceFile, Span
 from ptxkit.syntax import parse
 from ptxkit.syntax.tree import Function, Module
-from ptxkit.verifier.choice import Plan, Trial, chooses_values, plan_of, trials
+from ptxkit.verifier.choice import Plan, Trial, chooses_values, plans_of, trials
 from ptxkit.verifier.request import Request
 from ptxkit.verifier.wording import STOPPED, diagnostic, launch_text
 
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
     from ptxkit.traces import Trace
 
 UNREACHED = "PTX300"
+_PROBE = 5.0
+"""Seconds for finding out whether a size of blocks will do."""
+
 _OUTSIDE = ("PTX205", "PTX207")
 _CHOSEN_SPACES = ("global", "generic")
 
@@ -78,12 +82,22 @@ def _verified(
     """Runs one kernel, each time otherwise; a fault is told once."""
     program = Program(module, entry.name, request.shared or 0)
     program.code(entry.name)  # places the parameters
-    plan = plan_of(entry, program, request)
-    pointers = pointer_parameters(flatten(module, entry))
+    flat = flatten(module, entry)
+    pointers = pointer_parameters(flat)
     chosen = chooses_values(program, pointers, request)
-    sure = plan.is_given and not chosen
-    session = _Session(module, source, entry.name, plan, sure=sure, traces=request.trace)
     deadline = time.monotonic() + request.seconds
+
+    def session_of(plan: Plan) -> _Session:
+        sure = plan.is_given and not chosen
+        return _Session(module, source, entry.name, plan, sure=sure, traces=request.trace)
+
+    plans = plans_of(entry, program, request, [step.instruction for step in flat.steps])
+    session = session_of(plans[0])
+    for each in plans if len(plans) > 1 else ():
+        trial = next(trials(program, pointers, request))
+        if session_of(each).goes_on(trial, min(_PROBE, deadline - time.monotonic())):
+            session = session_of(each)
+            break
     for trial in trials(program, pointers, request):
         left = deadline - time.monotonic()
         if left <= 0:
@@ -118,6 +132,10 @@ class _Session:
         new = self._hear(outcome, trial)
         if new and self._wants_traces:
             self._trace(new, trial, seconds)
+
+    def goes_on(self, trial: Trial, seconds: float) -> bool:
+        """Whether no thread waits for ever in a run that nothing is kept of."""
+        return not any(each.message.startswith(DEADLOCK) for each in self._outcome(trial, seconds).findings)
 
     def _outcome(self, trial: Trial, seconds: float, order: Recorder | None = None) -> Outcome:
         plan = self._plan
