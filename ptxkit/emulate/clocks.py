@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from ptxkit.emulate.flying_bytes import coming, touched
-from ptxkit.emulate.knowledge import DONE, FENCED_GLOBAL, FENCED_SHARED, Knowledge, Vector, join
+from ptxkit.emulate.knowledge import DONE, FENCED_GLOBAL, FENCED_SHARED, Knowledge, Vector, distance, join, level_of
 from ptxkit.emulate.races import ASPECTS, Event, Races
 from ptxkit.emulate.shadow import FIRST_READ, LAST_READ, WRITE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from ptxkit.emulate.barriers import Phase
     from ptxkit.emulate.cta import Cta
@@ -36,7 +36,7 @@ class Clocks(Races):
 
     def __init__(self) -> None:
         super().__init__()
-        self._told: dict[tuple[Pool, int], Vector] = {}
+        self._told: dict[tuple[Pool, int], dict[tuple[Cta, int], Vector]] = {}
 
     # ----------------------------------------------------------------------------------------------- accesses
 
@@ -48,7 +48,7 @@ class Clocks(Races):
         places: Any,
         size: int,
         order: str,
-        scope: str | None,  # noqa: ARG002 (all scopes are taken for wide enough)
+        scope: str | None,
         value: Any = None,
     ) -> None:
         """Threads read, write or update `size` bytes at places of a pool, writing `value` where that is known."""
@@ -60,13 +60,13 @@ class Clocks(Races):
         index = group.lanes.index
         strong = order != "weak"
         if strong and kind != "write":
-            self._take(known, index, pool, places, order)
+            self._take(known, index, pool, places, order, level_of(scope))
         shadow = self._shadow(pool)
         units, rows = shadow.units(places, size)
         agents = index + known.base
         site = self._site((group.activation.code, group.pc, group.cta, strong, "generic"))
-        if kind != "read" and (self._told or order in _RELEASES or known.has_fenced):
-            self._give(known, index, pool, places, order, is_write=True)
+        if strong and kind != "read" and (order in _RELEASES or known.has_fenced):
+            self._give(known, index, pool, places, order, level_of(scope))
         times = known.own[index]
         place = (group.activation.code, group.pc, group.cta)
         event = Event(place, index, kind, pool, units, rows, strong, places, size, value)
@@ -82,34 +82,38 @@ class Clocks(Races):
 
     # ------------------------------------------------------------------------------------- strong accesses
 
-    def _take(self, known: Knowledge, index: Any, pool: Pool, places: Any, order: str) -> None:
-        """Strong reads: what was told at these places is known at once, or from the next fence on."""
+    def _take(self, known: Knowledge, index: Any, pool: Pool, places: Any, order: str, level: int) -> None:
+        """Strong reads: what was told at these places is known at once, or from the next fence on.
+
+        level: how far the read's scope reaches; what was told must reach as far as the two are apart, too.
+        """
         if not self._told:
             return
         for thread, place in zip(index.tolist(), places.tolist(), strict=True):
-            told = self._told.get((pool, place))
-            if told is None:
-                continue
-            if order in _ACQUIRES:
-                known.learn(numpy.array([thread]), told)
-            else:
-                join(known.seen.setdefault(thread, {}), told)
+            for (cta, reach), told in self._told.get((pool, place), {}).items():
+                need = distance(cta, known.cta)
+                if need > min(level, reach):
+                    continue
+                if order in _ACQUIRES:
+                    known.learn(numpy.array([thread]), told)
+                else:
+                    known.seen.setdefault(thread, []).append((need, told))
 
-    def _give(self, known: Knowledge, index: Any, pool: Pool, places: Any, order: str, *, is_write: bool) -> None:
-        """Writes tell all that their threads did, or what they did before their last fence."""
-        if order == "weak" or not is_write:
-            return
+    def _give(self, known: Knowledge, index: Any, pool: Pool, places: Any, order: str, level: int) -> None:
+        """Strong writes tell all that their threads did, or what they did before their fences."""
         for thread, place in zip(index.tolist(), places.tolist(), strict=True):
             if order in _RELEASES:
-                told: Vector | None = known.tell(numpy.array([thread]))
+                given: Mapping[int, Vector] = {level: known.tell(numpy.array([thread]))}
             else:
-                told = known.fenced(thread)
-            if told is not None:
-                join(self._told.setdefault((pool, place), {}), told)
+                given = known.fenced(thread)
+            for reach, told in given.items():
+                kept = self._told.setdefault((pool, place), {})
+                key = (known.cta, min(reach, level))
+                kept[key] = join(dict(kept.get(key, {})), told)
 
-    def fenced(self, group: Group, order: str, scope: str) -> None:  # noqa: ARG002 (scopes: see the rule of its own)
+    def fenced(self, group: Group, order: str, scope: str) -> None:  # noqa: ARG002 (each is taken for one of both ways)
         """Threads execute a fence."""
-        self.knowledge(group.cta).fence(group.lanes.index)
+        self.knowledge(group.cta).fence(group.lanes.index, level_of(scope))
 
     # ----------------------------------------------------------------------------------------------- barriers
 
@@ -154,8 +158,7 @@ class Clocks(Races):
             join(vector, known.tell(index))
             return
         for thread in index.tolist():
-            told = known.fenced(thread)
-            if told is not None:
+            for told in known.fenced(thread).values():
                 join(vector, told)
 
     # ---------------------------------------------------------------------------------------------- mbarriers
@@ -177,7 +180,7 @@ class Clocks(Races):
             known.learn(index, done)
             return
         for thread in index.tolist():
-            join(known.seen.setdefault(thread, {}), done)
+            known.seen.setdefault(thread, []).append((0, dict(done)))
 
     def signals(self, operation: Operation | Arrival, barrier: Mbarrier) -> None:
         """A complete operation tells an mbarrier what was known when it began."""

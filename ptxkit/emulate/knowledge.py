@@ -10,7 +10,7 @@ Source: PTX ISA, "Memory Consistency Model": "Causality Order", "Synchronization
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy
@@ -26,13 +26,26 @@ DONE, FENCED_SHARED, FENCED_GLOBAL = range(3)
 
 _ASPECTS = 3
 
+_LEVELS = {"cta": 0, "cluster": 1, "gpu": 2, "sys": 3}
+
+
+def level_of(scope: str | None) -> int:
+    """How far a scope reaches; without one, as far as can be."""
+    return _LEVELS.get(scope or "sys", 3)
+
+
+def distance(first: Cta, second: Cta) -> int:
+    """The level that a scope must have for two CTAs."""
+    return 0 if first is second else 1 if first.cluster is second.cluster else 2
+
 
 class Knowledge:
     """What the threads of one CTA know. base: the number of its first thread among all of the launch, from 1 on.
 
     own: the present time of each thread. fenced_by: what each has fenced of its own doing. common: times of the CTA's
     threads that all of them know. extra: the same for each thread, where some know more, else None. foreign: times of
-    other CTAs' threads that all know; foreign_of: the same for single threads.
+    other CTAs' threads that all know; foreign_of: the same for single threads. seen: by thread, what a fence of a level
+    makes known.
     """
 
     __slots__ = (
@@ -57,8 +70,8 @@ class Knowledge:
         self.extra: Any = None
         self.foreign: Vector = {}
         self.foreign_of: dict[int, Vector] = {}
-        self._fenced: dict[int, Vector] = {}
-        self.seen: dict[int, Vector] = {}
+        self._fenced: dict[int, dict[int, Vector]] = {}
+        self.seen: dict[int, list[tuple[int, Vector]]] = {}
 
     # ------------------------------------------------------------------------------------------------ telling
 
@@ -103,15 +116,21 @@ class Knowledge:
 
     # ------------------------------------------------------------------------------------------------- fences
 
-    def fence(self, index: Any) -> None:
-        """What some threads did before is told by what they write from here on, and what they read told them counts."""
-        vector = self.tell(index) if len(index) == 1 else None
-        for thread in index:
-            number = int(thread)
-            seen = self.seen.pop(number, None)
-            if seen is not None:
-                self.learn(numpy.array([number]), seen)
-            self._fenced[number] = vector or self.tell(numpy.array([number]))
+    def fence(self, index: Any, level: int) -> None:
+        """What some threads did before is told by what they write from here on, and what they read told them counts.
+
+        level: of the fence's scope; what needs a wider one stays untold.
+        """
+        for thread in index.tolist():
+            one = numpy.array([thread])
+            waiting = self.seen.pop(thread, [])
+            for need, told in waiting:
+                if need <= level:
+                    self.learn(one, told)
+            wider = [each for each in waiting if each[0] > level]
+            if wider:
+                self.seen[thread] = wider
+            self._fenced.setdefault(thread, {})[level] = self.tell(one)
 
     def fence_proxy(self, index: Any, aspects: Sequence[int]) -> None:
         """What some threads know to be done is fenced towards the async proxy from here on."""
@@ -137,9 +156,9 @@ class Knowledge:
             self.extra = numpy.zeros((_ASPECTS, self.threads, self.threads), numpy.int64)
         return self.extra
 
-    def fenced(self, thread: int) -> Vector | None:
-        """What a thread's last fence lets its later writes tell; None where it executed none."""
-        return self._fenced.get(thread)
+    def fenced(self, thread: int) -> Mapping[int, Vector]:
+        """What a thread's last fences let its later writes tell, by the level of each fence."""
+        return self._fenced.get(thread, {})
 
     @property
     def has_fenced(self) -> bool:

@@ -115,6 +115,11 @@ FLAGS = [
     (STORE.format("relaxed.gpu"), LOAD.format("acquire.gpu"), "", "", True),
     (STORE.format("release.gpu"), LOAD.format("relaxed.gpu"), "", "", True),
     (ADD, ASK, "", "", False),
+    (STORE.format("release.cta"), LOAD.format("acquire.gpu"), "", "", True),
+    (STORE.format("release.gpu"), LOAD.format("acquire.cta"), "", "", True),
+    (STORE.format("relaxed.gpu"), LOAD.format("relaxed.gpu"), "fence.acq_rel.cta;", FENCE, True),
+    (STORE.format("relaxed.gpu"), LOAD.format("relaxed.gpu"), FENCE, "fence.acq_rel.cta;", True),
+    (STORE.format("relaxed.cta"), LOAD.format("relaxed.gpu"), FENCE, FENCE, True),
     (STORE.format("volatile"), LOAD.format("volatile"), "membar.gl;", "membar.gl;", False),
 ]
 
