@@ -32,10 +32,9 @@ STEPS = {
 """A tile in, one added to each word, and out again."""
 
 
-def ran(policy: str = "late", seed: int = 0, steps: dict[str, str] | None = None, **changed: str) -> Any:
+def ran(policy: str = "late", seed: int = 0, /, **changed: str) -> Any:
     """The outcome with some steps changed; an empty one is left out."""
-    chosen = (steps or STEPS) | changed
-    body = "\n ".join(chosen.values())
+    body = "\n ".join((STEPS | changed).values())
     text = f"""{HEAD}.visible .entry k(.param .u64 a, .param .u64 b)
 {{
  .shared .align 128 .b8 tile[2048]; .shared .align 8 .b64 bar;
