@@ -47,11 +47,21 @@ _LABELS = {
 
 
 def misplaced(match: Match, typed: tuple[TypedShape, ...]) -> tuple[int, str, str] | None:
-    """The first operand whose symbol cannot stand there: its index, what would be right, and the tolerance by which an
-    assembler takes it, empty where it does not. None: there is none.
+    """The first operand whose symbol cannot stand there, tolerated ones last: its index, what would be right, and the
+    tolerance by which an assembler takes it, empty where it does not. None: there is none.
 
     typed: the shapes of the operands; they are known to fit the form.
     """
+    taken: tuple[int, str, str] | None = None
+    for found in _misplacements(match, typed):
+        if not found[2]:
+            return found
+        taken = taken or found
+    return taken
+
+
+def _misplacements(match: Match, typed: tuple[TypedShape, ...]) -> Iterator[tuple[int, str, str]]:
+    """Every operand whose symbol cannot stand there, as `misplaced` gives the first."""
     uses: dict[str, str] | None = None
     for index, (operand, shape) in enumerate(zip(match.operands, typed, strict=True)):
         if operand.kind == "register" and not operand.symbol:
@@ -60,11 +70,11 @@ def misplaced(match: Match, typed: tuple[TypedShape, ...]) -> tuple[int, str, st
         for form, part in _parts(operand, shape):
             if form.kind == "address" and isinstance(part, tuple) and _is_foreign(part[1], match):
                 overlooked = _OVERLOOKED if part[0] == "e" else ""
-                return index, "must be a parameter of the kind that the state space names", overlooked
+                yield index, "must be a parameter of the kind that the state space names", overlooked
+                continue
             wrong = _misplaced(form, part, uses.get(form.role))
             if wrong is not None:
-                return index, wrong, _tolerance(form, part)
-    return None
+                yield index, wrong, _tolerance(form, part)
 
 
 def _uses(match: Match) -> dict[str, str]:

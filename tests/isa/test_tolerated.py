@@ -95,6 +95,11 @@ TAKEN = [
         "{%f32_1, %f32_2, %f32_3, %f32_4}, {%b32_1, %b32_2}, {%b32_3}, {%f32_1, %f32_2, %f32_3, %f32_4};",
     ),
     ("the modifier means nothing", "elect.acc::f16.sync %b32_1|%pred_1, -1;", "elect.f16.sync %b32_1|%pred_1, -1;"),
+    (
+        "as of a compare and swap",
+        "atom.exch.b32 %b32_1, [%b64_1], %b32_2, %b32_3;",
+        "atom.add.u32 %u32_1, [%b64_1], 1, 2;",
+    ),
     ("has no type to an assembler", "mov.f32 %f32_1, callee;", "mov.f32 %f32_1, global_;"),
     ("has no type to an assembler", "add.f32 %f32_1, target+4, %f32_2;", "add.f32 %f32_1, target, %f32_2;"),
     ("has no type to an assembler", "mad.wide.u32 %u64_1, %u32_1, %u32_2, callee;", "bar.sync callee;"),
@@ -299,6 +304,7 @@ def test_a_tolerance_without_a_line_is_reported_with_its_file() -> None:
 
 
 REFUSED = [
+    ("cp.async.ca.shared.global [texture_], [%b64_1], 4;", "cp.async.ca.shared.global [texture_], [16], 4;"),
     (
         "tex.2d.v4.f32.f32 {%b32_1, %b32_2, %b32_3, %laneid}, [texture_, {%f32_1, %f32_2}];",
         "tex.2d.v2.f16x2.f32 {%b32_1, %laneid}, [texture_, {%f32_1, %f32_2}];",
