@@ -95,7 +95,7 @@ class Recorder(Clocks):
         if place is not None:
             code, pc = place
             offset, text = code.offsets[pc], code.instructions[pc].opcode
-        return Event(self._number, kind, cta.ctaid, numpy.array(threads), offset, text, detail)
+        return Event(self._number, kind, cta.ctaid, numpy.array(threads, numpy.int64), offset, text, detail)
 
     def _orders(self, kind: StepKind, group: Group, index: Any, detail: str = "") -> None:
         """Threads execute an instruction that orders."""

@@ -82,11 +82,11 @@ SCRIPT = """
     buttons.forEach(function (each, at) { each.setAttribute('aria-selected', String(at === number)); });
   }
   function wanted() {
-    var at = articles.findIndex(function (each) { return '#' + each.id === location.hash; });
+    var at = articles.findIndex(function (each) { return location.hash === '#show-' + each.id; });
     return at === -1 ? 0 : at;
   }
   buttons.forEach(function (each, at) {
-    each.addEventListener('click', function () { location.hash = articles[at].id; show(at); });
+    each.addEventListener('click', function () { location.hash = 'show-' + articles[at].id; show(at); });
   });
   window.addEventListener('hashchange', function () { show(wanted()); });
   if (articles.length) { show(wanted()); }

@@ -15,7 +15,7 @@ from ptxkit.records import dataclass
 from ptxkit.traces import Part, StepKind, Three
 from ptxkit.verifier.focus import ACCESSES, Focus
 
-MOST_STEPS = 28
+MOST_STEPS = 24
 STEPS_BEFORE, STEPS_BEHIND = 4, 5
 """Steps before the first access of a finding, and behind the last, that are shown."""
 
@@ -123,8 +123,9 @@ def _limited(rows: Sequence[Row], focus: Focus) -> Chosen:
 
     def rank(at: int) -> tuple[bool, bool, bool, int]:
         row = rows[at]
-        away = not min(ends) <= at <= max(ends)
-        return at not in must, away, not _involves(row, named), min(abs(at - end) for end in ends)
+        aside = row.kind in (StepKind.ISSUE, StepKind.COMPLETE) and not len(row.touching)
+        distance = min(abs(at - end) for end in ends)
+        return at not in must, aside and distance > STEPS_BEFORE, not _involves(row, named), distance
 
     near = sorted({*range(low, high + 1), *must}, key=rank)
     shown = sorted(near[:MOST_STEPS])
