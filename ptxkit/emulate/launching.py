@@ -98,13 +98,15 @@ def pass_arguments(program: Program, arguments: Sequence[Any]) -> list[Buffer]:
                 raise LaunchError(f"{symbol.name} has {symbol.size} bytes, and a tensor map {BYTES}")
             buffers.append(_buffer(program, number, value.array, buffers, symbol.name))
             octets = value.at(buffers[-1].address)
+        elif isinstance(value, list):
+            octets = _table(program, value, symbol.name).to_bytes(symbol.size, "little")
         else:
             octets = _octets(value, symbol)
         program.memory.preset(symbol.address, octets)
     return buffers
 
 
-def _buffer(program: Program, number: int, array: Any, before: list[Buffer], name: str) -> Buffer:
+def _buffer(program: Program, number: int, array: Any, before: Sequence[Buffer], name: str) -> Buffer:
     known = next((each for each in before if each.array is array), None)
     if known is not None:
         return Buffer(number, known.address, array)
@@ -113,6 +115,20 @@ def _buffer(program: Program, number: int, array: Any, before: list[Buffer], nam
     address = program.memory.allocate("global", array.nbytes, 256, f"argument {name}")
     program.memory.preset(address, numpy.ascontiguousarray(array).tobytes())
     return Buffer(number, address, array)
+
+
+def _table(program: Program, values: Sequence[Any], name: str) -> int:
+    """The address of a table in memory: of the addresses of arrays, or of tensor maps themselves."""
+    entries = []
+    for number, each in enumerate(values):
+        array = each.array if isinstance(each, TensorMap) else each
+        if not isinstance(array, numpy.ndarray):
+            raise LaunchError(f"{name}: a list holds arrays or tensor maps, not {type(each).__name__}")
+        address = _buffer(program, number, array, (), f"{name}[{number}]").address
+        octets = address.to_bytes(program.address_size // 8, "little")
+        entries.append(each.at(address) if isinstance(each, TensorMap) else octets)
+    whole = numpy.frombuffer(b"".join(entries), numpy.uint8)
+    return _buffer(program, 0, whole, (), name).address
 
 
 def _octets(value: Any, symbol: Symbol) -> bytes:

@@ -23,6 +23,8 @@ from ptxkit.emulate.program import Program
 from ptxkit.records import dataclass
 
 Three = tuple[int, int, int]
+DEADLOCK = "nobody can go on"
+"""How the message of each finding begins that tells who waits for ever."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +175,7 @@ class Machine:
                     who = (
                         f"thread {threads[0]}" if len(threads) == 1 else f"{len(threads)} threads from {threads[0]} on"
                     )
-                    message = f"nobody can go on: {who} of CTA {cta.ctaid} wait for {on.describe(group)}"
+                    message = f"{DEADLOCK}: {who} of CTA {cta.ctaid} wait for {on.describe(group)}"
                     text = group.activation.code.instructions[group.pc].opcode
                     witness = Witness(text, self.line_of(offset), self.thread_of(int(threads[0])), cta.ctaid)
                     self.report.add(Finding(getattr(on, "code", "PTX601"), message, witness.line, offset, (witness,)))

@@ -67,7 +67,8 @@ def run(  # noqa: PLR0913 (all but three are by name, and have defaults)
     """Run a kernel. shared: bytes of dynamic shared memory. seed: of what the policy leaves to chance.
 
     arguments: one for each parameter. A numpy array for a pointer (a buffer with these contents; the array itself is
-    not changed, see `Outcome.outputs`; the same array twice is one buffer), a Python number, a numpy scalar, or bytes.
+    not changed, see `Outcome.outputs`; the same array twice is one buffer), a `TensorMap`, a list of arrays or maps for
+    a pointer to a table of these, a Python number, a numpy scalar, or bytes.
     races: watch for accesses that nothing orders, too; that costs time. order: what hears of accesses and of what
     orders them instead, such as a `Recorder`.
 

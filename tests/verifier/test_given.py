@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy
 import pytest
 
+from ptxkit.emulate import TensorMap
 from ptxkit.verifier import GivenError, given_argument
 from ptxkit.verifier.given import TYPES
 
@@ -70,4 +71,44 @@ def test_a_file_of_numpy_is_read_and_stays_as_it_is(tmp_path: Path) -> None:
 )
 def test_what_cannot_be_read_says_what_would_be_right(text: str, says: str) -> None:
     with pytest.raises(GivenError, match=says.replace("[", r"\[")):
+        given_argument(text)
+
+
+def test_a_box_makes_a_tensor_map_of_an_array() -> None:
+    made = given_argument("m=f16[64, 128]:random:box=64x8:swizzle=128:oob=nan")[1].made(CHANCE)
+    assert isinstance(made, TensorMap)
+    layout = made.layout
+    assert (layout.extents, layout.box, layout.swizzle, layout.fill) == ((128, 64), (64, 8), 128, "nan")
+    assert made.array.any()
+
+
+def test_a_box_may_be_one_of_im2col() -> None:
+    text = "m=f32[1,8,8,16]:lower=-1x-1:upper=-1x-1:channels=16:pixels=64"
+    made = given_argument(text)[1].made(CHANCE)
+    assert (made.layout.mode, made.layout.pixels, made.layout.lower) == ("im2col", 64, (-1, -1))
+
+
+def test_bfloat16_in_a_map_are_called_so() -> None:
+    assert given_argument("m=bf16[8,8]:box=8x8")[1].made(CHANCE).layout.element == "bf16"
+
+
+def test_a_table_holds_several_arrays_or_maps() -> None:
+    first, second = given_argument("t=2*f32[8]:random")[1].made(CHANCE)
+    assert first.shape == second.shape == (8,)
+    assert (first != second).any()
+    assert isinstance(given_argument("t=1*f32[8]:box=8")[1].made(CHANCE)[0], TensorMap)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("m=f32[8,8]:box=8", "box"),
+        ("m=f32[8,8]:box=8x8:corner=1", "no 'corner'"),
+        ("m=f32[8,8]:box=8xq", "whole numbers"),
+        ("m=f32[8,8]:swizzle=128", "box"),
+        ("m=f32[8,3]:box=3x8", "multiples of 16"),
+    ],
+)
+def test_a_map_that_cannot_be_is_refused_with_a_reason(text: str, message: str) -> None:
+    with pytest.raises(GivenError, match=message):
         given_argument(text)

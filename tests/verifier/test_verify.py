@@ -71,11 +71,11 @@ def test_the_same_kernel_with_its_barrier_is_clean() -> None:
 
 
 def test_what_hangs_on_a_chosen_number_is_a_warning() -> None:
-    body = RACE.replace("BARRIER", "\tld.param.u32 %r6, [n];\n\tsetp.eq.u32 %p1, %r6, 4;\n\t@!%p1 bar.sync 0;")
+    body = RACE.replace("BARRIER", "\tld.param.u32 %r6, [n];\n\tsetp.eq.u32 %p1, %r6, 64;\n\t@!%p1 bar.sync 0;")
     text = kernel(body, ".param .u64 out, .param .u32 n")
     chosen = verified(text)
     assert {each.severity for each in chosen.diagnostics if each.code == "PTX621"} == {"warning"}
-    given = verified(text, arguments=dict([given_argument("n=4")]))
+    given = verified(text, arguments=dict([given_argument("n=64")]))
     assert {each.severity for each in given.diagnostics if each.code == "PTX621"} == {"error"}
     assert verified(text, arguments=dict([given_argument("n=5")])).status is not Status.FINDINGS
 
@@ -85,6 +85,27 @@ def test_a_kernel_that_wants_more_than_was_chosen_is_undecided() -> None:
     result = verified(text)
     assert result.status is Status.UNDECIDED
     assert "give --arg" in result.undecided[0].reason
+
+
+MEETING = "\tbar.sync 1, 192;\n\tbar.sync 0;" + STORE
+
+
+def test_a_block_has_the_size_that_the_kernel_is_bound_to() -> None:
+    (run,) = verified(kernel(MEETING, directives=".maxntid 192")).runs
+    assert run.launch == "grid 2, block 192"
+
+
+def test_where_a_kernel_says_nothing_of_its_blocks_a_size_is_taken_at_which_nobody_waits_for_ever() -> None:
+    result = verified(kernel(MEETING, directives=""))
+    assert result.runs[0].launch == "grid 2, block 192"
+    assert result.diagnostics == ()
+
+
+def test_a_kernel_that_waits_for_ever_at_every_size_is_reported_at_the_first() -> None:
+    never = "\tsetp.ne.u32 %p1, %r1, 0;\n\t@%p1 bra over;\n\tbarrier.sync 1, 64;\nover:\n" + STORE
+    result = verified(kernel(never, directives=""))
+    assert result.runs[0].launch == "grid 2, block 128"
+    assert result.diagnostics
 
 
 def test_a_kernel_that_traps_by_its_own_will_is_undecided_where_its_arguments_were_chosen() -> None:
