@@ -94,8 +94,9 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """An asynchronous operation. column: of a thread that issued it; first, last: positions of steps; last None where
-    it is not known complete by the end of the picture.
+    """An asynchronous operation. column: of a thread that issued it; first, last: positions of steps.
+
+    last is None where it is not known complete by the end of the picture; is_complete: whether it is so at some time.
     """
 
     instruction: str
@@ -104,6 +105,7 @@ class Bar:
     first: int
     last: int | None
     part: Part = Part.NONE
+    is_complete: bool = True
 
 
 @dataclass(frozen=True, slots=True)

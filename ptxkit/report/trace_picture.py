@@ -188,7 +188,8 @@ def _bar(plan: _Plan, number: int, bar: Bar) -> str:
     """From issue to completion; where that is not seen the bar goes on below the picture."""
     x, top = plan.lanes[number], plan.middles[bar.first]
     bottom = plan.middles[bar.last] if bar.last is not None else plan.height
-    over = "until it is known complete" if bar.last is not None else "not known complete by the end of the picture"
+    over = "until it is known complete" if bar.last is not None else "beyond the picture"
+    over = over if bar.is_complete else "and not known complete in what was kept of the run"
     title = tag("title", text(f"{bar.instruction}, line {bar.line}: in flight from its issue, {over}"))
     sort = f" {bar.part}".rstrip()
     wire = tag("line", class_=f"wire{sort}", x1=plan.centres[bar.column], x2=x - 8, y1=top, y2=top)

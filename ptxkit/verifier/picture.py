@@ -9,7 +9,7 @@ import numpy
 
 from ptxkit.diagnostics import Diagnostic
 from ptxkit.emulate import Finding
-from ptxkit.emulate.recording import Recording
+from ptxkit.emulate.recording import Event, Recording
 from ptxkit.records import dataclass, replace
 from ptxkit.source import SourceFile
 from ptxkit.traces import Bar, Column, Part, Step, StepKind, Three, Trace
@@ -40,7 +40,7 @@ def trace_of(
     shown = _shown(classes)
     columns = [Column(_label(each.threads, block), each.cta, len(each.threads), each.part) for each in shown]
     steps = [_step(row, shown, focus, source) for row in chosen.rows]
-    bars, more = _bars(chosen.rows, shown, source)
+    bars, more = _bars(recording, chosen.rows, shown, source)
     return replace(
         plain,
         accesses=accesses_of(finding, focus, block),
@@ -159,23 +159,34 @@ def _text(row: Row, focus: Focus) -> str:
     return f"{text}: {old}" if event.kind is StepKind.READ else f"{text}: {old} becomes {new or 'something else'}"
 
 
-def _bars(rows: Sequence[Row], shown: Sequence[_Class], source: SourceFile) -> tuple[list[Bar], int]:
+def _bars(
+    recording: Recording, rows: Sequence[Row], shown: Sequence[_Class], source: SourceFile
+) -> tuple[list[Bar], int]:
     """The operations that begin in the picture, and how many more there are."""
     found = []
+    over = {each.operation: each.number for each in recording.events if _is_over(each)}
     for first, row in enumerate(rows):
         if row.kind is not StepKind.ISSUE:
             continue
-        over = [at for at, other in enumerate(rows) if _ends(other, row)]
+        end = over.get(row.first.operation)
+        last = None if end is None or end > rows[-1].number else _at(rows, end)
         column = _column_of(row, shown)
         if column is not None:
             line = source.position(row.offset)[0]
-            found.append(Bar(row.text, line, column, first, over[-1] if over else None, row.part))
+            found.append(Bar(row.text, line, column, first, last, row.part, is_complete=end is not None))
     best = sorted(found, key=lambda each: (not each.part, each.first))[:MOST_BARS]
     return [each for each in found if each in best], len(found) - len(best)
 
 
-def _ends(other: Row, row: Row) -> bool:
-    return other.kind is StepKind.COMPLETE and other.first.operation is row.first.operation
+def _is_over(event: Event) -> bool:
+    """Whether an operation is complete at last; it may be so for one thread after another."""
+    whole = event.operation is not None and not event.operation.writing.any()
+    return whole and event.kind is StepKind.COMPLETE
+
+
+def _at(rows: Sequence[Row], number: int) -> int:
+    """The last step that is not behind a moment."""
+    return max(at for at, row in enumerate(rows) if row.number <= number)
 
 
 def _column_of(row: Row, shown: Sequence[_Class]) -> int | None:

@@ -35,13 +35,15 @@ _OUTSIDE = ("PTX205", "PTX207")
 _CHOSEN_SPACES = ("global", "generic")
 
 
-def verify_source(source: SourceFile, request: Request, progress: Callable[[], None] = lambda: None) -> FileResult:
-    """The verdict of both verifiers on one file. progress: called after each run.
+def verify_source(
+    source: SourceFile, request: Request, progress: Callable[[], None] = lambda: None, static: Verdict | None = None
+) -> FileResult:
+    """The verdict of both verifiers on one file. progress: called after each run. static: what lint says, where known.
 
     Raises LaunchError where a kernel that was asked for is not there, or an argument does not fit its parameter.
     """
     try:
-        verdict = lint(source.text, path=source.path, policy=request.policy)
+        verdict = static or lint(source.text, path=source.path, policy=request.policy)
         if any(each.severity == "error" and each.code < "PTX2" for each in verdict.diagnostics):
             return FileResult.of(source.path, verdict)  # what no assembler takes is not run
         module = parse(source.text, source.path)
