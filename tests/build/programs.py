@@ -227,12 +227,40 @@ def exchange() -> Program:
     return Program(k, (np.zeros(258, np.uint32),), {0: expected}, 2, 2)
 
 
+def multicast_ring() -> Program:
+    """Two CTAs load half of every tile each, and multicast it to both, which release it to both."""
+    box, tiles = 64 * 32, 4
+    k = Kernel("multicast_ring", threads=160, target="sm_90a", cluster=2)
+    source = k.tensor_map("source", bf16, box=(64, 32), swizzle=128)
+    out, rank = k.param(Global[b16], "out"), k.cluster_ctarank
+    boxes = k.shared(bf16, 2 * 2 * box, align=1024)
+    pipe = k.pipeline(2, producers=1, consumers=2 * 128)
+    pipe.init(cluster=True)
+    with k.role(warps=0), k.elect_one():
+        producer = pipe.producer()
+        with k.for_range(0, tiles) as tile, producer.stage(bytes=2 * source.bytes) as stage:
+            half = boxes[stage.index * (2 * box)][rank * box]
+            source.load(half, (tile * 64, rank * 32), stage.full, multicast=3)
+    with k.role(warps=range(1, 5)):
+        consumer = pipe.consumer()
+        with k.for_range(0, tiles) as tile, consumer.stage(ranks=(0, 1)) as stage:
+            rows = k.rows(boxes[stage.index * (2 * box)], 64, swizzle=128)
+            with k.for_range(k.tid.x - 32, 64 * 64, 128) as i:
+                value = rows.at(i // 64, i % 64).load().reinterpret(b16)
+                out[(rank * tiles + tile) * (64 * 64) + i].store(value)
+    k.cluster_sync(aligned=False)
+    matrix = RANDOM.integers(0, 2**16, (64, 64 * tiles), np.uint16)
+    expected = np.tile(matrix.reshape(64, tiles, 64).transpose(1, 0, 2).ravel(), 2)
+    return Program(k, (matrix, np.zeros_like(expected)), {1: expected}, 2, 2)
+
+
 PROGRAMS: dict[str, Callable[[], Program]] = {
     "all_widths": all_widths,
     "recursion": recursion,
     "halves": halves,
     "zero_filling": zero_filling,
     "exchange": exchange,
+    "multicast_ring": multicast_ring,
 } | {
     f"product_{element}{'_transposed' * transposed}{f'_{swizzle}' * (swizzle > 0)}": partial(
         product, element, stored, result, transposed=transposed, swizzle=swizzle

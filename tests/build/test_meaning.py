@@ -7,7 +7,7 @@ import pytest
 
 from ptxkit.build import External, Generic, f16, f32, s16, u8
 from ptxkit.device import link
-from ptxkit.emulate.running import run
+from ptxkit.emulate import TensorMap, run
 from tests.build.programs import PROGRAMS, calling, narrow
 
 
@@ -17,9 +17,11 @@ def test_what_is_built_does_what_numpy_says(name: str) -> None:
     k = program.kernel
     verdict = k.verify()
     assert (verdict.diagnostics, verdict.undecided) == ((), ())
-    outcome = run(
-        k.module(), k.name, grid=program.grid, block=k.threads, cluster=program.cluster, arguments=program.arguments
-    )
+    arguments = [
+        array if form is None else TensorMap.tiled(array, box=form.box, swizzle=form.swizzle)
+        for form, array in zip((each.tensor for each in k.parameters), program.arguments, strict=True)
+    ]
+    outcome = run(k.module(), k.name, grid=program.grid, block=k.threads, cluster=program.cluster, arguments=arguments)
     assert outcome.is_clean, (outcome.findings, outcome.undecided, outcome.failed)
     for number, expected in program.expected.items():
         found = np.asarray(outcome.outputs[number]).view(program.arguments[number].dtype)
