@@ -160,7 +160,8 @@ def _marks(plan: _Plan, step: Step, y: float) -> Iterator[str]:
             yield from (_chip(x, y, _CHIPS[step.kind], str(step.kind)) for x in places)
         case _:
             for at, x in zip(step.columns, places, strict=True):
-                yield _access(step, x, y, touches=at in step.touching)
+                part = step.part and (plan.trace.columns[at].part or step.part)
+                yield _access(step, part, x, y, touches=at in step.touching)
 
 
 def _chip(x: float, y: float, word: str, sort: str) -> str:
@@ -169,10 +170,10 @@ def _chip(x: float, y: float, word: str, sort: str) -> str:
     return box + tag("text", word, class_="soft", x=x, y=y + 4, text_anchor="middle")
 
 
-def _access(step: Step, x: float, y: float, *, touches: bool) -> str:
+def _access(step: Step, part: Part, x: float, y: float, *, touches: bool) -> str:
     """A round mark reads, a square one writes, a pointed one does both, or is an operation's."""
     half = 7 if touches else 4
-    sort = "mark" + (f" {step.part}" if step.part else " touch") * touches
+    sort = "mark" + (f" {part}" if part else " touch") * touches
     if step.kind is StepKind.READ:
         return tag("circle", class_=sort, cx=x, cy=y, r=half)
     if step.kind is StepKind.WRITE:
@@ -220,8 +221,6 @@ def _ends(plan: _Plan) -> Sequence[tuple[float, float]]:
     found = []
     for step, y in zip(plan.trace.steps, plan.middles, strict=True):
         if step.part:
-            at = next((at for at in step.touching if plan.trace.columns[at].part), None)
-            at = next(iter(step.touching or step.columns), None) if at is None else at
-            if at is not None:
-                found.append((plan.centres[at], y))
+            named = [at for at in step.touching if plan.trace.columns[at].part]
+            found += [(plan.centres[at], y) for at in (named or [*step.touching, *step.columns][:1])]
     return found

@@ -148,9 +148,16 @@ def _text(row: Row, focus: Focus) -> str:
         return event.detail if brought is None else f"{event.detail}; it brings {brought} to the bytes in question"
     if event.kind not in ACCESSES or event.pool is None:
         return event.detail
-    thread = focus.thread if row.part is Part.FAULT else focus.other_thread
     if not row.part:
         return f"{event.kind}s these bytes" if len(row.touching) else event.detail
+    said = _access(event, focus.thread if row.part is Part.FAULT else focus.other_thread, focus)
+    if event is focus.other and row.part is Part.FAULT:
+        said += f"; in the same step {_access(event, focus.other_thread, focus)}"
+    return said
+
+
+def _access(event: Event, thread: int, focus: Focus) -> str:
+    """What a thread does to the bytes of the finding, with their values."""
     old, new = values_of(event, thread, focus.bytes)
     does = {StepKind.READ: "reads", StepKind.WRITE: "writes", StepKind.UPDATE: "updates"}[event.kind]
     text = f"thread {thread} {does} {event.size} bytes"
