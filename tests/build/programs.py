@@ -227,6 +227,35 @@ def exchange() -> Program:
     return Program(k, (np.zeros(258, np.uint32),), {0: expected}, 2, 2)
 
 
+def warpgroup(*, transposed: tuple[bool, bool] = (False, False)) -> Program:
+    """64 x 64 results of `wgmma`, of matrices in shared memory whose rows are along K or not."""
+    k = Kernel("warpgroup", threads=128, target="sm_90a")
+    a, b = k.param(Global[b16], "a"), k.param(Global[b16], "b")
+    out = k.param(Global[b16], "out")
+    left, right, halves_of = (k.rows(k.shared(bf16, 64 * 64, align=1024), 64, swizzle=128) for _ in range(3))
+    for rows, given in ((left, a), (right, b)):
+        with k.for_range(k.tid.x, 64 * 64, 128) as i:
+            k.st(rows.at(i // 64, i % 64).cast(b16), given[i].load())
+    k.fence_view_async()
+    k.cta_sync()
+    acc = k.accumulator(64)
+    one, other = (k.matrix(r.place, transposed=t) for r, t in zip((left, right), transposed, strict=True))
+    k.wgmma_fence()
+    for step in k.unroll(4):
+        apart = [16 * 128 * step if each else 32 * step for each in transposed]
+        acc.multiply(one.moved(apart[0]), other.moved(apart[1]), bf16, accumulate=step > 0)
+    k.wgmma_commit_group()
+    k.wgmma_wait_group(0)
+    acc.stmatrix(halves_of, 0, 0)
+    k.cta_sync()
+    with k.for_range(k.tid.x, 64 * 64, 128) as i:
+        out[i].store(halves_of.at(i // 64, i % 64).cast(b16).load())
+    values = RANDOM.integers(-3, 4, (2, 64, 64))
+    product_of = (values[0].T if transposed[0] else values[0]) @ (values[1] if transposed[1] else values[1].T)
+    arguments = (as_bits(values[0], "bf16"), as_bits(values[1], "bf16"), np.zeros((64, 64), np.uint16))
+    return Program(k, arguments, {2: as_bits(product_of, "bf16")})
+
+
 def multicast_ring() -> Program:
     """Two CTAs load half of every tile each, and multicast it to both, which release it to both."""
     box, tiles = 64 * 32, 4
@@ -261,6 +290,9 @@ PROGRAMS: dict[str, Callable[[], Program]] = {
     "zero_filling": zero_filling,
     "exchange": exchange,
     "multicast_ring": multicast_ring,
+    "warpgroup": warpgroup,
+    "warpgroup_transposed_a": partial(warpgroup, transposed=(True, False)),
+    "warpgroup_transposed": partial(warpgroup, transposed=(True, True)),
 } | {
     f"product_{element}{'_transposed' * transposed}{f'_{swizzle}' * (swizzle > 0)}": partial(
         product, element, stored, result, transposed=transposed, swizzle=swizzle
