@@ -11,7 +11,8 @@ from random import Random
 
 from ptxkit.diagnostics import Severity, Verdict
 from ptxkit.linter import lint
-from ptxkit.records import dataclass
+from ptxkit.records import dataclass, field
+from ptxkit.source import SourceFile
 from ptxkit.syntax import parse
 from ptxkit.testing.faults import counts, deletions, harmless, layout, moves, orders, phases, spaces, threads
 from ptxkit.testing.faults.family import Operator
@@ -49,13 +50,17 @@ class Kernel:
 class Outcome:
     """What became of a mutant. codes: of findings that the correct kernel does not have; warned: of warnings.
 
-    undecided: how many more questions were left open than in the correct kernel.
+    undecided: how many more questions were left open than in the correct kernel. seen: the codes of what the machine
+    finds, of errors and warnings, which it does not find in the correct kernel; unfinished: why runs did not come to
+    their ends, where they do with the correct kernel.
     """
 
     mutant: Mutant
     codes: tuple[str, ...]
     warned: tuple[str, ...]
     undecided: int
+    seen: tuple[str, ...] = ()
+    unfinished: tuple[str, ...] = ()
 
     @property
     def found(self) -> bool:
@@ -64,7 +69,7 @@ class Outcome:
     @property
     def alarm(self) -> bool:
         """Whether something was said of a mutant that breaks nothing."""
-        return self.mutant.harmless and bool(self.codes or self.warned)
+        return self.mutant.harmless and bool(self.codes or self.warned or self.seen)
 
 
 def kernels(folders: Iterable[Path]) -> list[Kernel]:
@@ -149,19 +154,61 @@ def chosen(found: Sequence[Mutant], most: int, share: float, seed: int) -> list[
     return [mutant for mutant in kept if share >= 1 or random.random() < share]
 
 
-def tried(kernel: Kernel, candidates: Sequence[Mutant]) -> list[Outcome]:
-    """What ptxkit says of each mutant beyond what it says of the kernel."""
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """How much the machine does for a mutant. schedules: runs of each kernel; seconds: for these."""
+
+    schedules: int = 6
+    seconds: float = 3.0
+
+
+def tried(kernel: Kernel, candidates: Sequence[Mutant], effort: Effort | None = None) -> list[Outcome]:
+    """What ptxkit says of each mutant beyond what it says of the kernel. effort: the machine's; None: rules only."""
     base = lint(kernel.text, path=kernel.name)
-    return [_outcome(mutant, lint(mutant.applied(kernel.text), path=kernel.name), base) for mutant in candidates]
+    known = _ran(kernel.name, kernel.text, None, effort, base) if effort else _Ran()
+    outcomes = []
+    for mutant in candidates:
+        text = mutant.applied(kernel.text)
+        verdict = lint(text, path=kernel.name)
+        found = _ran(kernel.name, text, mutant.function, effort, verdict) if effort else _Ran()
+        outcomes.append(_outcome(mutant, verdict, base, found, known))
+    return outcomes
 
 
-def _outcome(mutant: Mutant, verdict: Verdict, base: Verdict) -> Outcome:
+@dataclass(frozen=True, slots=True)
+class _Ran:
+    """What the machine says of a text. codes: of its findings; unfinished: why runs did not come to their ends."""
+
+    codes: Counter[str] = field(default_factory=Counter)
+    unfinished: frozenset[str] = frozenset()
+
+
+def _ran(name: str, text: str, function: str | None, effort: Effort, static: Verdict) -> _Ran:
+    """Runs the kernels of a text, or the one that was changed, as the table of launches says, or as is chosen."""
+    from ptxkit.testing.launches import load
+    from ptxkit.verifier import Request, verify_source
+
+    requests = load().of(text, name, schedules=effort.schedules, seconds=effort.seconds)
+    if any(function in each.entries for each in requests):
+        requests = [each for each in requests if function in each.entries]
+    codes: Counter[str] = Counter()
+    unfinished: set[str] = set()
+    for request in requests or [Request(schedules=effort.schedules, seconds=effort.seconds)]:
+        result = verify_source(SourceFile(name, text), request, static=static)
+        codes.update(each.code for each in result.diagnostics if "witness" in each.properties)
+        unfinished.update(each.reason for each in result.undecided[len(static.undecided) :])
+    return _Ran(codes, frozenset(unfinished))
+
+
+def _outcome(mutant: Mutant, verdict: Verdict, base: Verdict, found: _Ran, known: _Ran) -> Outcome:
     new = {severity: _codes(verdict, severity) - _codes(base, severity) for severity in Severity}
     return Outcome(
         mutant,
         tuple(sorted(new[Severity.ERROR])),
         tuple(sorted(new[Severity.WARNING])),
         len(verdict.undecided) - len(base.undecided),
+        tuple(sorted(set(found.codes) - set(known.codes))),
+        tuple(sorted(found.unfinished - known.unfinished)),
     )
 
 

@@ -88,3 +88,66 @@ def lines(rows: Sequence[Row], heading: str) -> Iterator[str]:
             f"{row.name:<{width}}  {row.mutants:7}  {row.found:5}  {row.equivalent:10}  {row.survivors:7}  "
             f"{row.undecided:9}  {row.rate:6.1%}  {codes}"
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Shares:
+    """The mutants of one family that break something, without what is explained: who finds how many.
+
+    unfinished: of those that neither finds, the ones whose runs did not come to their ends.
+    """
+
+    name: str
+    rules: int
+    machine: int
+    both: int
+    neither: int
+    unfinished: int
+
+    @property
+    def mutants(self) -> int:
+        return self.rules + self.machine + self.both + self.neither
+
+    @property
+    def rate(self) -> float:
+        """The part that is found by either."""
+        return 1 - self.neither / self.mutants if self.mutants else 1.0
+
+
+def shares(outcomes: Iterable[Outcome], explained: Identities) -> list[Shares]:
+    """By family, and of all together at the end."""
+    groups: dict[str, list[Outcome]] = {}
+    every: list[Outcome] = []
+    for each in outcomes:
+        if not each.mutant.harmless and (each.mutant.identity not in explained or each.found):
+            groups.setdefault(each.mutant.family, []).append(each)
+            every.append(each)
+    return [_shares(name, group) for name, group in [*sorted(groups.items()), ("all", every)]]
+
+
+def _shares(name: str, group: Sequence[Outcome]) -> Shares:
+    kinds = Counter((each.found, bool(each.seen)) for each in group)
+    lost = [each for each in group if not each.found and not each.seen]
+    unfinished = sum(bool(each.unfinished) for each in lost)
+    return Shares(name, kinds[True, False], kinds[False, True], kinds[True, True], len(lost), unfinished)
+
+
+def share_lines(rows: Sequence[Shares]) -> Iterator[str]:
+    """A table: found by the rules alone, by the machine alone, by both, by neither."""
+    width = max([len(row.name) for row in rows] + [len("family")])
+    yield f"{'family':<{width}}  mutants  rules  machine   both  neither  unfinished    rate"
+    for row in rows:
+        yield (
+            f"{row.name:<{width}}  {row.mutants:7}  {row.rules:5}  {row.machine:7}  {row.both:5}  {row.neither:7}  "
+            f"{row.unfinished:10}  {row.rate:6.1%}"
+        )
+
+
+def missed(outcomes: Iterable[Outcome], explained: Identities) -> list[Outcome]:
+    """What neither the rules nor the machine find."""
+    return [each for each in survivors(outcomes, explained) if not each.seen]
+
+
+def contradicted(outcomes: Iterable[Outcome], explained: Identities) -> list[Outcome]:
+    """What is explained as breaking nothing, and the machine finds something."""
+    return [each for each in outcomes if each.mutant.identity in explained and each.seen]
