@@ -304,6 +304,18 @@ def test_a_tolerance_without_a_line_is_reported_with_its_file() -> None:
 
 
 REFUSED = [
+    (
+        "tex.grad.2d.v4.f32.f32 %v4f32_1, [texture_, {%f32_1, %f32_2}], %v2f32_1, {%f32_3, %f32_4};",
+        "tex.grad.2d.v4.f32.f32 %v4f32_1, [texture_, {%f32_1, %f32_2}], %v2s32_1, {%f32_3, %f32_4};",
+    ),
+    (
+        "applypriority.async.bulk.tensor.2d.bulk_group.L2::evict_normal [local_, {%s32_1, %s32_2}];",
+        "applypriority.async.bulk.tensor.2d.global.bulk_group.L2::evict_normal [local_, {%s32_1, %s32_2}];",
+    ),
+    (
+        "tensormap.replace.tile.box_dim.b1024.b32 [global_], 3, callee;",
+        "tensormap.replace.tile.box_dim.b1024.b32 [global_], 3, %f32_1;",
+    ),
     ("cp.async.ca.shared.global [texture_], [%b64_1], 4;", "cp.async.ca.shared.global [texture_], [16], 4;"),
     (
         "tex.2d.v4.f32.f32 {%b32_1, %b32_2, %b32_3, %laneid}, [texture_, {%f32_1, %f32_2}];",
