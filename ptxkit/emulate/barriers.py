@@ -15,6 +15,7 @@ from ptxkit.emulate.waiting import Waitable
 if TYPE_CHECKING:
     from ptxkit.emulate.cta import Cta
     from ptxkit.emulate.groups import Group
+    from ptxkit.emulate.program import Code
 
 WARP = 32
 
@@ -26,7 +27,18 @@ class Phase(Waitable):
     of those that reduce. sites: by warp, the place of an aligned instruction at which its threads come, -1 for none.
     """
 
-    __slots__ = ("_places", "all_wait", "arrived", "barrier", "expected", "is_open", "known", "sites", "values")
+    __slots__ = (
+        "_first",
+        "_places",
+        "all_wait",
+        "arrived",
+        "barrier",
+        "expected",
+        "is_open",
+        "known",
+        "sites",
+        "values",
+    )
 
     def __init__(self, barrier: NamedBarrier, expected: int | None) -> None:
         super().__init__()
@@ -36,6 +48,7 @@ class Phase(Waitable):
         self.sites = numpy.full(barrier.cta.warps, -1)
         self._places: dict[tuple[int, int], int] = {}
         self.is_open = False
+        self._first: tuple[Code, int] | None = None
         self.all_wait = True
         self.known: Any = None
         """What orders accesses keeps here."""
@@ -50,6 +63,8 @@ class Phase(Waitable):
             message = f"threads of warp {warp} come to barrier {self.barrier.number} at different instructions"
             raise Fault("PTX603", message, group.lanes.index[wrong])
         self.sites[warps] = place
+        if self._first is None:
+            self._first = (group.activation.code, group.pc)
 
     def torn(self) -> Any:
         """The warps of which only a part has come to an aligned instruction."""
@@ -57,6 +72,25 @@ class Phase(Waitable):
         absent = numpy.zeros(cta.warps * WARP, bool)
         absent[: cta.threads] = cta.alive & ~self.arrived
         return (self.sites >= 0) & absent.reshape(-1, WARP).any(axis=1)
+
+    def check_warps(self) -> None:
+        """Report warps of which some threads have ended without coming to the aligned instruction."""
+        cta = self.barrier.cta
+        absent = numpy.zeros(cta.warps * WARP, bool)
+        absent[: cta.threads] = ~self.arrived
+        parted = numpy.flatnonzero((self.sites >= 0) & absent.reshape(-1, WARP).any(axis=1))
+        if self._first is None or not len(parted):
+            return
+        warp = int(parted[0])
+        there = numpy.flatnonzero(self.arrived[warp * WARP : (warp + 1) * WARP]) + warp * WARP
+        missing = int(numpy.flatnonzero(absent.reshape(-1, WARP)[warp])[0]) + warp * WARP
+        message = (
+            f"only a part of warp {warp} executes this barrier, which wants all threads of a warp: thread {missing} "
+            "has ended before"
+        )
+        fault = Fault("PTX603", message, there)
+        fault.place, fault.cta = self._first, cta
+        cta.machine.note(fault)
 
     def count(self) -> int:
         """Threads that came; a warp that comes together counts as 32, be it full or not."""
@@ -139,6 +173,7 @@ class NamedBarrier:
             raise Fault("PTX602", message, numpy.flatnonzero(phase.arrived))
         self.phase = None
         phase.is_open = True
+        phase.check_warps()
         self.cta.machine.order.barrier_opens(self.cta, phase)
         phase.wake()
 

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
+from ptxkit.emulate.faults import Fault
 from ptxkit.emulate.flying_bytes import coming, touched
 from ptxkit.emulate.knowledge import DONE, FENCED_GLOBAL, FENCED_SHARED, Knowledge, Vector, distance, join, level_of
 from ptxkit.emulate.races import ASPECTS, Event, Races
-from ptxkit.emulate.shadow import FIRST_READ, LAST_READ, WRITE
+from ptxkit.emulate.shadow import FIRST_READ, LAST_READ, WRITE, Shadow
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -61,6 +62,8 @@ class Clocks(Races):
         strong = order != "weak"
         if strong and kind != "write":
             self._take(known, index, pool, places, order, level_of(scope))
+        if pool is group.cta.cluster.pool and group.cta.cluster.size > 1:
+            self._reach(group, known, kind, places, size)
         shadow = self._shadow(pool)
         units, rows = shadow.units(places, size)
         agents = index + known.base
@@ -150,7 +153,71 @@ class Clocks(Races):
 
     def passes_cluster_barrier(self, group: Group, phase: Any) -> None:
         """Threads go on behind the barrier of their cluster."""
-        self.knowledge(group.cta).learn(group.lanes.index, phase.known)
+        known = self.knowledge(group.cta)
+        known.has_met = True
+        known.learn(group.lanes.index, phase.known)
+
+    # ----------------------------------------------------------------------------------------------- clusters
+
+    def _reach(self, group: Group, known: Knowledge, kind: str, places: Any, size: int) -> None:
+        """Accesses to the memory of other CTAs: these must be known to have begun, and must not have ended."""
+        cluster = group.cta.cluster
+        ranks = places // cluster.stride
+        for rank in numpy.unique(ranks[ranks != group.cta.rank]).tolist():
+            other = cluster.ctas[rank]
+            index = group.lanes.index[ranks == rank]
+            words = {"space": "shared", "start": int(places[ranks == rank][0]) % cluster.stride, "size": size}
+            if not other.alive.any():
+                message = f"a {kind} of the shared memory of CTA {other.ctaid}, which has ended"
+                self._note(Fault("PTX612", message, index, **words), group)
+            elif not known.has_heard(index, self.knowledge(other)):
+                message = f"a {kind} of the shared memory of CTA {other.ctaid}, which may not have begun"
+                self._note(Fault("PTX611", message, index, **words), group)
+
+    def _note(self, fault: Fault, group: Group) -> None:
+        fault.place, fault.cta = (group.activation.code, group.pc), group.cta
+        assert self.machine is not None
+        self.machine.note(fault)
+
+    def cta_ends(self, cta: Cta) -> None:
+        """All threads of a CTA have ended: what others did to its shared memory must be known to them."""
+        cluster = cta.cluster
+        if cluster.size == 1 or cluster.pool.shadow is None:
+            return
+        shadow, stride = self._shadow(cluster.pool), cluster.stride
+        units = numpy.arange(cta.rank * stride // shadow.unit, (cta.rank + 1) * stride // shadow.unit)
+        everything = self.knowledge(cta).everything()
+        for kind in (WRITE, FIRST_READ, LAST_READ):
+            agents, times = shadow.last(kind, units)
+            used = numpy.flatnonzero(agents)
+            owners = numpy.searchsorted(self._bases, agents[used], side="right") - 1
+            for number in numpy.unique(owners):
+                other = self._owners[number]
+                if other.cta is cta:
+                    continue
+                at = used[owners == number]
+                threads = agents[at] - other.base
+                held = everything.get(other)
+                late = at if held is None else at[held[DONE, threads] < times[at]]
+                if len(late):
+                    self._ends_too_early(cta, shadow, kind, int(units[late[0]]), int(agents[late[0]]) - other.base)
+                    return
+
+    def _ends_too_early(self, cta: Cta, shadow: Shadow, kind: int, unit: int, thread: int) -> None:
+        code, pc, by, _, _ = self._places[int(shadow.sites[kind][unit])]
+        verb = "writes" if kind == WRITE else "reads"
+        start = unit * shadow.unit % cta.cluster.stride
+        fault = Fault(
+            "PTX612",
+            f"{verb} the shared memory of CTA {cta.ctaid}, which ends without knowing that this is done",
+            numpy.array([thread]),
+            space="shared",
+            start=start,
+            size=shadow.unit,
+        )
+        fault.place, fault.cta = (code, pc), by
+        assert self.machine is not None
+        self.machine.note(fault)
 
     @staticmethod
     def _tell_into(vector: Vector, known: Knowledge, index: Any, order: str) -> None:

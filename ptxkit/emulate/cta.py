@@ -278,6 +278,7 @@ class Cta:
         self.alive[lanes.index] = False
         if not self.alive.any():
             self.machine.asynchrony.cta_ends(self)
+            self.machine.order.cta_ends(self)
         for barrier in list(self.barriers.values()):
             barrier.left()
         for meeting in list(self.meetings.values()):

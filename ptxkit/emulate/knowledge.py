@@ -57,6 +57,7 @@ class Knowledge:
         "fenced_by",
         "foreign",
         "foreign_of",
+        "has_met",
         "own",
         "seen",
         "threads",
@@ -69,6 +70,8 @@ class Knowledge:
         self.common = numpy.zeros((_ASPECTS, self.threads), numpy.int64)
         self.extra: Any = None
         self.foreign: Vector = {}
+        self.has_met = cta.cluster.size == 1
+        """Whether the CTAs of the cluster are known to have begun."""
         self.foreign_of: dict[int, Vector] = {}
         self._fenced: dict[int, dict[int, Vector]] = {}
         self.seen: dict[int, list[tuple[int, Vector]]] = {}
@@ -166,6 +169,24 @@ class Knowledge:
         return bool(self._fenced)
 
     # ------------------------------------------------------------------------------------------------ knowing
+
+    def everything(self) -> Vector:
+        """All that any thread knows, and has done."""
+        known = self.common.copy()
+        if self.extra is not None:
+            numpy.maximum(known, self.extra.max(axis=1), out=known)
+        known[DONE] = numpy.maximum(known[DONE], self.own)
+        vector: Vector = dict(self.foreign)
+        vector[self] = known
+        for found in self.foreign_of.values():
+            join(vector, found)
+        return vector
+
+    def has_heard(self, index: Any, other: Knowledge) -> bool:
+        """Whether all these threads know of anything that another CTA did, and so that it has begun."""
+        if self.has_met or other in self.foreign:
+            return True
+        return all(other in self.foreign_of.get(thread, {}) for thread in index.tolist())
 
     def knows(self, index: Any, other: Knowledge, threads: Any, times: Any, aspect: int = DONE) -> Any:
         """Whether each thread of `index` knows what the thread of another CTA, or of this one, did at a time."""

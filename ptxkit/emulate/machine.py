@@ -101,7 +101,7 @@ class Machine:
             try:
                 self._run()
             except Fault as fault:
-                self._add(fault)
+                self.note(fault)
 
     def _run(self) -> None:
         waiting = self._clusters()
@@ -153,7 +153,8 @@ class Machine:
         x, y, _ = self.launch.block
         return number % x, number // x % y, number // (x * y)
 
-    def _add(self, fault: Fault) -> None:
+    def note(self, fault: Fault) -> None:
+        """Report a fault, whose place and CTA are known."""
         code, pc = fault.place if fault.place is not None else (None, 0)
         offset = code.offsets[pc] if code is not None else 0
         text = code.instructions[pc].opcode if code is not None else ""

@@ -58,6 +58,9 @@ class Order:
     def cluster_arrives(self, group: Group, phase: Any, order: str) -> None:
         """Threads come to the barrier of their cluster."""
 
+    def cta_ends(self, cta: Cta) -> None:
+        """All threads of a CTA have ended."""
+
     def passes_cluster_barrier(self, group: Group, phase: Any) -> None:
         """Threads go on behind the barrier of their cluster."""
 
