@@ -202,8 +202,7 @@ def bfe(width: int, signed: bool) -> Callable[[Any, Any, Any], Any]:
     """A field of bits, filled up with zeros, or with its sign (the topmost bit where the field reaches beyond)."""
 
     def field(a: Any, position: Any, length: Any) -> Any:
-        pos = (position & numpy.uint32(255)).astype(numpy.int64)
-        count = (length & numpy.uint32(255)).astype(numpy.int64)
+        pos, count = _field_numbers(position, width), _field_numbers(length, width)
         wide = a.astype(numpy.uint64)
         moved = numpy.where(pos < width, wide >> numpy.minimum(pos, 63).astype(numpy.uint64), numpy.uint64(0))
         mask = _mask(count)
@@ -222,14 +221,19 @@ def bfi(width: int) -> Callable[[Any, Any, Any, Any], Any]:
     """The low bits of a put into a field of b."""
 
     def inserted(a: Any, b: Any, position: Any, length: Any) -> Any:
-        pos = (position & numpy.uint32(255)).astype(numpy.int64)
-        count = (length & numpy.uint32(255)).astype(numpy.int64)
+        pos, count = _field_numbers(position, width), _field_numbers(length, width)
         by = numpy.minimum(pos, 63).astype(numpy.uint64)
         mask = numpy.where(pos < width, _mask(count) << by, numpy.uint64(0))
         found = b.astype(numpy.uint64) & ~mask | a.astype(numpy.uint64) << by & mask
         return resized(found, width)
 
     return inserted
+
+
+def _field_numbers(values: Any, width: int) -> Any:
+    """Positions and lengths of fields. The manual has their low 8 bits count; of 64 bits ptxas lets all of them."""
+    counted = values & numpy.uint32(255) if width == 32 else numpy.minimum(values, numpy.uint32(255))
+    return counted.astype(numpy.int64)
 
 
 def _mask(count: Any) -> Any:

@@ -13,7 +13,7 @@ import numpy as np
 from ptxkit.emulate.numbers.carriers import widen
 from ptxkit.emulate.numbers.finishing import Finish
 from ptxkit.emulate.numbers.formats import F32, F64, Bits, Reals
-from ptxkit.emulate.numbers.nans import flushed
+from ptxkit.emulate.numbers.nans import flushed, payloads
 from ptxkit.emulate.numbers.packing import elementwise, packing
 from ptxkit.emulate.registry import Function, pure
 
@@ -60,7 +60,7 @@ def _of_doubles(compute: Callable[[Reals], Reals]) -> Function:
     def function(a: Bits) -> Bits:
         with np.errstate(all="ignore"):
             found = compute(a.view(np.float64))
-        return np.where(np.isnan(found), np.uint64(F64.nan or 0), found.view(np.uint64))
+        return payloads(found.view(np.uint64), a)
 
     return function
 

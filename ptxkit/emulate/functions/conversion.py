@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from ptxkit.emulate.numbers.carriers import widen
+from ptxkit.emulate.numbers.carriers import magnitudes, widen
 from ptxkit.emulate.numbers.finishing import Finish
 from ptxkit.emulate.numbers.formats import DTYPES, F32, F64, Bits, Reals
 from ptxkit.emulate.numbers.integers import WHOLE, from_integer, to_integer
-from ptxkit.emulate.numbers.nans import flushed, payloads, saturated
+from ptxkit.emulate.numbers.nans import canonical, converted, flushed, saturated
 from ptxkit.emulate.numbers.packing import packing
 from ptxkit.emulate.registry import Function, pure
 from ptxkit.isa.functions import bits, kind
@@ -90,18 +90,54 @@ def integer_to_float(*, type: str, source: str, rounding: str, saturate: bool = 
 
 @pure
 def convert_float(*, type: str, source: str, rounding: str | None = None, ftz: bool = False, **how: bool) -> Function:  # noqa: A002
-    """A value in another format, or rounded to a whole number (`rni`, ...). ftz: of operands and results of f32."""
+    """A value in another format, or rounded to a whole number (`rni`, ...). ftz: of operands and results of f32.
+
+    To f16 and bf16 nothing is flushed, and a NaN that comes from f64 or goes there keeps its payload: so does hardware.
+    """
     fmt, given = packing(type).format, packing(source).format
     whole = WHOLE.get(rounding or "")
+    if whole is None and not ftz and not how.get("saturate") and (source, type) in _MOVED:
+        return _MOVED[source, type]
+    if type == "tf32" and rounding == "rna":
+        return _nearest_tf32(how.get("satfinite", False))
     finish = Finish(None if whole else rounding, ftz=ftz and fmt is F32, **how)
+    flushes = ftz and given is F32 and fmt.width >= given.width
+    keeps = (fmt is F64 or given is F64) and not finish.saturate
 
     def function(a: Bits) -> Bits:
         with np.errstate(all="ignore"):
-            values = widen(given, flushed(F32, a) if ftz and given is F32 else a)
+            if flushes:
+                a = canonical(F32, flushed(F32, a))
+            values = widen(given, a)
             if whole is not None:
                 values = whole(values)
             codes = finish.narrowed(fmt, values)
-            return payloads(codes, a) if fmt is given is F64 and not finish.saturate else codes
+            return converted(codes, fmt, given, a) if keeps else codes
+
+    return function
+
+
+_MOVED: dict[tuple[str, str], Function] = {
+    ("f32", "f32"): lambda a: a,
+    ("f64", "f64"): lambda a: a,
+    ("bf16", "f32"): lambda a: a.astype(np.uint32) << np.uint32(16),
+}
+"""(from, to) -> conversions that only move bits, so that NaNs stay as they are."""
+
+
+def _nearest_tf32(satfinite: bool) -> Function:
+    """To nearest away from zero, as ptxas does it: what is no finite number is cut off, and so has another payload.
+
+    satfinite: one less than an infinity is the greatest number; one less than a NaN is another, or that number, too.
+    """
+    infinity, kept, half = np.uint32(0x7F80_0000), np.uint32(0xFFFF_E000), np.uint32(0x1000)
+
+    def function(a: Bits) -> Bits:
+        finite = magnitudes(F32, a) < infinity
+        rounded: Bits = np.where(finite, a + half, a) & kept
+        if satfinite:
+            rounded = np.where(magnitudes(F32, rounded) >= infinity, rounded - np.uint32(0x2000), rounded)
+        return rounded
 
     return function
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ptxkit.emulate.numbers import doubles, singles
-from ptxkit.emulate.numbers.carriers import widen
+from ptxkit.emulate.numbers.carriers import magnitudes, widen
 from ptxkit.emulate.numbers.finishing import Finish
 from ptxkit.emulate.numbers.formats import F32, F64, Bits, Format, Reals
 from ptxkit.emulate.numbers.nans import flushed, payloads
@@ -63,17 +63,19 @@ def ffma(
     oob: bool = False,
     **how: Any,
 ) -> Function:
-    """a * b + c. oob: +0.0 where a factor or the summand is the NaN that fills what lies outside of a tensor."""
+    """a * b + c. oob: +0.0 where a factor is the NaN that fills what lies outside of a tensor, of either sign."""
     function = _arithmetic(doubles.fused, singles.fused, singles.fused_floats, (type, a, b, c), Finish(**how))
     if not oob:
         return function
 
-    def outside(a: Bits, b: Bits, c: Bits, d: Bits) -> Bits:
-        wrong = (a == OUT_OF_BOUNDS) | (b == OUT_OF_BOUNDS) | (c == OUT_OF_BOUNDS)
-        return np.where(wrong, np.zeros_like(d), d)
+    fmt = packing(type).format
 
-    zeroed = elementwise(outside, type, type, type, type, type)
-    return lambda a, b, c: zeroed(a, b, c, function(a, b, c))
+    def outside(a: Bits, b: Bits, d: Bits) -> Bits:
+        wrong = (magnitudes(fmt, a) == OUT_OF_BOUNDS) | (magnitudes(fmt, b) == OUT_OF_BOUNDS)
+        return np.where(wrong, d.dtype.type(0), d)
+
+    zeroed = elementwise(outside, type, type, type, type)
+    return lambda a, b, c: zeroed(a, b, function(a, b, c))
 
 
 OUT_OF_BOUNDS = 0x7FF7
@@ -82,12 +84,15 @@ OUT_OF_BOUNDS = 0x7FF7
 
 @pure
 def fdiv(*, type: str, **how: Any) -> Function:  # noqa: A002
-    """a / b."""
+    """a / b. Of two NaNs of f64 the first counts: that is how ptxas divides them."""
 
     def single(a: Reals, b: Reals, rounding: str) -> Reals:  # noqa: ARG001
         return singles.divide(a, b)
 
-    return _arithmetic(doubles.divide, single, np.divide, (type, None, None), Finish(**how))
+    function = _arithmetic(doubles.divide, single, np.divide, (type, None, None), Finish(**how))
+    if packing(type).format is not F64:
+        return function
+    return lambda a, b: payloads(function(a, b), b, a)
 
 
 @pure
@@ -128,7 +133,7 @@ def _arithmetic(
         return _of_doubles(double, how)
     function: Function
     if native is not None and how.rounding in (None, "rn") and set(formats) == {F32} == {packing(result).format}:
-        function = _of_floats(native, how)
+        function = _of_floats(native, how, _of_values(single, F32, formats, how))
     else:
         function = _of_values(single, packing(result).format, formats, how)
     return elementwise(function, result, *operands)
@@ -146,8 +151,11 @@ def _of_doubles(operation: Operation, how: Finish) -> Function:
     return function
 
 
-def _of_floats(operation: Callable[..., Any], how: Finish) -> Function:
-    """f32 rounded to nearest, which numpy does itself."""
+def _of_floats(operation: Callable[..., Any], how: Finish, exact: Function) -> Function:
+    """f32 rounded to nearest, which numpy does itself.
+
+    exact: the same by way of f64, for what `.ftz` may make zero though it is rounded to the smallest normal number.
+    """
 
     def function(*operands: Bits) -> Bits:
         if how.ftz:
@@ -155,12 +163,18 @@ def _of_floats(operation: Callable[..., Any], how: Finish) -> Function:
         with np.errstate(all="ignore"):
             found = operation(*(operand.view(np.float32) for operand in operands))
         codes: Bits = found.view(np.uint32)
+        if how.ftz and (codes & _MAGNITUDE == _LEAST_NORMAL).any():
+            exactly: Bits = exact(*operands)
+            return exactly
         wrong = np.isnan(found)
         if wrong.any():
             codes = np.where(wrong, np.uint32(F32.nan or 0), codes)
         return how.limited(F32, codes)
 
     return function
+
+
+_MAGNITUDE, _LEAST_NORMAL = np.uint32(0x7FFF_FFFF), np.uint32(0x0080_0000)
 
 
 def _of_values(operation: Operation, result: Format, formats: list[Format], how: Finish) -> Function:

@@ -11,7 +11,7 @@ import numpy as np
 
 from ptxkit.emulate.numbers.carriers import is_nan, magnitudes
 from ptxkit.emulate.numbers.formats import F64, Bits, Format
-from ptxkit.emulate.numbers.nans import canonical, flushed, subnormal
+from ptxkit.emulate.numbers.nans import canonical, flushed, payloads, subnormal
 from ptxkit.emulate.numbers.order import extreme
 from ptxkit.emulate.numbers.packing import elementwise, packing
 from ptxkit.emulate.registry import Function, pure
@@ -19,14 +19,14 @@ from ptxkit.emulate.registry import Function, pure
 
 @pure
 def fabs(*, type: str, ftz: bool = False) -> Function:  # noqa: A002
-    """The absolute value; f64 keeps a NaN's payload."""
+    """The absolute value; of f64 a NaN keeps its sign and payload, and is made quiet."""
     fmt = packing(type).format
     return _of_sign(type, ftz, lambda codes: magnitudes(fmt, codes))
 
 
 @pure
 def fneg(*, type: str, ftz: bool = False) -> Function:  # noqa: A002
-    """The negative; f64 keeps a NaN's payload."""
+    """The negative; of f64 a NaN keeps its sign and payload, and is made quiet."""
     fmt = packing(type).format
     return _of_sign(type, ftz, lambda codes: codes ^ fmt.dtype(fmt.sign))
 
@@ -38,7 +38,7 @@ def _of_sign(word: str, ftz: bool, change: Callable[[Bits], Bits]) -> Function:
         if ftz:
             codes = flushed(fmt, codes)
         changed = change(codes)
-        return changed if fmt is F64 else canonical(fmt, changed)
+        return payloads(np.where(is_nan(fmt, codes), codes, changed), codes) if fmt is F64 else canonical(fmt, changed)
 
     return elementwise(function, word, word)
 

@@ -106,7 +106,10 @@ def bfind(*, type: str, shiftamt: bool = False) -> Function:  # noqa: A002
 
 @pure
 def fns() -> Function:
-    """The bit that is the n-th one of a mask from a base on, upwards or downwards; all ones for none."""
+    """The bit that is the n-th one of a mask from a base on, upwards or downwards; all ones for none.
+
+    A base beyond 31 finds nothing, and -2**31 bits downwards are bit 0, which only hardware tells.
+    """
 
     def function(mask: Any, base: Any, offset: Any) -> Any:
         places = numpy.arange(32, dtype=numpy.uint32)
@@ -114,7 +117,7 @@ def fns() -> Function:
         by = offset.view(numpy.int32).astype(numpy.int64)
         start = base.astype(numpy.int64)
         up = there & (places >= start[:, None])
-        down = there & (places <= start[:, None])
+        down = there & (places <= start[:, None]) & (start[:, None] < 32)
         rank_up = numpy.cumsum(up, axis=1)
         rank_down = numpy.cumsum(down[:, ::-1], axis=1)[:, ::-1]
         hit = numpy.where(
@@ -122,7 +125,8 @@ def fns() -> Function:
             up & (rank_up == by[:, None]),
             numpy.where((by < 0)[:, None], down & (rank_down == -by[:, None]), there & (places == start[:, None])),
         )
-        return numpy.where(hit.any(axis=1), hit.argmax(axis=1).astype(numpy.uint32), _NONE)
+        found = numpy.where(hit.any(axis=1), hit.argmax(axis=1).astype(numpy.uint32), _NONE)
+        return numpy.where(by == -(1 << 31), numpy.uint32(0), found)
 
     return function
 

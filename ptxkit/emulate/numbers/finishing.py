@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ptxkit.emulate.numbers.carriers import narrow
 from ptxkit.emulate.numbers.formats import Bits, Format, Reals
-from ptxkit.emulate.numbers.nans import flushed, rectified, saturated
+from ptxkit.emulate.numbers.nans import flushed, rectified, saturated, tiny
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +29,8 @@ class Finish:
 
     def narrowed(self, fmt: Format, values: Reals, random: tuple[NDArray[np.uint64], int] | None = None) -> Bits:
         """The codes of values that are exact or rounded to odd."""
+        if self.ftz:
+            values = np.where(tiny(fmt, values, self.rounding or "rn"), np.copysign(0.0, values), values)
         codes = narrow(fmt, values, self.rounding or "rn", satfinite=self.satfinite, random=random)
         return self.limited(fmt, codes)
 

@@ -1,7 +1,7 @@
 """What NaNs become, and zeros where subnormal numbers are flushed.
 
-Instructions of all formats but f64 give one NaN (`Format.nan`); those of f64 hand on an operand's payload.
-Of two NaNs the first counts, and it is made quiet: that is what we take the hardware to do.
+Instructions of all formats but f64 give one NaN (`Format.nan`); those of f64 hand on the payload of the last operand
+that is a NaN, made quiet. That is what an H200 does; the manual leaves it open, as it does the rest here.
 Manual: Floating Point Instructions.
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ptxkit.emulate.numbers.carriers import is_nan, magnitudes
-from ptxkit.emulate.numbers.formats import F64, Bits, Format
+from ptxkit.emulate.numbers.formats import F64, Bits, Format, Reals
 
 QUIET = np.uint64(1 << 51)
 
@@ -27,14 +27,42 @@ def canonical(fmt: Format, codes: Bits) -> Bits:
 
 
 def payloads(result: Bits, *operands: Bits) -> Bits:
-    """Results of f64 whose NaNs are the first operand's that is one, made quiet, or the format's own."""
+    """Results of f64 whose NaNs are the last operand's that is one, made quiet, or the format's own."""
     wrong = is_nan(F64, result)
     if not wrong.any():
         return result
     chosen: Bits = np.full(np.shape(result), F64.nan, np.uint64)
-    for operand in reversed(operands):
+    for operand in operands:
         chosen = np.where(is_nan(F64, operand), operand | QUIET, chosen)
     return np.where(wrong, chosen, result)
+
+
+def converted(result: Bits, fmt: Format, source: Format, codes: Bits) -> Bits:
+    """Results of a conversion from or to f64 whose NaNs keep sign and payload, cut off where need be, and are quiet."""
+    wrong = is_nan(source, codes)
+    if not wrong.any():
+        return result
+    wide = codes.astype(np.uint64)
+    sign = (wide & np.uint64(source.sign)) != 0
+    fraction = (wide << np.uint64(F64.fraction_bits - source.fraction_bits)) & (QUIET - np.uint64(1)) | QUIET
+    kept = (fraction >> np.uint64(F64.fraction_bits - fmt.fraction_bits)) | np.uint64(fmt.infinity or 0)
+    return np.where(wrong, np.where(sign, kept | np.uint64(fmt.sign), kept).astype(fmt.dtype), result)
+
+
+def tiny(fmt: Format, values: Reals, rounding: str) -> NDArray[np.bool_]:
+    """What `.ftz` makes zero: numbers that, rounded to a significand of full length, are below the smallest normal.
+
+    So those next to that number stay, although they are smaller, where rounding makes it of them.
+    """
+    least = 2.0**fmt.smallest_exponent
+    step = least * 2.0 ** -(fmt.fraction_bits + 1)
+    magnitude = np.abs(values)
+    if rounding in ("rn", "rna"):
+        return magnitude < least - step / 2
+    if rounding not in ("rm", "rp"):
+        return magnitude < least
+    outwards = np.signbit(values) if rounding == "rm" else ~np.signbit(values)
+    return np.where(outwards, magnitude <= least - step, magnitude < least)
 
 
 def flushed(fmt: Format, codes: Bits) -> Bits:

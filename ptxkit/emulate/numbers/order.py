@@ -16,6 +16,8 @@ from ptxkit.emulate.numbers.formats import Bits, Format
 
 Truth = NDArray[np.bool_]
 
+_QUIET = np.uint64(1 << 51)
+
 COMPARISONS: dict[str, Callable[[Bits, Bits], Truth]] = {
     "eq": np.equal,
     "ne": np.not_equal,
@@ -72,7 +74,9 @@ def _key(fmt: Format, codes: Bits) -> Bits:
 
 
 def extreme(fmt: Format, *, greatest: bool, nan: bool = False) -> Callable[[Bits, Bits], Bits]:
-    """The smaller or greater code. A NaN is passed over, or, with `nan`, given; two NaNs give the format's own."""
+    """The smaller or greater code. A NaN is passed over, or, with `nan`, given; two NaNs give the format's own, or of
+    f64 the second, made quiet, as hardware does.
+    """
     kind = fmt.dtype
     sign, quiet = kind(fmt.sign), kind(fmt.nan or 0)
     if fmt.name in ("f32", "f64"):
@@ -115,6 +119,7 @@ def _native_extreme(fmt: Format, greatest: bool, nan: bool) -> Callable[[Bits, B
             return np.where(wrong, quiet, codes)
         # A signalling NaN beside a number may have made it one.
         a_wrong, b_wrong = np.isnan(x), np.isnan(y)
-        return np.where(a_wrong, np.where(b_wrong, quiet, b), np.where(b_wrong, a, codes))
+        neither = b | _QUIET if kind is np.uint64 else quiet
+        return np.where(a_wrong, np.where(b_wrong, neither, b), np.where(b_wrong, a, codes))
 
     return choose

@@ -53,8 +53,9 @@ def addresses(matrix: Descriptor, rows: int, columns: int, size: int, *, transpo
             along = column_row * wide + column // 8 * matrix.stride
     else:
         across = row % 8 * wide + row // 8 * matrix.stride
-        unit = UNIT if matrix.span > 1 else matrix.leading
-        along = column % each * size + column // each * unit
+        unit = column // each
+        # Where k goes on beyond a row of the pattern (B of a sparse product, with 32 bytes), it does so at `leading`.
+        along = column % each * size + unit % matrix.span * UNIT + unit // matrix.span * matrix.leading
     return swizzled(matrix.start + across + along, matrix.span, matrix.base)
 
 

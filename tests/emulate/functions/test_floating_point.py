@@ -94,11 +94,22 @@ def test_modifiers_flush_limit_and_rectify() -> None:
     zero = np.array([0], np.uint16)
     assert ffma(type="f16", rounding="rn", relu=True)(minus, np.array([0x3C00], np.uint16), zero).tolist() == [0]
     nothing = np.array([OUT_OF_BOUNDS], np.uint16)
-    for at in range(3):
+    for at in range(2):
         given = [np.array([0x3C00], np.uint16)] * 3
         given[at] = nothing
         assert ffma(type="f16", rounding="rn", oob=True)(*given).tolist() == [0]
         assert ffma(type="f16", rounding="rn")(*given).tolist() == [0x7FFF]
+    assert ffma(type="f16", rounding="rn", oob=True)(minus, minus, nothing).tolist() == [0x7FFF]
+
+
+def test_what_is_flushed_is_below_the_smallest_normal_number_when_rounded_to_full_length() -> None:
+    least, below, next_to = words(0x00800000), words(0x3F7FFFFF), words(0x3F7FFFFE)
+    assert fmul(type="f32")(least, below).tolist() == [0x00800000]
+    assert fmul(type="f32", ftz=True)(least, below).tolist() == [0]  # 24 bits hold it
+    assert fmul(type="f32", ftz=True)(words(0x00800001), next_to).tolist() == [0x00800000]  # they do not
+    assert fmul(type="f32", ftz=True, rounding="rz")(words(0x00800001), next_to).tolist() == [0]
+    assert fmul(type="f32", ftz=True, rounding="rp")(words(0x00800001), next_to).tolist() == [0x00800000]
+    assert fmul(type="f32", ftz=True, rounding="rm")(words(0x00800001), next_to).tolist() == [0]
 
 
 def test_operands_of_other_formats_are_converted_first() -> None:

@@ -13,12 +13,13 @@ def test_narrow_formats_have_one_nan() -> None:
     assert nans.canonical(F32, codes).tolist() == [0x7FFFFFFF, 0x7FFFFFFF, 0x7F800000, 0x3F800000]
 
 
-def test_f64_hands_on_the_payload_of_the_first_nan_made_quiet() -> None:
+def test_f64_hands_on_the_payload_of_the_last_nan_made_quiet() -> None:
     wrong, other, number = 0x7FF0000000000001, 0xFFF8000000000ABC, 0x3FF0000000000000
     a = np.array([wrong, number, number], np.uint64)
     b = np.array([other, other, number], np.uint64)
     result = np.array([wrong, wrong, wrong], np.uint64)
-    assert nans.payloads(result, a, b).tolist() == [wrong | 1 << 51, other, 0xFFF8000000000000]
+    assert nans.payloads(result, a, b).tolist() == [other, other, 0xFFF8000000000000]
+    assert nans.payloads(result, b, a).tolist() == [wrong | 1 << 51, other, 0xFFF8000000000000]
     assert nans.payloads(a[1:], b[1:]).tolist() == [number, number]
 
 

@@ -33,6 +33,12 @@ def test_rows_with_a_swizzle_of_32_bytes_are_the_manuals_example() -> None:
     assert (found == plain ^ (plain >> 7 & 1) << 4).all()
 
 
+def test_rows_that_go_on_beyond_their_swizzle_do_so_at_the_leading_offset() -> None:
+    found = addresses(decode(described(0, 2048, 256, 3)), 8, 32, 2)
+    assert (found[:, 16:] == 2048 + found[:, :16]).all()
+    assert (addresses(decode(described(0, 2048, 512, 2)), 8, 32, 2) < 512).all()
+
+
 @pytest.mark.parametrize(("mode", "span", "leading", "stride"), [(3, 2, 128, 256), (2, 4, 256, 512)])
 def test_columns_with_a_swizzle_are_the_manuals_examples(mode: int, span: int, leading: int, stride: int) -> None:
     # bf16, Swizzle o ((8,span,2),(8,2)):((1,8,leading),(8*span,stride))
