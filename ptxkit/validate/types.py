@@ -229,7 +229,7 @@ def _is_special(shape: tuple[object, ...]) -> bool:
 
 def _wrong_whole(operand: OperandForm, shape: TypedShape) -> str | None:
     """A name where a vector stands: that of a vector register, or, where that is allowed, of a single one."""
-    if operand.more and not str(shape[1]).startswith(VECTORS):
+    if operand.more and not operand.braced and not str(shape[1]).startswith(VECTORS):
         return misfit(replace(operand, kind="register", narrower=False), shape)
     if shape[0] == "s" and not operand.special:
         return "is a special register, which must be moved to another one first"
