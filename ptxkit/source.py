@@ -47,6 +47,22 @@ class SourceFile:
         end = starts[line] if line < len(starts) else len(self.text)
         return self.text[starts[line - 1] : end].rstrip("\r\n")
 
+    def line_span(self, line: int) -> Span:
+        """The text of a 1-based line without the blanks around it; empty at the end past the last line."""
+        starts = self._line_starts
+        text = self.line_text(line)
+        start = starts[line - 1] if 1 <= line <= len(starts) else len(self.text)
+        return (
+            Span(start + len(text) - len(text.lstrip()), start + len(text.rstrip()))
+            if text.strip()
+            else Span(start, start)
+        )
+
+    def statement_span(self, offset: int) -> Span:
+        """The statement that begins at an offset, up to its semicolon."""
+        end = self.text.find(";", offset)
+        return Span(offset, end + 1 if end >= 0 else offset)
+
     @property
     def line_count(self) -> int:
         """How many lines the text has (an empty text has one)."""

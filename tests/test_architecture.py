@@ -38,8 +38,8 @@ MAY_KNOW = {
 }
 """Room -> the rooms below it. `testing` may know all of them."""
 
-DOORS = {"build/launching.py": {"device"}}
-"""File -> rooms above it that its functions may import when they run: `kernel[grid](...)` is written on the kernel."""
+DOORS = {"build/launching.py": {"device"}, "build/emulation.py": {"emulate"}}
+"""File -> rooms beside or above it that it may import: it is loaded, or its functions run, when a kernel is launched."""
 
 ONLY_IN = {
     "cuda": {"device"},
@@ -102,7 +102,8 @@ def test_a_room_knows_only_the_rooms_below_it(path: Path) -> None:
 
 @pytest.mark.parametrize("name", DOORS)
 def test_a_door_is_opened_when_a_function_runs(name: str) -> None:
-    script = "import sys, ptxkit.build; print([name for name in sys.modules if name.startswith('ptxkit.device')])"
+    rooms = tuple(f"ptxkit.{each}" for each in DOORS[name])
+    script = f"import sys, ptxkit.build; print([name for name in sys.modules if name.startswith({rooms})])"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=ROOT)
     assert done.stdout.strip() == "[]", name
 

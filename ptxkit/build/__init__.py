@@ -24,7 +24,9 @@ from ptxkit.build.errors import (
     BuildError,
     BuildTypeError,
     BuildValueError,
+    EmulationError,
     Location,
+    UnfinishedError,
     VerificationError,
 )
 from ptxkit.build.functions import External, Function
@@ -86,6 +88,7 @@ __all__ = [
     "BuildTypeError",
     "BuildValueError",
     "Const",
+    "EmulationError",
     "External",
     "Fragment",
     "Function",
@@ -104,6 +107,7 @@ __all__ = [
     "Shared",
     "SharedCluster",
     "Tile",
+    "UnfinishedError",
     "Variable",
     "VerificationError",
     "b8",

@@ -87,10 +87,12 @@ class Blame:
 class VerificationError(Exception):
     """The verifier proved that the kernel breaks the ISA. `blames` holds each error-level finding with its line."""
 
+    outcome: ClassVar[str] = "nothing was compiled"
+
     def __init__(self, kernel: str, blames: Sequence[Blame]) -> None:
         self.blames = tuple(blames)
         count = "one error" if len(self.blames) == 1 else f"{len(self.blames)} errors"
-        parts = [f"kernel {kernel!r} has {count}; nothing was compiled"]
+        parts = [f"kernel {kernel!r} has {count}; {self.outcome}"]
         parts += [_render(blame) for blame in self.blames]
         super().__init__("\n".join(parts))
 
@@ -98,6 +100,16 @@ class VerificationError(Exception):
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """The findings alone."""
         return tuple(blame.diagnostic for blame in self.blames)
+
+
+class EmulationError(VerificationError):
+    """A run on the reference machine shows that the kernel breaks the ISA; `blames` holds what was seen of it."""
+
+    outcome: ClassVar[str] = "a run on the reference machine shows it"
+
+
+class UnfinishedError(Exception):
+    """A run on the reference machine came to no end, and shows nothing wrong: the message says why."""
 
 
 def _render(blame: Blame) -> str:

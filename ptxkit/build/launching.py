@@ -1,6 +1,7 @@
 """`kernel[grid, block](...)` and `kernel.launch(stream, grid=...)(...)`: the way from the builder to a running kernel.
 
-The work is `ptxkit.device`'s, which is imported when something is compiled or launched: building needs no CUDA.
+The work is `ptxkit.device`'s, which is imported when something is compiled or launched: building needs no CUDA. Nor
+does `kernel.emulate(grid, block)(...)`, the same on the reference machine.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from ptxkit.build.errors import BuildTypeError
 
 if TYPE_CHECKING:
+    from ptxkit.build.emulation import Emulation
     from ptxkit.build.kernel import Kernel
     from ptxkit.device import Cubin, Launch, Loaded
     from ptxkit.device.launches import Bindings
@@ -102,6 +104,26 @@ class Launching(Launchable):
         from ptxkit.device import compile as compile_kernel
 
         return compile_kernel(self, target, verify=verify)
+
+    def emulate(  # type: ignore[misc]
+        self: Kernel,
+        grid: Extents,
+        block: Extents | None = None,
+        *,
+        cluster: Extents | None = None,
+        shared: int | None = None,
+        policy: str = "late",
+        seed: int = 0,
+        seconds: float = 60.0,
+    ) -> Emulation:
+        """The kernel on the reference machine, which needs no GPU: `k.emulate(132)(a, b)` changes arrays of NumPy.
+
+        grid, block, cluster, shared: as for `launch`. policy: when asynchronous operations happen, `eager`, `late`,
+        `torn` or `random` (by `seed`, which then chooses whose turn it is, too). seconds: until it gives up.
+        """
+        from ptxkit.build.emulation import Emulation
+
+        return Emulation(self, grid, block, cluster, shared, policy, seed, seconds)
 
     def load(self: Kernel) -> Loaded:  # type: ignore[misc]
         """Puts the kernel on the current device, verified and compiled: see `ptxkit.device.load`."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from ptxkit.build.assemble import Assembled
@@ -22,23 +22,37 @@ def verify(routine: Routine) -> Verdict:
 
 
 def verify_assembled(assembled: Assembled, name: str) -> Verdict:
-    """The same for a module already assembled, or one that was parsed.
+    """The same for a module already assembled, or one that was parsed."""
+    from ptxkit import lint
+
+    module = with_places(assembled, name)
+    verdict = lint(module)
+    errors = [found for found in verdict.diagnostics if found.severity is Severity.ERROR]
+    if errors:
+        raise VerificationError(name, blamed(errors, module, assembled, name))
+    return verdict
+
+
+def with_places(assembled: Assembled, name: str) -> Module:
+    """A module whose statements have places in its text.
 
     A built tree is printed and read again, which gives every statement a place in the text and leaves it equal; so a
     place leads to a statement, and the statement to the user's line. A parsed one has its places already.
     """
-    from ptxkit import lint, parse
+    from ptxkit import parse
 
     module = assembled.module
-    if module.source is None:
-        module = parse(str(module), path=f"{name}.ptx")
-        starts = {function: statement_starts(module, function) for function, *_ in assembled.boxes}
-        module = replace(module, boxes={starts[each][index]: size for each, index, size in assembled.boxes})
-    verdict = lint(module)
-    errors = [found for found in verdict.diagnostics if found.severity is Severity.ERROR]
-    if errors:
-        raise VerificationError(name, [_blame(found, _Lines(module, assembled, name)) for found in errors])
-    return verdict
+    if module.source is not None:
+        return module
+    module = parse(str(module), path=f"{name}.ptx")
+    starts = {function: statement_starts(module, function) for function, *_ in assembled.boxes}
+    return replace(module, boxes={starts[each][index]: size for each, index, size in assembled.boxes})
+
+
+def blamed(found: Iterable[Diagnostic], module: Module, assembled: Assembled, name: str) -> list[Blame]:
+    """Findings in a module that `with_places` gave, each with the user's line."""
+    lines = _Lines(module, assembled, name)
+    return [_blame(each, lines) for each in found]
 
 
 def statement_starts(module: Module, name: str) -> Sequence[int]:

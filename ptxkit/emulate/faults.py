@@ -38,6 +38,15 @@ class Witness:
     old: str | None = None
     new: str | None = None
 
+    def __str__(self) -> str:
+        """`thread (3, 0, 0) of CTA (0, 0, 0), shared bytes 0x10 to 0x13: 00000000 became 2a000000`."""
+        text = f"thread {self.thread} of CTA {self.cta}"
+        if self.size:
+            text += f", {self.space} bytes 0x{self.start:x} to 0x{self.start + self.size - 1:x}"
+        if self.old is not None and self.new is not None:
+            text += f": {self.old} became {self.new}"
+        return text
+
 
 @dataclass(frozen=True, slots=True)
 class Finding:

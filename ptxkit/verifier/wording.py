@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ptxkit.diagnostics import Diagnostic, Label, Severity
 from ptxkit.emulate import Finding, Witness
-from ptxkit.source import SourceFile, Span
+from ptxkit.source import SourceFile
 from ptxkit.verifier.choice import Plan, Trial
 
 STOPPED = "PTX650"
@@ -15,10 +15,10 @@ def diagnostic(
     finding: Finding, source: SourceFile, kernel: str, plan: Plan, trial: Trial, *, sure: bool
 ) -> Diagnostic:
     """A finding of one run. sure: the launch is one that the kernel must stand; else it was chosen, and it warns."""
-    span = _statement(source, finding.offset)
+    span = source.statement_span(finding.offset)
     others = [each for each in finding.witnesses[1:] if each.line and each.line != finding.line]
-    labels = tuple(Label(_line(source, each.line), _access(each)) for each in others)
-    notes = [_access(each) for each in finding.witnesses[:1]]
+    labels = tuple(Label(source.line_span(each.line), str(each)) for each in others)
+    notes = [str(each) for each in finding.witnesses[:1]]
     if finding.missing:
         notes.append(f"missing: {finding.missing}")
     notes.append(
@@ -80,29 +80,3 @@ def _object(access: Witness) -> dict[str, object]:
         "old": access.old,
         "new": access.new,
     }
-
-
-def _access(access: Witness) -> str:
-    """`thread (3, 0, 0) of CTA (0, 0, 0), shared bytes 16 to 19: 00000000 became 2a000000`."""
-    text = f"thread {access.thread} of CTA {access.cta}"
-    if access.size:
-        text += f", {access.space} bytes 0x{access.start:x} to 0x{access.start + access.size - 1:x}"
-    if access.old is not None and access.new is not None:
-        text += f": {access.old} became {access.new}"
-    return text
-
-
-def _statement(source: SourceFile, offset: int) -> Span:
-    """The statement that begins at an offset."""
-    end = source.text.find(";", offset)
-    return Span(offset, end + 1 if end >= 0 else offset)
-
-
-def _line(source: SourceFile, line: int) -> Span:
-    """The text of a line, without the blanks around it."""
-    start = 0
-    for _ in range(line - 1):
-        start = source.text.index("\n", start) + 1
-    end = source.text.find("\n", start)
-    text = source.text[start : end if end >= 0 else len(source.text)]
-    return Span(start + len(text) - len(text.lstrip()), start + len(text.rstrip()))

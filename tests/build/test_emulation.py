@@ -1,0 +1,116 @@
+"""Kernels of the builder on the reference machine, called as launches are."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from ptxkit.build import (
+    BuildTypeError,
+    BuildValueError,
+    EmulationError,
+    Global,
+    Kernel,
+    Shared,
+    UnfinishedError,
+    f32,
+    u32,
+)
+from ptxkit.emulate import LaunchError, TensorMap
+from ptxkit.kernels.seeds.tensor_tile import tensor_tile
+
+
+def scale() -> Kernel:
+    k = Kernel("scale", threads=64)
+    data = k.param(Global[f32], "data")
+    count = k.param(u32, "count")
+    i = k.ctaid.x * 64 + k.tid.x
+    with k.if_(i < count):
+        data[i].store(data[i].load() * 2.0)
+    return k
+
+
+def turned(*, meet: bool) -> Kernel:
+    k = Kernel("turned", threads=64)
+    data = k.param(Global[f32], "data")
+    tile: Shared[f32] = k.shared(f32, 64)
+    tile[k.tid.x].store(data[k.tid.x].load())
+    if meet:
+        k.cta_sync()
+    data[k.tid.x].store(tile[63 - k.tid.x].load())
+    return k
+
+
+def test_arrays_are_changed_in_place_as_by_a_launch() -> None:
+    data = np.arange(100, dtype=np.float32)
+    outcome = scale().emulate(2)(data, np.uint32(99))
+    assert data[:99].tolist() == (2 * np.arange(99)).tolist()
+    assert data[99] == 99
+    assert outcome.is_clean
+
+
+@pytest.mark.parametrize("policy", ["eager", "late", "torn", "random"])
+def test_a_kernel_that_keeps_the_rules_is_right_under_every_policy(policy: str) -> None:
+    data = np.arange(64, dtype=np.float32)
+    turned(meet=True).emulate(1, policy=policy, seed=3)(data)
+    assert data.tolist() == list(range(63, -1, -1))
+
+
+def test_what_a_run_shows_is_an_error_at_the_users_lines_with_both_accesses() -> None:
+    with pytest.raises(EmulationError) as caught:
+        turned(meet=False).emulate(1)(np.zeros(64, np.float32))
+    (found, *_) = caught.value.diagnostics
+    assert found.code == "PTX621"
+    assert [blame.location.file for blame in caught.value.blames if blame.location] == [__file__]
+    text = str(caught.value)
+    assert "a run on the reference machine shows it" in text
+    assert "thread (" in text
+    assert "policy late, seed 0" in text
+
+
+def test_what_would_not_end_is_no_finding() -> None:
+    k = Kernel("endless", threads=32)
+    data = k.param(Global[u32], "data")
+    with k.loop():
+        data[1].store(1)
+    with pytest.raises(UnfinishedError, match="used up its s"):
+        k.emulate(1, seconds=0.3)(np.zeros(2, np.uint32))
+
+
+def test_arguments_are_held_against_the_parameters() -> None:
+    with pytest.raises(BuildTypeError, match="takes 2 arguments"):
+        scale().emulate(1)(np.zeros(4, np.float32))
+    with pytest.raises(LaunchError, match="count"):
+        scale().emulate(1)(np.zeros(4, np.float32), 1 << 40)
+    with pytest.raises(LaunchError, match="threads"):
+        scale().emulate(1, 32)(np.zeros(4, np.float32), 4)
+
+
+def test_an_array_that_is_read_only_may_be_read_and_not_written() -> None:
+    data = np.arange(64, dtype=np.float32)
+    data.flags.writeable = False
+    scale().emulate(1)(data, 0)
+    with pytest.raises(BuildValueError, match="wrote to data, which is read-only"):
+        scale().emulate(1)(data, 64)
+
+
+def test_an_array_for_a_tensor_map_is_mapped_as_the_kernel_says() -> None:
+    source = np.arange(32 * 32, dtype=np.float32).reshape(32, 32)
+    target = np.zeros_like(source)
+    tensor_tile().emulate((1, 1))(source, target)
+    assert (target == 2 * source).all()
+    tensor_tile().emulate((1, 1))(TensorMap.tiled(target, box=(32, 32)), source)
+    assert (source == 2 * target).all()
+
+
+def test_launch_sized_shared_memory_is_what_the_kernel_asks_for() -> None:
+    k = Kernel("sized", threads=32)
+    out = k.param(Global[u32], "out")
+    tile = k.dynamic_shared(u32, 32)
+    tile[k.tid.x].store(k.tid.x)
+    out[k.tid.x].store(tile[k.tid.x].load() + k.dynamic_smem_size)
+    found = np.zeros(32, np.uint32)
+    k.emulate(1)(found)
+    assert found.tolist() == [128 + i for i in range(32)]
+    k.emulate(1, shared=256)(found)
+    assert found.tolist() == [256 + i for i in range(32)]
