@@ -150,10 +150,9 @@ def _text(row: Row, focus: Focus) -> str:
         return event.detail
     if not row.part:
         return f"{event.kind}s these bytes" if len(row.touching) else event.detail
-    said = _access(event, focus.thread if row.part is Part.FAULT else focus.other_thread, focus)
-    if event is focus.other and row.part is Part.FAULT:
-        said += f"; in the same step {_access(event, focus.other_thread, focus)}"
-    return said
+    if event is focus.fault and event is focus.other:
+        return f"{_access(event, focus.thread, focus)}; thread {focus.other_thread}, too"
+    return _access(event, focus.thread if row.part is Part.FAULT else focus.other_thread, focus)
 
 
 def _access(event: Event, thread: int, focus: Focus) -> str:

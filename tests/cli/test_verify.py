@@ -122,3 +122,24 @@ def test_a_file_that_cannot_be_read_exits_with_2(tmp_path: Path, ptxkit: Run) ->
         result = ptxkit(command, str(tmp_path / "missing.ptx"))
         assert result.exit_code == 2
         assert "cannot be read" in result.output
+
+
+def test_a_trace_is_one_page_with_what_was_found(file: Path, tmp_path: Path, ptxkit: Run) -> None:
+    page = tmp_path / "out.html"
+    result = ptxkit("verify", "--schedules", "1", "--trace", page, *GIVEN[:-1], "n=9", file)
+    assert result.exit_code == 1
+    text = page.read_text("utf-8")
+    assert "1 finding of the reference machine" in text
+    assert "PTX207" in text
+    assert ptxkit("verify", "--schedules", "1", "--trace", page, *GIVEN, file).exit_code == 0
+    assert "found nothing" in page.read_text("utf-8")
+
+
+@pytest.mark.parametrize(("name", "says"), [("k.ptx", "must end in .html"), ("none/out.html", "cannot be written")])
+def test_a_trace_that_cannot_be_written_is_a_mistake_in_the_command(
+    file: Path, tmp_path: Path, ptxkit: Run, name: str, says: str
+) -> None:
+    result = ptxkit("verify", "--schedules", "1", "--trace", tmp_path / name, *GIVEN, file)
+    assert result.exit_code == 2
+    assert says in result.output
+    assert file.read_text() == KERNEL
