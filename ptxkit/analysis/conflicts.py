@@ -54,7 +54,8 @@ class Touch:
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """A write, and a read of the same bytes by another thread, with nothing that may order them.
+    """A write, and a read of the same bytes by another thread, with nothing that may order them; or an asynchronous
+    write of the thread's own group, and a store in place of the read.
 
     returns: the read is of what was there before, and the write belongs to a later round.
     """
@@ -99,12 +100,18 @@ class Conflicts:
         self._found: set[tuple[Step, Step, bool, bool]] = set()
 
     def __iter__(self) -> Iterator[Conflict]:
+        yield from self._pairs("write", "read")
+        yield from self._pairs("copy", "store")
+
+    def _pairs(self, writing: str, reading: str) -> Iterator[Conflict]:
+        """The conflicts of accesses of one kind with those of another."""
         places: dict[tuple[int, int], _Place] = defaultdict(_Place)
-        for touched, touch in self._touches("write"):
+        for touched, touch in self._touches(writing):
             places[touched].writes[touch.path].setdefault(touch.position, touch)
         if not places:
             return
-        for touched, touch in self._touches("read"):
+        self._seen.clear()
+        for touched, touch in self._touches(reading):
             places[touched].is_read(touch)
         index: RangeIndex[_Place] = RangeIndex()
         for touched, place in places.items():
@@ -117,7 +124,7 @@ class Conflicts:
                     return
 
     def _touches(self, kind: str) -> Iterator[tuple[tuple[int, int], Touch]]:
-        """The accesses of all threads that write, or of some that read, and the bytes of each."""
+        """The accesses of all threads that write or copy, or of some that read or store, and the bytes of each."""
         left = MAX_TOUCHES
         for group in self._world.groups:
             paths = [self._paths[tid] for tid in group.tids]
@@ -128,7 +135,7 @@ class Conflicts:
                     continue
                 if FIRST_ROUNDS <= event.visit <= last[event.step] - LAST_ROUNDS:
                     continue
-                chosen = alike if isinstance(event, Event) else everyone if kind == "write" else some
+                chosen = alike if isinstance(event, Event) else everyone if kind in ("write", "copy") else some
                 for index in chosen:
                     touched = extent_of(event, index)
                     if touched is not None:
@@ -241,10 +248,16 @@ def _is_joint(write: Touch, read: Touch) -> bool:
 
 
 def _is_touch(event: Event | GroupEvent, kind: str) -> bool:
-    """Whether an access is weak, or a part of what is not atomic to such: an update that is weak reads as well."""
+    """Whether an access is weak, or a part of what is not atomic to such: an update that is weak reads as well.
+
+    A `copy` is a write of the thread's own cp.async groups, a `store` a write that is done at once.
+    """
     effect = event.effect
     if not isinstance(effect, Access):
         return False
+    if kind in ("copy", "store"):
+        completion = "cp.async" if kind == "copy" else None
+        return (effect.kind, effect.proxy, effect.completion, effect.order) == ("write", "generic", completion, "weak")
     if kind == "read":
         return effect.kind != "write" and effect.order == "weak"
     return effect.kind == "update" or (effect.kind == "write" and effect.order == "weak")

@@ -4,7 +4,7 @@ What it does
     Finds a write of shared memory by one thread, and an access of the same bytes by a thread of another warp, or by
     another lane of its warp, between which there is no barrier, no hand-over by an mbarrier and nothing else that may
     order them: a read of what others write before they are known to have written it, a tile that is filled again, by a
-    store or a copy, while other threads may still read its old contents.
+    store or a copy, while other threads may still read its old contents, or others' cp.async may still write there.
 
 Why it matters
     Warps run at different speeds, and so may the lanes of one warp. The read gives what was there before, what is there
@@ -57,7 +57,7 @@ def _is_told_here(conflict: Conflict) -> bool:
     write, read = conflict.write.event.effect, conflict.read.event.effect
     if not isinstance(write, Access) or not isinstance(read, Access):
         return False
-    return conflict.returns or (write.completion is None and read.completion is None)
+    return conflict.returns or read.kind == "write" or (write.completion is None and read.completion is None)
 
 
 def _finding(world: World, conflict: Conflict) -> Finding:
@@ -65,6 +65,18 @@ def _finding(world: World, conflict: Conflict) -> Finding:
     write = conflict.write.event.effect
     copies = isinstance(write, Access) and write.completion is not None
     who, barrier = ("lane of the warp", "bar.warp.sync -1") if conflict.is_inside else ("warp", "bar.sync 0")
+    read = conflict.read.event.effect
+    if isinstance(read, Access) and read.kind == "write":
+        return Finding(
+            primary=conflict.read.event.step,
+            message=f"stores to {name}, where copies of other threads go at line {{1}}: nothing orders the two",
+            labels=((conflict.write.event.step, f"copy into the same bytes, by another {who}"),),
+            help="wait for the copies in the threads that issued them, then add a barrier, before the store"
+            if not conflict.returns
+            else "add a barrier between the store and the copies",
+            properties={"space": "shared::cta", "hazard": "write after write"},
+            cause=conflict.write.event.step,
+        )
     if conflict.returns:
         verb = "copies into" if copies else "writes"
         return Finding(
