@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, cast
 
 from ptxkit.build.errors import BuildError, BuildTypeError
-from ptxkit.build.types import Floating, Integer, OtherT, ScalarT, pred, register_class
+from ptxkit.build.types import Floating, Integer, OtherT, ScalarT, Unsigned, pred, register_class
 
 if TYPE_CHECKING:
     from ptxkit.build.instructions import Instructions
@@ -74,6 +74,9 @@ class Register(Generic[ScalarT]):
     def __floordiv__(self, other: Register[ScalarT] | Number) -> Register[ScalarT]:
         if not issubclass(self.type, Integer):
             raise BuildTypeError(f"`//` divides integers, not .{self.type.word}")
+        power = self._power(other)
+        if power is not None:
+            return self >> power.bit_length() - 1
         return self._arithmetic("div", self, other)
 
     def __truediv__(self, other: Register[ScalarT] | Number) -> Register[ScalarT]:
@@ -82,7 +85,10 @@ class Register(Generic[ScalarT]):
         return self._arithmetic("div_rn", self, other)
 
     def __mod__(self, other: Register[ScalarT] | Number) -> Register[ScalarT]:
-        return self._arithmetic("rem", self, other)
+        power = self._power(other)
+        if power is not None:
+            return self._bitwise(f"and_b{self.type.bits}", (self, power - 1), self.multiple)
+        return self._arithmetic("rem", self, other, min(self.multiple, _multiple(other)))
 
     def __neg__(self) -> Register[ScalarT]:
         return cast("Register[ScalarT]", self.builder.instruction("neg", (self,)))
@@ -108,7 +114,9 @@ class Register(Generic[ScalarT]):
     def __rshift__(self, amount: Register[Any] | int) -> Register[ScalarT]:
         if not issubclass(self.type, Integer):
             raise BuildTypeError(f"`>>` shifts integers, not .{self.type.word}; reinterpret the value first")
-        return cast("Register[ScalarT]", self.builder.instruction("shr", (self, amount)))
+        result = cast("Register[ScalarT]", self.builder.instruction("shr", (self, amount)))
+        result.multiple = max(self.multiple >> amount, 1) if isinstance(amount, int) else 1
+        return result
 
     # -------------------------------------------------------------------------------------- comparison
 
@@ -151,6 +159,13 @@ class Register(Generic[ScalarT]):
         return register
 
     # ------------------------------------------------------------------------------------------ workings
+
+    def _power(self, divisor: object) -> int | None:
+        """A constant power of two by which unsigned values of this type are divided: bits then tell the answer, where
+        a division takes many instructions. Signed ones round towards zero, which shifts do not."""
+        if isinstance(divisor, bool) or not isinstance(divisor, int) or not issubclass(self.type, Unsigned):
+            return None
+        return divisor if 0 < divisor < 1 << self.type.bits and not divisor & (divisor - 1) else None
 
     def _arithmetic(self, name: str, left: object, right: object, multiple: int = 1) -> Register[ScalarT]:
         if not issubclass(self.type, Integer | Floating):

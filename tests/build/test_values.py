@@ -49,6 +49,30 @@ def test_an_operator_emits_the_instruction_of_its_type(
     assert result.type is (pred if opcode.startswith("setp") else s32)
 
 
+@pytest.mark.parametrize(
+    ("operation", "instruction"),
+    [
+        (lambda a: a // 64, "shr.u32 %r1, %r0, 6;"),
+        (lambda a: a // 1, "shr.u32 %r1, %r0, 0;"),
+        (lambda a: a % 64, "and.b32 %r1, %r0, 63;"),
+        (lambda a: a % (1 << 31), "and.b32 %r1, %r0, 2147483647;"),
+        (lambda a: a // 6, "div.u32 %r1, %r0, 6;"),
+        (lambda a: a % 6, "rem.u32 %r1, %r0, 6;"),
+    ],
+)
+def test_powers_of_two_divide_unsigned_values_by_shifts_and_masks(
+    k: Kernel, operation: Callable[[Register[u32]], Register[u32]], instruction: str
+) -> None:
+    assert operation(k.register(u32)).type is u32
+    assert str(k).splitlines()[-3].strip() == instruction
+
+
+def test_signed_values_round_towards_zero_so_they_are_divided(k: Kernel) -> None:
+    a = k.register(s32)
+    assert (a // 64).type is (a % 64).type is s32
+    assert opcodes(k.module()) == ["div.s32", "rem.s32", "ret"]
+
+
 def test_floats_divide_with_a_slash_and_integers_do_not(k: Kernel) -> None:
     k.register(f32) / 2.0
     assert opcodes(k.module())[0] == "div.rn.f32"
@@ -123,6 +147,10 @@ def test_what_divides_a_value_is_known_from_constants(k: Kernel) -> None:
     assert (a & -16).multiple == 16
     assert (a * 16 ^ 64).multiple == 16
     assert (a * 16 + a).multiple == 1
+    assert ((a * 16) // 4).multiple == (a * 16 >> 2).multiple == 4
+    assert ((a * 4) // 16).multiple == 1
+    assert (a * 16 % 64).multiple == 16
+    assert (a * 16 % 40).multiple == 8
 
 
 def test_a_variable_keeps_the_multiple_it_promises(k: Kernel) -> None:
