@@ -11,7 +11,7 @@ import numpy as np
 
 from ptxkit.emulate.numbers.carriers import magnitudes, widen
 from ptxkit.emulate.numbers.finishing import Finish
-from ptxkit.emulate.numbers.formats import DTYPES, F32, F64, Bits, Reals
+from ptxkit.emulate.numbers.formats import DTYPES, F16, F32, F64, Bits, Reals
 from ptxkit.emulate.numbers.integers import WHOLE, from_integer, to_integer
 from ptxkit.emulate.numbers.nans import canonical, converted, flushed, saturated
 from ptxkit.emulate.numbers.packing import packing
@@ -92,7 +92,7 @@ def integer_to_float(*, type: str, source: str, rounding: str, saturate: bool = 
 def convert_float(*, type: str, source: str, rounding: str | None = None, ftz: bool = False, **how: bool) -> Function:  # noqa: A002
     """A value in another format, or rounded to a whole number (`rni`, ...). ftz: of operands and results of f32.
 
-    To f16 and bf16 nothing is flushed, and a NaN that comes from f64 or goes there keeps its payload: so does hardware.
+    To f16 nothing is flushed, and a NaN that comes from f64 or goes there keeps its payload: so does hardware.
     """
     fmt, given = packing(type).format, packing(source).format
     whole = WHOLE.get(rounding or "")
@@ -101,7 +101,7 @@ def convert_float(*, type: str, source: str, rounding: str | None = None, ftz: b
     if type == "tf32" and rounding == "rna":
         return _nearest_tf32(how.get("satfinite", False))
     finish = Finish(None if whole else rounding, ftz=ftz and fmt is F32, **how)
-    flushes = ftz and given is F32 and fmt.width >= given.width
+    flushes = ftz and given is F32 and fmt is not F16
     keeps = (fmt is F64 or given is F64) and not finish.saturate
 
     def function(a: Bits) -> Bits:

@@ -65,6 +65,8 @@ def ffma(
 ) -> Function:
     """a * b + c. oob: +0.0 where a factor is the NaN that fills what lies outside of a tensor, of either sign."""
     function = _arithmetic(doubles.fused, singles.fused, singles.fused_floats, (type, a, b, c), Finish(**how))
+    if packing(type).format is F64:
+        return lambda a, b, c: payloads(function(a, b, c), a, c, b)
     if not oob:
         return function
 

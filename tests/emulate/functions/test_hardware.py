@@ -27,6 +27,8 @@ cvt.rm.f32.bf16 0x7f81 -> 0x7f810000
 cvt.rm.f64.bf16 0x7f81 -> 0x7ff8200000000000
 cvt.rm.ftz.f16.f32 0x80000003 -> 0x8001
 cvt.rm.ftz.f32.f64 0xfff8000000000005 -> 0xffc00000
+cvt.rm.ftz.bf16.f32 0x80000003 -> 0x8000
+cvt.rn.ftz.bf16.f32 0x807fffff -> 0x8000
 cvt.rn.bf16.f64 0xfff8000000000005 -> 0xffc0
 cvt.rn.f16.f64 0xfff8000000000005 -> 0xfe00
 cvt.rn.f32.bf16 0x7f81 -> 0x7f810000
@@ -53,6 +55,7 @@ div.rp.ftz.f32 0x00ffffff 0x40000000 -> 0x00000000
 fma.rm.f64 0xfff8000000000005 0x8000000000000000 0x7ff0000000000001 -> 0x7ff8000000000001
 fma.rm.ftz.f32 0x3f000000 0x80ffffff 0x80000000 -> 0x80000000
 fma.rn.f64 0xfff8000000000005 0x8000000000000000 0x7ff0000000000001 -> 0x7ff8000000000001
+fma.rz.f64 0xc008000000000000 0x7ff8000000000005 0xfff0000000000001 -> 0x7ff8000000000005
 fma.rn.ftz.f16x2 0x07ff0ece 0xb800dc67 0x800077ff -> 0x800077ff
 fma.rn.ftz.f32 0x3f000000 0x80ffffff 0x80000000 -> 0x80000000
 fma.rn.ftz.relu.f16x2 0xb800a6a1 0x87ff7e00 0x00002481 -> 0x00007fff
@@ -122,4 +125,6 @@ def test_the_machine_computes_what_hardware_does() -> None:
     found = run(f"{HEAD}{BEFORE}{''.join(blocks)}ret;\n}}\n", "k", block=1, arguments=[np.zeros(len(cases), np.uint64)])
     assert not found.failed, found.failed
     results = [f"{int(value):#0{len(case[-1])}x}" for case, value in zip(cases, found.outputs[0], strict=True)]
-    assert {case[0]: value for case, value in zip(cases, results, strict=True)} == {case[0]: case[-1] for case in cases}
+    instructions = [" ".join(case[:-1]) for case in cases]
+    expected = dict(zip(instructions, (case[-1] for case in cases), strict=True))
+    assert dict(zip(instructions, results, strict=True)) == expected
