@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ptxkit.analysis.pointers import pointer_parameters
 from ptxkit.analysis.program import flatten
-from ptxkit.diagnostics import Diagnostic, Undecided, Verdict
+from ptxkit.diagnostics import Diagnostic, Severity, Undecided, Verdict
 from ptxkit.emulate import Budget, Finding, LaunchError, Outcome, run
 from ptxkit.emulate.launching import three
 from ptxkit.emulate.machine import DEADLOCK
@@ -20,6 +20,7 @@ from ptxkit.source import SourceFile, Span
 from ptxkit.syntax import parse
 from ptxkit.syntax.tree import Function, Module
 from ptxkit.verifier.choice import Plan, Trial, chooses_values, plans_of, trials
+from ptxkit.verifier.maps import chosen_maps
 from ptxkit.verifier.request import Request
 from ptxkit.verifier.wording import STOPPED, diagnostic, launch_text
 
@@ -32,6 +33,7 @@ _PROBE = 5.0
 """Seconds for finding out whether a size of blocks will do."""
 
 _OUTSIDE = ("PTX205", "PTX207")
+_BOXES = ("PTX503", "PTX205", "PTX206", "PTX207")
 _CHOSEN_SPACES = ("global", "generic")
 
 
@@ -56,7 +58,7 @@ def verify_source(
     questions = (*verdict.undecided, *(each for run_ in runs for each in run_.undecided))
     result = FileResult.of(source.path, Verdict(found, questions))
     told = tuple(run_.told for run_ in runs if run_.told is not None)
-    return replace(result, runs=told, traces=tuple(each for run_ in runs for each in run_.traces))
+    return replace(result, runs=told, traces=_in_order([each for run_ in runs for each in run_.traces], found))
 
 
 def _entries(module: Module, request: Request) -> list[Function]:
@@ -87,20 +89,21 @@ def _verified(
     flat = flatten(module, entry)
     pointers = pointer_parameters(flat)
     chosen = chooses_values(program, pointers, request)
+    maps = chosen_maps(flat) if chosen else {}
     deadline = time.monotonic() + request.seconds
 
     def session_of(plan: Plan) -> _Session:
         sure = plan.is_given and not chosen
-        return _Session(module, source, entry.name, plan, sure=sure, traces=request.trace)
+        return _Session(module, source, entry.name, plan, sure=sure, guesses=bool(maps), traces=request.trace)
 
     plans = plans_of(entry, program, request, [step.instruction for step in flat.steps])
     session = session_of(plans[0])
     for each in plans if len(plans) > 1 else ():
-        trial = next(trials(program, pointers, request))
+        trial = next(trials(program, pointers, request, maps))
         if session_of(each).goes_on(trial, min(_PROBE, deadline - time.monotonic())):
             session = session_of(each)
             break
-    for trial in trials(program, pointers, request):
+    for trial in trials(program, pointers, request, maps):
         left = deadline - time.monotonic()
         if left <= 0:
             session.ask("the time for this kernel is used up (--seconds)")
@@ -114,10 +117,10 @@ class _Session:
     """The runs of one kernel."""
 
     def __init__(
-        self, module: Module, source: SourceFile, kernel: str, plan: Plan, *, sure: bool, traces: bool
+        self, module: Module, source: SourceFile, kernel: str, plan: Plan, *, sure: bool, guesses: bool, traces: bool
     ) -> None:
         self._module, self._source, self._kernel, self._plan, self._sure = module, source, kernel, plan, sure
-        self._wants_traces = traces
+        self._guesses, self._wants_traces = guesses, traces
         self._traces: list[Trace] = []
         self._found: dict[tuple[str, int], Diagnostic] = {}
         self._questions: dict[str, Undecided] = {}
@@ -176,7 +179,9 @@ class _Session:
             self.ask(f"the machine cannot run it: {outcome.failed}")
         elif outcome.undecided:
             self.ask(outcome.undecided)
-        unfit = [each.message for each in outcome.findings if not self._sure and _does_not_fit(each)]
+        unfit = [
+            each.message for each in outcome.findings if not self._sure and _does_not_fit(each, guesses=self._guesses)
+        ]
         self._unfit += unfit
         if unfit:
             return []  # what comes of it is the fault of the arguments
@@ -206,12 +211,24 @@ class _Session:
         return Span(at, at + len(self._kernel))
 
 
-def _does_not_fit(finding: Finding) -> bool:
-    """Whether a run ended as it may where arguments are chosen: out of a buffer, or by the kernel's own decision."""
+def _does_not_fit(finding: Finding, *, guesses: bool) -> bool:
+    """Whether a run ended as it may where arguments are chosen: out of a buffer, or by the kernel's own decision.
+
+    guesses: boxes of tensor maps are chosen, too, so that other bytes may come than are expected, and elsewhere.
+    """
     if not finding.code.startswith("PTX"):
+        return True
+    if guesses and (finding.code in _BOXES or finding.message.startswith(DEADLOCK)):
         return True
     spaces = [each.space for each in finding.witnesses[:1]]
     return finding.code in _OUTSIDE and (spaces[:1] in ([], [""]) or spaces[0] in _CHOSEN_SPACES)
+
+
+def _in_order(traces: Sequence[Trace], found: Sequence[Diagnostic]) -> tuple[Trace, ...]:
+    """Pictures as severe as what is said of their line, errors first."""
+    severities = {(each.code, each.source.position(each.span.start)[0]): each.severity for each in found}
+    known = [replace(each, severity=str(severities.get((each.code, each.line), each.severity))) for each in traces]
+    return tuple(sorted(known, key=lambda each: (each.severity != Severity.ERROR, each.line, each.code)))
 
 
 def _merged(static: Sequence[Diagnostic], seen: Sequence[Diagnostic]) -> tuple[Diagnostic, ...]:

@@ -95,6 +95,7 @@ def test_a_copy_that_is_waited_for_has_no_picture() -> None:
 def test_a_bulk_copy_of_what_no_fence_made_visible_names_the_fence() -> None:
     found = {each.code: each for each in pictures(BULK.replace("FENCE", ""))}["PTX401"]
     assert "fence.proxy.async" in found.missing
+    assert found.severity == "error"  # the rule is sure, though the arguments were chosen
     assert [each.line for each in found.accesses] == [line_of(found, "at fault"), line_of(found, "the other")]
     assert [(bar.line, bar.part) for bar in found.bars] == [(line_of(found, "at fault"), Part.FAULT)]
     between = [step.kind for step in found.steps if step.part is Part.NONE][:1]
