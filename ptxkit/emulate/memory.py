@@ -26,6 +26,8 @@ _GAP = 512
 _ALIGNMENT = 256
 _LARGEST_UNIT = 16
 _RANK_MASK = (1 << RANK_SHIFT) - 1
+_POOLS = {"global": ("global",), "const": ("const",), "param": ("param", "local")}
+"""The pools in which addresses of a space lie; parameters of functions are in frames."""
 
 
 class Pool:
@@ -188,7 +190,11 @@ class Memory:
             return cta.cluster.pool, self._cluster_shared(cta, address, size, index)
         if space == "local":
             return cta.local_pool, self._local(cta, address, size, index)
-        return self._generic(cta, address, size, index)
+        pool, places = self._generic(cta, address, size, index)
+        if pool.name not in _POOLS.get(space, (pool.name,)):
+            message = f"0x{int(address[0]):x} is in {pool.name} memory, and not in {space} memory"
+            raise Fault("PTX208", message, index, space=pool.name, start=int(address[0]), size=size)
+        return pool, places
 
     def _generic(self, cta: Cta, address: Any, size: int, index: Index) -> tuple[Pool, Any]:
         low, high = int(numpy.minimum.reduce(address)), int(numpy.maximum.reduce(address))
@@ -210,6 +216,9 @@ class Memory:
             raise SeveralPools
         first = int(address[wrong][0])
         message = f"0x{first:x} is no address of any memory"
+        if RESERVED_SHARED <= first & _RANK_MASK < cta.cluster.span and first >> RANK_SHIFT < cta.cluster.size:
+            message += ": it may be an offset in shared memory, which `cvta.shared` makes a generic address"
+            raise Fault("PTX202", message, index[wrong], space="generic", start=first, size=size)
         raise Fault("PTX207", message, index[wrong], space="generic", start=first, size=size)
 
     def split(self, address: Any) -> list[Any]:
@@ -240,6 +249,7 @@ class Memory:
 
     def _beyond_shared(self, cta: Cta, address: Any, wrong: Any, size: int, index: Index) -> None:
         first = int(address[wrong][0])
+        self._refuse_generic(first, "shared", size, index[wrong])
         end = cta.cluster.span
         message = (
             f"{size} bytes at 0x{first:x} are outside the CTA's shared memory, which is "
@@ -249,11 +259,21 @@ class Memory:
             message += f" (of {cta.cluster.size} CTAs, the rank in the bits from {RANK_SHIFT} on)"
         raise Fault("PTX207", message, index[wrong], space="shared", start=first, size=size)
 
+    def _refuse_generic(self, address: int, space: str, size: int, index: Index) -> None:
+        """Where an address outside a space is a generic one."""
+        windows = [self.windows.shared, self.windows.local]
+        bounds = [(each.start, each.end) for each in windows]
+        bounds += [(each.start, each.limit) for each in self.arenas.values()]
+        if any(start <= address < end for start, end in bounds):
+            message = f"0x{address:x} is a generic address, and not one in {space} memory: see `cvta.to.{space}`"
+            raise Fault("PTX201", message, index, space=space, start=address, size=size)
+
     def _local(self, cta: Cta, address: Any, size: int, index: Index) -> Any:
         high = int(numpy.maximum.reduce(address))
         if high + size > cta.local_size:
             wrong = address > numpy.uint64(cta.local_size - size)
             first = int(address[wrong][0])
+            self._refuse_generic(first, "local", size, index[wrong])
             message = f"{size} bytes at 0x{first:x} are outside the thread's local memory of {cta.local_size} bytes"
             raise Fault("PTX207", message, index[wrong], space="local", start=first, size=size)
         return address.view(numpy.int64) + index * cta.local_size

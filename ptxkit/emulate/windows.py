@@ -20,7 +20,10 @@ RESERVED_SHARED = 1024
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """A range of generic addresses: `start`, and `size` bytes from there."""
+    """A range of generic addresses: `start`, and `size` bytes from there.
+
+    The low 32 bits of a start are not 0, where there are more: half an address is no address.
+    """
 
     start: int
     size: int
@@ -60,8 +63,8 @@ class Windows:
 
 _WINDOWS = {
     64: Windows(
-        shared=Window(0x7F10_0000_0000, 1 << 32),
-        local=Window(0x7F00_0000_0000, 1 << 32),
+        shared=Window(0x7F10_4000_0000, 1 << 28),
+        local=Window(0x7F00_2000_0000, 1 << 28),
         param=Window(0x7E10_0000_0000, 1 << 20),
         const=Window(0x7E00_0000_0000, 1 << 28),
         global_=Window(0x7000_0000_0000, 1 << 43),

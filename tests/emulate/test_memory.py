@@ -144,3 +144,22 @@ def test_the_stack_grows_and_shrinks() -> None:
     found = computed(body, words=3)
     assert (found[:, 0] == numpy.arange(32)).all()
     assert (found[:, 1:] == 0).all()
+
+
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [
+        ("cvta.shared.u64 %d2, %d1; ld.shared.u32 %r1, [%d2];", "PTX201"),
+        ("cvta.shared.u64 %d2, %d1; cvta.to.shared.u64 %d2, %d2; ld.shared.u32 %r1, [%d2];", None),
+        ("cvta.shared.u64 %d2, %d1; cvt.u32.u64 %r2, %d2; ld.shared.u32 %r1, [%r2];", "PTX207"),
+        ("ld.u32 %r1, [%d1];", "PTX202"),
+        ("cvta.shared.u64 %d2, %d1; ld.u32 %r1, [%d2];", None),
+        ("cvta.shared.u64 %d2, %d1; ld.global.u32 %r1, [%d2];", "PTX208"),
+        ("mov.u64 %d2, g; ld.global.u32 %r1, [%d2];", None),
+        ("mov.u64 %d2, g; ld.const.u32 %r1, [%d2];", "PTX208"),
+        ("mov.u64 %d2, g; cvta.global.u64 %d2, %d2; ld.local.u32 %r1, [%d2];", "PTX201"),
+    ],
+)
+def test_an_address_of_one_space_is_none_of_another(body: str, code: str | None) -> None:
+    found = codes(f" .shared .u32 s; mov.u64 %d1, s; {body}", outside=".global .u32 g;")
+    assert found == ([] if code is None else [code])
