@@ -227,14 +227,14 @@ class Recorder(Clocks):
         super().issued(operation)
         self.look(event)
 
-    def completed(self, operation: Operation, rows: Any) -> None:
+    def completed(self, operation: Operation, rows: Any, *through: Any) -> None:
         """Rows of an operation are complete, and somebody will know."""
         threads = numpy.unique(operation.threads[rows])
         told = ", ".join(["is complete", *(f"tells {barrier.name}" for barrier, _ in operation.signals)])
         event = self._event(StepKind.COMPLETE, operation.cta, threads, (operation.code, operation.pc), told)
         event.operation = operation
         self._keep(self._ordering, event)
-        super().completed(operation, rows)
+        super().completed(operation, rows, *through)
         self.look(event)
 
     def committed(self, group: Group, kind: str) -> None:
