@@ -90,7 +90,7 @@ class Cta:
         wanted = max(self.local_size, 1 << (size - 1).bit_length() if size else 0)
         if wanted > _MOST_LOCAL:
             raise Fault("stack", f"the stack of a thread needs {size} bytes, and has {_MOST_LOCAL} at most")
-        pool = Pool(wanted * self.threads, "local")
+        pool = Pool(wanted * self.threads, "local", unwritten=True)
         if len(self.local_pool.data):
             old = self.local_pool.data.reshape(self.threads, self.local_size)
             pool.data.reshape(self.threads, wanted)[:, : self.local_size] = old

@@ -51,7 +51,7 @@ class Cluster:
         self.size = launch.cluster[0] * launch.cluster[1] * launch.cluster[2]
         self.span = machine.program.shared.end
         self.stride = -(-self.span // 128) * 128
-        self.pool = Pool(self.stride * self.size, "shared")
+        self.pool = Pool(self.stride * self.size, "shared", unwritten=True)
         self.mbarriers: dict[int, Mbarrier] = {}
         self.barrier = ClusterBarrier(self)
         self.ctas = [Cta(machine, self, self._ctaid(launch, rank), rank) for rank in range(self.size)]

@@ -25,18 +25,26 @@ if TYPE_CHECKING:
 _GAP = 512
 _ALIGNMENT = 256
 _LARGEST_UNIT = 16
+_NOTHING = numpy.uint16(0xFFFB)
+"""What memory holds that nobody wrote."""
 _RANK_MASK = (1 << RANK_SHIFT) - 1
 _POOLS = {"global": ("global",), "const": ("const",), "param": ("param", "local")}
 """The pools in which addresses of a space lie; parameters of functions are in frames."""
 
 
 class Pool:
-    """Bytes that are indexed from 0, seen as units of 1, 2, 4 or 8 bytes. name: of the space, for findings."""
+    """Bytes that are indexed from 0, seen as units of 1, 2, 4 or 8 bytes. name: of the space, for findings.
+
+    unwritten: nobody knows what is in it at first: no number in any floating-point type, and no address.
+    """
 
     __slots__ = ("_views", "data", "name", "shadow")
 
-    def __init__(self, size: int, name: str) -> None:
-        self.data = numpy.zeros(-(-size // _LARGEST_UNIT) * _LARGEST_UNIT, numpy.uint8)
+    def __init__(self, size: int, name: str, *, unwritten: bool = False) -> None:
+        whole = -(-size // _LARGEST_UNIT) * _LARGEST_UNIT
+        self.data: Any = numpy.zeros(whole, numpy.uint8)
+        if unwritten:
+            self.data = numpy.full(whole // 2, _NOTHING).view(numpy.uint8)
         self.name = name
         self.shadow: Any = None
         self._views: dict[int, Any] = {}
@@ -47,14 +55,6 @@ class Pool:
         if found is None:
             found = self._views[size] = self.data.view(f"u{size}")
         return found
-
-    def grow(self, size: int) -> None:
-        """Have room for more bytes."""
-        if size > len(self.data):
-            data = numpy.zeros(-(-size // _LARGEST_UNIT) * _LARGEST_UNIT, numpy.uint8)
-            data[: len(self.data)] = self.data
-            self.data = data
-            self._views.clear()
 
 
 @dataclass(frozen=True, slots=True)

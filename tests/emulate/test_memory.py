@@ -163,3 +163,8 @@ def test_the_stack_grows_and_shrinks() -> None:
 def test_an_address_of_one_space_is_none_of_another(body: str, code: str | None) -> None:
     found = codes(f" .shared .u32 s; mov.u64 %d1, s; {body}", outside=".global .u32 g;")
     assert found == ([] if code is None else [code])
+
+
+def test_shared_memory_that_nobody_wrote_holds_no_number() -> None:
+    body = " .shared .f32 s; ld.shared.f32 %f1, [s]; add.f32 %f2, %f1, 0f3F800000; mov.b32 %r0, %f2;"
+    assert numpy.isnan(computed(body).view(numpy.float32)).all()
