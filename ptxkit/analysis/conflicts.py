@@ -148,6 +148,8 @@ class Conflicts:
         """The conflicts between the writes of one place and the reads of one that shares bytes with it."""
         for writer, writes in written.writes.items():
             for reader, reads in read.reads.items():
+                if self._budget.is_over:
+                    return
                 self._budget.lookups -= 1
                 if writer.warp == reader.warp and writer.group is reader.group:
                     yield from self._inside(writes, reads, read.others.get(reader, {}))

@@ -223,6 +223,18 @@ that no kernel of the file calls, or behind limits of the search. It is never a 
         instead="""Call the function from a kernel of the same file, or remove what no path leads to.""",
     ),
     Page(
+        "PTX650",
+        "stopped-itself",
+        "a run on the reference machine ended by the kernel's own will, or for want of a stack.",
+        """Says of `ptxkit verify` and `ptxkit run` that a kernel executed `trap` or `brkpt`, that an
+assertion failed, or that its calls need more local memory than a thread has.""",
+        """The launch fails. Where the arguments were chosen, and not given, it may be that the kernel
+refuses them.""",
+        '"Miscellaneous Instructions: trap", "Miscellaneous Instructions: brkpt"',
+        instead="""Look at the arguments of the run, which stand beside the finding; give those that the host
+passes by `--arg`.""",
+    ),
+    Page(
         "PTX801",
         "needs-newer-version",
         "the module's `.version` or `.target` does not have it.",

@@ -13,7 +13,7 @@ from ptxkit.analysis.clusters import (
     signalled,
     world_at,
 )
-from ptxkit.analysis.farewells import Pair
+from ptxkit.analysis.farewells import Farewell
 from ptxkit.analysis.kernel import Kernel
 from ptxkit.isa.effects import MbarrierInit
 from tests.analysis.support import kernel_of, module_of
@@ -122,13 +122,13 @@ def test_strong_loads_and_atomics_may_poll(line: str, is_poll: bool) -> None:
 )
 def test_memory_is_exposed_to_what_its_cta_does_not_wait_for(body: str, exposed: int) -> None:
     own, other = cluster(body).worlds
-    pair = Pair(own, other)
-    assert pair.is_known
-    assert len(list(pair.exposed())) == exposed
+    farewell = Farewell(own, [other])
+    assert farewell.is_known
+    assert len(list(farewell.exposed())) == exposed
 
 
 def test_a_guess_leaves_the_ends_of_a_cluster_unknown() -> None:
     own, other = cluster(
         MEET, "ld.global.u32 %r9, [%rd1]; setp.eq.u32 %p3, %r9, 0; @%p3 bra end;", STORE, "end:"
     ).worlds[:2]
-    assert not Pair(own, other).is_known
+    assert not Farewell(own, [other]).is_known
