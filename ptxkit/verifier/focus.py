@@ -28,10 +28,10 @@ class Bytes:
 
     def touched(self, event: Event) -> Any:
         """The threads of an event whose bytes these are, by number."""
+        if event.operation is not None:
+            return issuers(event, self)
         if event.pool is not self.pool:
             return event.threads[:0]
-        if event.kind is StepKind.ISSUE:
-            return issuers(event, self)
         meets = (event.places < self.start + self.size) & (event.places + event.size > self.start)
         return event.threads[meets]
 
@@ -59,21 +59,32 @@ def focus_of(recording: Recording, source: SourceFile, block: Three) -> Focus:
     """The accesses of a finding."""
     finding = recording.finding
     first = finding.witnesses[0] if finding.witnesses else Witness("", finding.line, (0, 0, 0), (0, 0, 0))
-    thread = number_of(first.thread, block)
-    fault = recording.at if _is_by(recording.at, finding.offset, first, thread) else None
-    fault = fault or _under_way(recording, first, thread) or _last_step(finding, first, thread, recording.number)
-    where = _bytes_of(fault, thread)
-    if len(finding.witnesses) < 2:
-        return Focus(fault, thread, None, thread, where)
-    second = finding.witnesses[1]
-    other_thread = number_of(second.thread, block)
-    other = _other(recording, fault, second, other_thread, source, where)
-    if where is None and other is not None:
-        where = _bytes_of(other, other_thread)
-    if other is not None and other.kind is StepKind.ISSUE and where is not None:
-        found = issuers(other, where)
-        other_thread = int(found[0]) if len(found) else other_thread
-    return Focus(fault, thread, other, other_thread, where)
+    actor = _actor(first, block)
+    fault = recording.at if _is_by(recording.at, finding.offset, first, actor) else None
+    fault = fault or _under_way(recording, first, actor) or _last_step(finding, first, actor, recording.number)
+    where = _bytes_of(fault, actor) if actor is not None else None
+    other, other_actor = None, None
+    if len(finding.witnesses) > 1:
+        other_actor = _actor(finding.witnesses[1], block)
+        other = _other(recording, fault, finding.witnesses[1], other_actor, source, where)
+    if where is None and other is not None and other_actor is not None:
+        where = _bytes_of(other, other_actor)
+    thread = _thread_of(fault, actor, where)
+    return Focus(fault, thread, other, thread if other is None else _thread_of(other, other_actor, where), where)
+
+
+def _actor(witness: Witness, block: Three) -> int | None:
+    """The number of a thread that accesses; None for what is none: what carries out operations of all threads."""
+    number = number_of(witness.thread, block)
+    return number if number < block[0] * block[1] * block[2] else None
+
+
+def _thread_of(event: Event, actor: int | None, where: Bytes | None) -> int:
+    """The thread that accesses; of an operation, the one that issued what is about the bytes."""
+    if event.operation is not None and where is not None:
+        found = issuers(event, where)
+        actor = int(found[0]) if len(found) else actor
+    return actor if actor is not None else int(event.threads[0])
 
 
 def number_of(thread: Three, block: Three) -> int:
@@ -86,15 +97,17 @@ def place_of(number: int, block: Three) -> Three:
     return number % block[0], number // block[0] % block[1], number // (block[0] * block[1])
 
 
-def _is_by(event: Event | None, offset: int, witness: Witness, thread: int) -> bool:
+def _is_by(event: Event | None, offset: int, witness: Witness, actor: int | None) -> bool:
     """Whether a witness executed an instruction in an event."""
-    return event is not None and event.offset == offset and event.cta == witness.cta and thread in event.threads
+    if event is None or event.offset != offset or event.cta != witness.cta or not len(event.threads):
+        return False
+    return event.operation is not None if actor is None else actor in event.threads
 
 
-def _under_way(recording: Recording, witness: Witness, thread: int) -> Event | None:
+def _under_way(recording: Recording, witness: Witness, actor: int | None) -> Event | None:
     """What had begun and was not over when the finding showed: an operation in flight, a wait at a barrier."""
     for event in reversed(recording.events):
-        if event.number <= recording.number and _is_by(event, recording.finding.offset, witness, thread):
+        if event.number <= recording.number and _is_by(event, recording.finding.offset, witness, actor):
             operation = event.operation
             if event.kind is StepKind.ARRIVE:
                 return event
@@ -103,9 +116,9 @@ def _under_way(recording: Recording, witness: Witness, thread: int) -> Event | N
     return None
 
 
-def _last_step(finding: Finding, witness: Witness, thread: int, number: int) -> Event:
+def _last_step(finding: Finding, witness: Witness, actor: int | None, number: int) -> Event:
     """What ended the run before it was an access: an address of nothing, a state that forbids it."""
-    threads = numpy.array([thread])
+    threads = numpy.array([actor or 0])
     text = witness.action.rpartition(": ")[2]
     return Event(number + 1, StepKind.UPDATE, witness.cta, threads, finding.offset, text, "ends the run")
 
@@ -119,7 +132,7 @@ def _bytes_of(event: Event, thread: int) -> Bytes | None:
 
 
 def _other(
-    recording: Recording, fault: Event, witness: Witness, thread: int, source: SourceFile, where: Bytes | None
+    recording: Recording, fault: Event, witness: Witness, actor: int | None, source: SourceFile, where: Bytes | None
 ) -> Event | None:
     """The last event at the other access's line and by its thread, best one that is about the same bytes."""
     found = None
@@ -128,9 +141,9 @@ def _other(
             continue
         if event.kind not in ACCESSES and event.kind is not StepKind.ISSUE:
             continue
-        if source.position(event.offset)[0] != witness.line or thread not in event.threads:
+        if source.position(event.offset)[0] != witness.line or not _is_by(event, event.offset, witness, actor):
             continue
-        if where is not None and event.pool is where.pool and len(where.touched(event)):
+        if where is not None and len(where.touched(event)):
             return event
         if event is not fault:
             found = found or event

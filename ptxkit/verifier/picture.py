@@ -171,6 +171,7 @@ def _bars(
     """The operations that begin in the picture, and how many more there are."""
     found = []
     over = {each.operation: each.number for each in recording.events if _is_over(each)}
+    parts = {row.first.operation: row.part for row in rows if row.part}
     for first, row in enumerate(rows):
         if row.kind is not StepKind.ISSUE:
             continue
@@ -179,7 +180,17 @@ def _bars(
         column = _column_of(row, shown)
         if column is not None:
             line = source.position(row.offset)[0]
-            found.append(Bar(row.text, line, column, first, last, row.part, is_complete=end is not None))
+            found.append(
+                Bar(
+                    row.text,
+                    line,
+                    column,
+                    first,
+                    last,
+                    parts.get(row.first.operation, row.part),
+                    is_complete=end is not None,
+                )
+            )
     best = sorted(found, key=lambda each: (not each.part, each.first))[:MOST_BARS]
     return [each for each in found if each in best], len(found) - len(best)
 

@@ -68,8 +68,8 @@ def _matters(event: Event, focus: Focus) -> bool:
 def _row(event: Event, focus: Focus) -> Row:
     touching = event.threads[:0]
     part = focus.part(event)
-    if event.kind in ACCESSES or event.kind is StepKind.ISSUE:
-        touching = focus.bytes.touched(event) if focus.bytes is not None and event.pool is not None else touching
+    if event.kind in ACCESSES or event.operation is not None:
+        touching = focus.bytes.touched(event) if focus.bytes is not None else touching
         if not len(touching) and part:
             touching = event.threads[event.threads == (focus.thread if part is Part.FAULT else focus.other_thread)]
     return Row(event, event.number, event.threads, touching, part, event.offset, event.text)
@@ -107,6 +107,7 @@ def _joined(rows: Sequence[Row]) -> list[Row]:
         if row.kind is StepKind.JOIN and last is not None and last.kind is StepKind.ARRIVE:
             row.offset, row.text = last.offset, last.text
             if numpy.array_equal(last.threads, row.threads):
+                row.part, row.touching = last.part, last.touching
                 found.pop()
         found.append(row)
     return found
