@@ -18,6 +18,7 @@ from ptxkit.syntax import tree
 if TYPE_CHECKING:
     from ptxkit.build.kernel import Kernel, Parameter
     from ptxkit.build.routine import Routine
+    from ptxkit.isa.forms import Gate
     from ptxkit.isa.targets import Target
 
 
@@ -57,7 +58,7 @@ def assemble(routine: Routine) -> Assembled:
 
     `BuildError` for a label that is nowhere, gates that exclude each other, or two things of one name.
     """
-    parts = [_Part(each, _ended(each)) for each in routine.reached()]
+    parts = _settled([_Part(each, _ended(each)) for each in routine.reached()])
     for part in parts:
         part.routine.check_complete()
         _check_labels(part.entries)
@@ -152,9 +153,27 @@ def _check_names(items: Sequence[tree.Item], parts: Sequence[_Part]) -> None:
 # ----------------------------------------------------------------------------------------------- header
 
 
-def _header(parts: Sequence[_Part]) -> tuple[tree.Directive, ...]:
+def _settled(parts: list[_Part]) -> list[_Part]:
+    """Chooses between instructions of which one serves older targets: that one, where it lets the module be for one."""
+    if not any(entry.older for part in parts for entry in part.entries):
+        return parts
+    low = [_Part(part.routine, tuple(entry.older or entry for entry in part.entries)) for part in parts]
+    try:
+        _, lower = lowest(_gates(low), _target(parts))
+        lowest(_gates(parts), lower)
+    except ValueError:
+        return low
+    return parts
+
+
+def _gates(parts: Sequence[_Part]) -> list[Gate]:
+    """What the instructions and the special registers need."""
     gates = [gate for part in parts for entry in part.entries if entry.match is not None for gate in entry.match.gates]
-    gates += [gate for part in parts for gate in (*part.routine.raw_gates, *part.routine.special_gates())]
+    return gates + [gate for part in parts for gate in (*part.routine.raw_gates, *part.routine.special_gates())]
+
+
+def _header(parts: Sequence[_Part]) -> tuple[tree.Directive, ...]:
+    gates = _gates(parts)
     root = parts[-1].routine
     target = _target(parts)
     try:

@@ -124,14 +124,20 @@ class Barrier(Shared[b64]):
         """Waits until a phase is complete: that of a parity, or that of a token which an arrival gave.
 
         parity: 0 for the first phase, then alternating. hint: nanoseconds that the hardware may suspend the thread.
+        The loop is around `try_wait`, or around `test_wait` where the kernel is for a target below sm_90, or names none
+        and nothing else in it needs sm_90.
         """
         builder = self.builder
         again = builder.label("wait")
         builder.place(again)
-        if builder.target is not None and builder.target.number < SUSPENDS:
-            done = self.test_wait(parity, token=token, scope=scope)
-        else:
-            done = self.try_wait(parity, token=token, scope=scope, limit=hint)
+        number = None if builder.target is None else builder.target.number
+        done = builder.register(pred)
+        if number is None or number >= SUSPENDS:
+            self._ask("mbarrier_try_wait", parity, token, scope, () if hint is None else (hint,), done)
+        if number is None or number < SUSPENDS:
+            self._ask("mbarrier_test_wait", parity, token, scope, (), done)
+        if number is None:
+            builder.either()
         builder.branch(again, unless=done)
 
     def try_wait(
@@ -162,6 +168,7 @@ class Barrier(Shared[b64]):
         token: Register[b64] | None,
         scope: str,
         more: tuple[Register[u32] | Number, ...],
+        into: Register[pred] | None = None,
     ) -> Register[pred]:
         if (parity is None) == (token is None):
             raise BuildTypeError("a wait is for the phase of a parity or of a token: give one of them")
@@ -170,7 +177,7 @@ class Barrier(Shared[b64]):
         by = "" if parity is None else "_parity"
         phase = token if parity is None else parity
         name = f"{name}{by}{_suffix(scope, 'acquire')}"
-        return cast("Register[pred]", self.builder.instruction(name, (self, phase, *more)))
+        return cast("Register[pred]", self.builder.instruction(name, (self, phase, *more), into=into))
 
     # --------------------------------------------------------------------------------------------- elsewhere
 

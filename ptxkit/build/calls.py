@@ -89,7 +89,7 @@ def slot(form: Any, align: int | None, name: str) -> Slot:
     if not (isinstance(form, type) and issubclass(form, Scalar)):
         raise BuildTypeError(f"a function takes types such as u32 and addresses such as Shared[f32], not {form!r}")
     if form is pred:
-        raise BuildTypeError("a predicate stands in no memory: pass a u32, `k.selected(1, 0, p)` with a register")
+        raise BuildTypeError("a predicate stands in no memory: pass a u32, `k.selected(1, 0, p, u32)`")
     return Slot(name, form)
 
 

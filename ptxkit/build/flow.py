@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Generic, cast, overload
 from ptxkit.build.errors import BuildError, BuildTypeError
 from ptxkit.build.recorder import Label
 from ptxkit.build.special import Special
-from ptxkit.build.types import Integer, ScalarT, pred, u32
-from ptxkit.build.values import Number, Register, Variable, power_of_two_in
+from ptxkit.build.types import Integer, ScalarT, memory_word, pred, u32
+from ptxkit.build.values import Number, Register, Variable, multiple_of
 from ptxkit.syntax import tree
 
 if TYPE_CHECKING:
@@ -161,8 +161,7 @@ class ForRange(Generic[ScalarT]):
         self._flow = flow
         self._unroll = unroll
         self._start, self._stop, self._step = start, stop, step
-        known = start.multiple if isinstance(start, Register) else power_of_two_in(start)
-        self._multiple = min(known, step.multiple if isinstance(step, Register) else power_of_two_in(step))
+        self._multiple = min(multiple_of(start), multiple_of(step))
         self._head, self._end = flow.label("for"), flow.label("endfor")
         self._counter = Variable(flow, scalar, flow.new_register_name(scalar))
 
@@ -271,14 +270,33 @@ class Flow(Special):
             raise BuildTypeError("a loop that is written out has constant ends; `k.for_range` counts at run time")
         return range(start) if stop is None else range(start, stop, step)
 
+    @overload
     def selected(
-        self, yes: Register[ScalarT] | int, no: Register[ScalarT] | int, predicate: Register[pred]
-    ) -> Register[ScalarT]:
-        """`yes` where the predicate holds, else `no`: `selp`."""
-        typed = next((each for each in (yes, no) if isinstance(each, Register)), None)
-        if typed is None:
-            raise BuildTypeError("one of the two values is a register, which gives the type")
-        return cast("Register[ScalarT]", self.instruction(f"selp_{typed.type.word}", (yes, no, _predicate(predicate))))
+        self, yes: Number, no: Number, predicate: Register[pred], scalar: type[ScalarT]
+    ) -> Register[ScalarT]: ...
+
+    @overload
+    def selected(
+        self, yes: Register[ScalarT] | Number, no: Register[ScalarT] | Number, predicate: Register[pred]
+    ) -> Register[ScalarT]: ...
+
+    def selected(
+        self,
+        yes: Register[Any] | Number,
+        no: Register[Any] | Number,
+        predicate: Register[pred],
+        scalar: type[Any] | None = None,
+    ) -> Register[Any]:
+        """`yes` where the predicate holds, else `no`: `selp`. scalar: the type of two constants, which do not tell it:
+        `k.selected(1, 0, p, u32)`."""
+        types = {each.type for each in (yes, no) if isinstance(each, Register)} | ({scalar} if scalar else set())
+        if not types:
+            raise BuildTypeError("two constants do not tell their type: say it, `k.selected(1, 0, p, u32)`")
+        if len(types) > 1:
+            raise BuildTypeError(f"one of two values is taken, so they have one type: {yes!r}, {no!r}")
+        (of_type,) = types
+        found = self.instruction(f"selp_{memory_word(of_type)}", (yes, no, _predicate(predicate)))
+        return Register(self, of_type, cast("Register[Any]", found).name, min(multiple_of(yes), multiple_of(no)))
 
     def pragma(self, text: str) -> None:
         """A `.pragma` for the code that follows, such as `nounroll` at the head of a loop."""

@@ -25,12 +25,14 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class Entry:
     """One recorded statement. match: the form of an instruction, None for a label. box: the bytes that a tensor copy
-    brings."""
+    brings. older: an instruction that does the same on older targets, and stands here where nothing else in the module
+    needs newer ones."""
 
     statement: tree.Statement
     location: Location
     match: Match | None = None
     box: int | None = None
+    older: Entry | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +113,11 @@ class Recorder:
     def tell_box(self, size: int) -> None:
         """Says how many bytes the copy brings that was recorded last: the verifier counts them."""
         self.body[-1] = replace(self.body[-1], box=size)
+
+    def either(self) -> None:
+        """Makes one of the last two instructions: the last stands for the one before it on older targets."""
+        older = self.body.pop()
+        self.body[-1] = replace(self.body[-1], older=older)
 
     def entries(self) -> tuple[Entry, ...]:
         """Prologue, then body."""

@@ -53,20 +53,20 @@ class Register(Generic[ScalarT]):
     def __add__(self, other: Register[ScalarT] | Number) -> Register[ScalarT]:
         if isinstance(other, int) and other == 0 and issubclass(self.type, Integer):
             return Register(self.builder, self.type, self.name, self.multiple)  # unrolled loops begin so
-        return self._arithmetic("add", self, other, min(self.multiple, _multiple(other)))
+        return self._arithmetic("add", self, other, min(self.multiple, multiple_of(other)))
 
     def __radd__(self, other: Number) -> Register[ScalarT]:
         return self + other
 
     def __sub__(self, other: Register[ScalarT] | Number) -> Register[ScalarT]:
-        return self._arithmetic("sub", self, other, min(self.multiple, _multiple(other)))
+        return self._arithmetic("sub", self, other, min(self.multiple, multiple_of(other)))
 
     def __rsub__(self, other: Number) -> Register[ScalarT]:
-        return self._arithmetic("sub", other, self, min(self.multiple, _multiple(other)))
+        return self._arithmetic("sub", other, self, min(self.multiple, multiple_of(other)))
 
     def __mul__(self, other: Register[ScalarT] | Number) -> Register[ScalarT]:
         name = "mul_lo" if issubclass(self.type, Integer) else "mul"
-        return self._arithmetic(name, self, other, min(self.multiple * _multiple(other), _UNLIMITED))
+        return self._arithmetic(name, self, other, min(self.multiple * multiple_of(other), _UNLIMITED))
 
     def __rmul__(self, other: Number) -> Register[ScalarT]:
         return self * other
@@ -88,7 +88,7 @@ class Register(Generic[ScalarT]):
         power = self._power(other)
         if power is not None:
             return self._bitwise(f"and_b{self.type.bits}", (self, power - 1), self.multiple)
-        return self._arithmetic("rem", self, other, min(self.multiple, _multiple(other)))
+        return self._arithmetic("rem", self, other, min(self.multiple, multiple_of(other)))
 
     def __neg__(self) -> Register[ScalarT]:
         return cast("Register[ScalarT]", self.builder.instruction("neg", (self,)))
@@ -96,13 +96,13 @@ class Register(Generic[ScalarT]):
     # ------------------------------------------------------------------------------------------- logic
 
     def __and__(self, other: Register[ScalarT] | int) -> Register[ScalarT]:
-        return self._logic("and", other, max(self.multiple, _multiple(other)))
+        return self._logic("and", other, max(self.multiple, multiple_of(other)))
 
     def __or__(self, other: Register[ScalarT] | int) -> Register[ScalarT]:
-        return self._logic("or", other, min(self.multiple, _multiple(other)))
+        return self._logic("or", other, min(self.multiple, multiple_of(other)))
 
     def __xor__(self, other: Register[ScalarT] | int) -> Register[ScalarT]:
-        return self._logic("xor", other, min(self.multiple, _multiple(other)))
+        return self._logic("xor", other, min(self.multiple, multiple_of(other)))
 
     def __invert__(self) -> Register[ScalarT]:
         return self._logic("not", None, 1)
@@ -203,7 +203,7 @@ class Variable(Register[ScalarT]):
     def set(self, value: Register[ScalarT] | Number) -> None:
         """Writes the variable: one `mov`."""
         _same_type(self, value)
-        if _multiple(value) < self.multiple:
+        if multiple_of(value) < self.multiple:
             raise BuildTypeError(f"{self!r} keeps multiples of {self.multiple}, and {value!r} is not known to be one")
         self.builder.instruction(f"mov_{self.type.word}", (value,), into=self)
 
@@ -223,7 +223,8 @@ def _same_type(register: Register[Any], other: object) -> None:
         raise BuildTypeError(f"{register!r} with {type(other).__name__}: an operand is a register or a number")
 
 
-def _multiple(value: object) -> int:
+def multiple_of(value: object) -> int:
+    """A power of two that divides a register's value, or a number, for certain."""
     if isinstance(value, Register):
         return value.multiple
     return power_of_two_in(value) if isinstance(value, int) else 1

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ptxkit.build import Barrier, BuildTypeError, BuildValueError, Kernel, b64, u32
+from ptxkit.build import Barrier, BuildTypeError, BuildValueError, Function, Kernel, Shared, b64, u32
 from tests.build.support import assert_ptxas_accepts, opcodes
 
 
@@ -77,6 +77,52 @@ def test_waits_loop_until_the_phase_is_complete(k: Kernel, tmp_path: Path) -> No
     assert "mbarrier.try_wait.parity.shared.b64 %p0, [bar], 0, 1000;\n\t@!%p0 bra $wait_0;" in text
     assert "mbarrier.try_wait.acquire.cluster.shared.b64 %p1, [bar], %rd0;\n\t@!%p1 bra $wait_1;" in text
     assert_ptxas_accepts(text, tmp_path)
+
+
+def waiting(target: str | None) -> Kernel:
+    k = Kernel("waiting", threads=32, target=target)
+    bar = k.mbarrier("bar")
+    with k.thread_is(0):
+        bar.init(32)
+    k.cta_sync()
+    bar.wait(token=bar.arrive(), hint=1000)
+    return k
+
+
+@pytest.mark.parametrize(
+    ("target", "header", "wait"),
+    [
+        (None, ("7.0", "sm_80"), "mbarrier.test_wait.shared.b64 %p1, [bar], %rd0;"),
+        ("sm_80", ("7.0", "sm_80"), "mbarrier.test_wait.shared.b64 %p1, [bar], %rd0;"),
+        ("sm_90", ("7.8", "sm_90"), "mbarrier.try_wait.shared.b64 %p1, [bar], %rd0, 1000;"),
+    ],
+)
+def test_a_wait_is_what_the_target_has(target: str | None, header: tuple[str, str], wait: str, tmp_path: Path) -> None:
+    k = waiting(target)
+    lines = str(k).splitlines()
+    assert lines[:2] == [f".version {header[0]}", f".target {header[1]}"]
+    assert [line.strip() for line in lines if "_wait" in line and "mbarrier" in line] == [wait]
+    assert k.verify().diagnostics == ()
+    assert_ptxas_accepts(str(k), tmp_path)
+
+
+def test_a_wait_suspends_where_something_else_needs_the_newer_target_anyway() -> None:
+    k = waiting(None)
+    k.cluster_sync(aligned=False)
+    assert ".target sm_90" in str(k)
+    assert "mbarrier.try_wait.shared.b64 %p1, [bar], %rd0, 1000;" in str(k)
+
+
+def test_a_wait_in_a_function_is_what_the_module_has() -> None:
+    function = Function("waits")
+    function.param(Shared[b64], "bar")
+    bar = function.mbarrier("own")
+    bar.wait(0)
+    function.return_()
+    for target, word in ((None, "test_wait"), ("sm_80", "test_wait"), ("sm_90", "try_wait")):
+        k = Kernel("k", threads=32, target=target)
+        function(k, k.shared(b64, 1))
+        assert f"mbarrier.{word}.parity" in str(k)
 
 
 def test_a_single_question_gives_a_predicate(k: Kernel) -> None:

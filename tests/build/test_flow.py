@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ptxkit.build import BuildError, BuildTypeError, Global, Kernel, f32, u32
+from ptxkit.build import BuildError, BuildTypeError, Global, Kernel, f16, f32, u32
 from tests.build.support import assert_ptxas_accepts, marked, opcodes
 
 
@@ -245,3 +245,26 @@ def test_a_range_has_a_shorter_name(k: Kernel) -> None:
         k.warp_sync()
     assert i.type is u32
     assert opcodes(k.module()).count("bra") == 2
+
+
+def test_one_of_two_values_is_taken(k: Kernel, tmp_path: Path) -> None:
+    n = k.param(u32, "n")
+    p = n > 3
+    assert k.selected(n * 4, 8, p).multiple == 4
+    assert k.selected(1, 0, p, u32).type is u32
+    assert k.selected(1, 0.5, p, f32).type is f32
+    half = k.register(f16)
+    k.mov_b16(0, into=half)
+    assert k.selected(half, half, p).type is f16
+    assert lines(k, "selp")[1:3] == ["selp.u32 %r3, 1, 0, %p0;", "selp.f32 %f0, 0f3F800000, 0f3F000000, %p0;"]
+    assert_ptxas_accepts(str(k), tmp_path)
+
+
+def test_two_constants_do_not_tell_their_type(k: Kernel) -> None:
+    p = k.param(u32, "n") > 3
+    with pytest.raises(BuildTypeError, match=r"say it, `k\.selected\(1, 0, p, u32\)`"):
+        k.selected(1, 0, p)
+    with pytest.raises(BuildTypeError, match="they have one type"):
+        k.selected(k.register(u32), k.register(f32), p)
+    with pytest.raises(BuildTypeError, match="they have one type"):
+        k.selected(k.register(u32), 0, p, f32)

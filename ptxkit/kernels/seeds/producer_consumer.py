@@ -9,7 +9,7 @@ waits are by parity, which each thread keeps for itself (`Ring`): 0 for the firs
 second, and so on. In the first round the buffers are ready without anybody's word: a wait for the *other* parity of a
 fresh mbarrier returns at once.
 
-`mbarrier.arrive` releases and `mbarrier.try_wait` acquires, so ordinary stores are seen without another fence. Without
+`mbarrier.arrive` releases and `mbarrier.test_wait` acquires, so ordinary stores are seen without another fence. Without
 the wait for `filled` the consumers race with the producer, and without that for `ready` it with them (PTX621).
 
 The twin in CUDA C++: `corpus/seeds/src/producer_consumer.cu`, where `cuda::barrier` counts both roles at both barriers.

@@ -3,9 +3,9 @@
 What it shows. At a `bar.sync` a thread stands still until the last one has come. An mbarrier lets it say "what you want
 from me is done" (arrive), go on with work that needs nobody else, and stop only when it wants what others did (wait).
 
-What it becomes. `mbarrier.arrive` gives a token that names the phase; `mbarrier.try_wait`, in a loop, waits for the
-phase of the token (`test_wait` before sm_90). The arrival releases what the thread wrote, and the wait acquires what
-the others wrote. Reading in front of the wait would be a race (PTX621).
+What it becomes. `mbarrier.arrive` gives a token that names the phase; `mbarrier.test_wait`, in a loop, waits for the
+phase of the token (in a kernel for sm_90 `try_wait`, which suspends the thread meanwhile). The arrival releases what
+the thread wrote, and the wait acquires what the others wrote. Reading in front of the wait would be a race (PTX621).
 
 Two buffers in turn make one wait a tile enough: who writes a buffer again has waited since for a phase in which every
 thread arrived *behind* its reading of it.
