@@ -6,6 +6,7 @@ its results to 64 bits each; the patterns of an operand depend on its type and p
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice, product
@@ -21,7 +22,7 @@ from ptxkit.emulate.windows import Window, Windows
 from ptxkit.isa import table
 from ptxkit.isa.binding import bind
 from ptxkit.isa.effects import Value
-from ptxkit.isa.expressions import Const, Role
+from ptxkit.isa.expressions import Call, Const, Role
 from ptxkit.isa.folding import fold, truth
 from ptxkit.isa.forms import Form, Match, OperandForm
 from ptxkit.isa.meanings import Meaning
@@ -60,13 +61,18 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """A form with its modifiers. text: the instruction; inputs and outputs: its registers; fixed: its constants."""
+    """A form with its modifiers. text: the instruction; inputs and outputs: its registers; fixed: its constants.
+
+    parts: the selectors of operands that have one; minus: operands with a minus before them.
+    """
 
     match: Match
     text: str
     inputs: tuple[Cell, ...]
     outputs: tuple[Cell, ...]
     fixed: tuple[tuple[str, int], ...]
+    parts: tuple[tuple[str, str], ...] = ()
+    minus: frozenset[str] = frozenset()
 
     @property
     def title(self) -> str:
@@ -132,7 +138,8 @@ def _variant(match: Match, random: Random) -> Variant | None:
     if None in words or not writer.outputs:
         return None
     text = f"{match.canonical} {', '.join(map(str, words))};"
-    found = Variant(match, text, tuple(writer.inputs), tuple(writer.outputs), tuple(writer.fixed.items()))
+    cells = tuple(writer.inputs), tuple(writer.outputs), tuple(writer.fixed.items())
+    found = Variant(match, text, *cells, tuple(writer.parts.items()), frozenset(writer.minus))
     return found if evaluation(found) is not None else None
 
 
@@ -144,6 +151,8 @@ class _Writer:
         self.inputs: list[Cell] = []
         self.outputs: list[Cell] = []
         self.fixed: dict[str, int] = {}
+        self.parts: dict[str, str] = {}
+        self.minus: set[str] = set()
 
     def word(self, form: OperandForm) -> str | None:
         """How an operand is written, or None where this program has nothing for it."""
@@ -169,7 +178,21 @@ class _Writer:
         cells = self.outputs if role in self.match.results else self.inputs
         cell = Cell(role, len(self.inputs) + len(self.outputs), register_type(form), str(form.type.value))
         cells.append(cell)
-        return cell.name
+        return self._taken(form, role, cell.name)
+
+    def _taken(self, form: OperandForm, role: str, name: str) -> str:
+        """A register, or a part of it, or what is negated."""
+        if form.parts and (not form.whole or self.random.random() < 0.6):
+            patterns = form.parts
+            part = re.sub(r"\[(.)-(.)\]", self._digit, self.random.choice(patterns))
+            self.parts[role], name = part, f"{name}.{part}"
+        if form.minus and self.random.random() < 0.5:
+            self.minus.add(role)
+            name = f"-{name}"
+        return name
+
+    def _digit(self, found: re.Match[str]) -> str:
+        return str(self.random.randint(int(found[1]), int(found[2])))
 
 
 # ------------------------------------------------------------------------------------------- what the machine makes
@@ -186,7 +209,7 @@ def evaluation(variant: Variant) -> Evaluation | None:
         return None
     if any(meaning.function not in registry.functions() for meaning in meanings):
         return None
-    steps = [_meant(meaning) for meaning in meanings]
+    steps = [_meant(meaning, variant) for meaning in meanings]
     given = {role for meaning in meanings for role in meaning.results}
     for effect in match.effects:
         if not isinstance(effect, Value):
@@ -209,11 +232,21 @@ def evaluation(variant: Variant) -> Evaluation | None:
     return evaluate
 
 
-def _meant(meaning: Meaning) -> Evaluation:
+def _meant(meaning: Meaning, variant: Variant) -> Evaluation:
+    parts = dict(variant.parts)
+
+    def written(question: Call) -> str | bool | None:
+        (role,) = question.arguments
+        assert isinstance(role, Role)
+        return role.name in variant.minus if question.function == "minus" else parts.get(role.name)
+
     function = registry.functions()[meaning.function](**meaning.words)
 
     def step(operands: Arrays) -> Arrays:
-        given = [operands[each.name] if isinstance(each, Role) else each.value for each in meaning.operands]
+        given = [
+            operands[each.name] if isinstance(each, Role) else written(each) if isinstance(each, Call) else each.value
+            for each in meaning.operands
+        ]
         found = function(*given)
         found = found if isinstance(found, tuple) else (found,)
         return {role: value for role, value in zip(meaning.results, found, strict=True) if role is not None}

@@ -9,6 +9,7 @@ Source: PTX ISA, "Instruction Operands", "Operand Size Exceeding Instruction-Typ
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy
@@ -21,7 +22,7 @@ from ptxkit.emulate.scopes import COMPONENTS, Frame, Label, Register, Scope, Sym
 from ptxkit.emulate.values import packed, unpacked
 from ptxkit.emulate.widths import is_signed, resized, unsigned, width_of
 from ptxkit.isa import table
-from ptxkit.isa.expressions import Const
+from ptxkit.isa.expressions import Call, Const, Role
 from ptxkit.isa.forms import Match, OperandForm
 from ptxkit.isa.functions import kind
 from ptxkit.records import dataclass
@@ -97,14 +98,24 @@ class Operands:
             raise UnsupportedError(f"the operand {role} is missing")
         return found
 
+    def written_as(self, question: Call) -> str | bool | None:
+        """How an operand is written: its `selector`, or whether there is a `minus`."""
+        (role,) = question.arguments
+        assert isinstance(role, Role)
+        node = self.node(role.name)
+        minus, selector, _ = (False, None, node) if evaluate(node) is not None else _taken_apart(node)
+        return minus if question.function == "minus" else selector
+
     def _type(self, form: OperandForm) -> str:
         return str(form.type.value) if isinstance(form.type, Const) else "b32"
 
     # ---------------------------------------------------------------------------------------------- reading
 
     def source(self, role: str) -> Source:
-        """How the operand of a role is read."""
+        """How the operand of a role is read; with its selector, or a minus before it, it is all of the register."""
         form, node = self.form(role), self.node(role)
+        if form.parts or form.minus:
+            node = _taken_apart(node)[2] if evaluate(node) is None else node
         if form.kind == "address":
             return self.address(node, str(form.space.value) if isinstance(form.space, Const) else "generic")
         if form.kind == "vector":
@@ -299,6 +310,8 @@ class Operands:
     def target(self, role: str) -> Target | None:
         """How the result of a role is written; None for the sink."""
         form, node = self.form(role), self.node(role)
+        if form.parts:
+            node = _taken_apart(node)[2]
         if form.kind == "vector":
             targets = [self._written(each, type_) for each, type_ in self.elements(node, form)]
             return self._together(targets, width_of(self._type(form)))
@@ -333,6 +346,17 @@ class Operands:
                 [register_target(slot, found.width, found.type) for slot in found.slots], width_of(type_)
             )
         return register_target(found.slots[0], found.width, type_)
+
+
+def _taken_apart(node: Operand) -> tuple[bool, str | None, Operand]:
+    """Whether a register has a minus before it, its selector, and the register: of `-%r1.h0`."""
+    if isinstance(node, Unary) and node.operator == "-":
+        _, selector, inner = _taken_apart(node.operand)
+        return True, selector, inner
+    if isinstance(node, Name) and "." in node.text:
+        base, _, selector = node.text.partition(".")
+        return False, selector, replace(node, text=base)
+    return False, None, node
 
 
 def register_target(place: int, here: int, type_: str) -> Target:

@@ -24,7 +24,7 @@ from ptxkit.isa import table
 from ptxkit.isa.effects import Control, Value
 from ptxkit.isa.expressions import Const, Role
 from ptxkit.isa.forms import Match
-from ptxkit.isa.meanings import Meaning
+from ptxkit.isa.meanings import Argument, Meaning
 from ptxkit.isa.shapes import fit_all, shape_of
 from ptxkit.isa.table import Mismatch
 from ptxkit.syntax.tree import Guard, Instruction, Name, Operand
@@ -123,12 +123,12 @@ def _meant(operands: Operands, meaning: Meaning) -> Step:
     return _computing(function, sources, targets)
 
 
-def _argument(operands: Operands, argument: Role | Const) -> Source | None:
+def _argument(operands: Operands, argument: Argument) -> Source | None:
     if isinstance(argument, Role):
         return operands.source(argument.name)
-    if argument.value is None:
+    if isinstance(argument, Const) and argument.value is None:
         return None
-    fixed = argument.value
+    fixed = argument.value if isinstance(argument, Const) else operands.written_as(argument)
     return Source(lambda _group: fixed, 0)
 
 

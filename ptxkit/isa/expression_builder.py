@@ -19,7 +19,7 @@ Fail = Callable[[str, "Node | Token"], NotationError]
 
 # Operators of operands: `not` is a keyword of the notation, so the bitwise operation is written `invert`.
 _RENAMED = {"invert": "not"}
-_ROLE_FUNCTIONS = frozenset({"present", "default"})
+_ROLE_FUNCTIONS = frozenset({"present", "default", "selector", "minus"})
 
 
 @dataclass(frozen=True, slots=True)

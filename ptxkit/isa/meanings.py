@@ -15,7 +15,10 @@ from ptxkit.isa.forms import Form, Match
 from ptxkit.isa.functions import Constant
 from ptxkit.records import dataclass, field
 
-Argument: TypeAlias = Role | Const
+Argument: TypeAlias = Role | Const | Call
+
+WRITTEN = frozenset({"selector", "minus"})
+"""How an operand is written: `selector(a)` is its part (`b0`) or empty, `minus(a)` whether a minus stands before it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +41,9 @@ class MeaningForm:
 class Meaning:
     """A `means` line of a match. results: a role each, or None where the form lacks it.
 
-    operands: roles, constants, and `Const(None)` for an operand left out. words: named arguments; a modifier that the
-    syntax names literally (`.sat`) is a truth value, any other its word without dot, or None where it is absent.
+    operands: roles, constants, calls of `WRITTEN`, and `Const(None)` for an operand left out. words: named arguments; a
+    modifier that the syntax names literally (`.sat`) is a truth value, any other its word without dot, or None where it
+    is absent.
     """
 
     function: str
@@ -72,8 +76,10 @@ def bind_meaning(line: MeaningForm, match: Match) -> Meaning | None:
     operands: list[Argument] = []
     for each in line.operands:
         folded = fold(each, form, modifiers, roles)
-        if isinstance(folded, Call):
-            raise ValueError(f"`means {line.text}`: an operand must be a role or a constant")
+        if isinstance(folded, Call) and not (
+            folded.function in WRITTEN and [type(each) for each in folded.arguments] == [Role]
+        ):
+            raise ValueError(f"`means {line.text}`: an operand must be a role, a constant, or how one is written")
         operands.append(folded)
     results = [fold(each, form, modifiers, roles) for each in line.results]
     return Meaning(

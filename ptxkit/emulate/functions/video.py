@@ -1,0 +1,190 @@
+"""Arithmetic on parts of registers: bytes and half words that selectors choose, one at a time or side by side.
+
+Everything is computed in numbers that hold the exact result, then limited or cut off to what it is put into.
+Manual: Scalar Video Instructions; SIMD Video Instructions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ptxkit.emulate.numbers.formats import Bits
+from ptxkit.emulate.numbers.order import COMPARISONS
+from ptxkit.emulate.registry import Function, pure
+from ptxkit.isa.functions import kind
+
+Numbers = Any
+"""Arrays of int64, or of Python's integers where 64 bits are not enough."""
+
+_LOW = 0xFFFF_FFFF
+
+
+def _average(a: Numbers, b: Numbers) -> Numbers:
+    """Half the sum, rounded away from zero."""
+    total = a + b
+    return total + (total >= 0) >> 1
+
+
+_OPERATIONS: dict[str, Callable[[Numbers, Numbers], Numbers]] = {
+    "add": lambda a, b: a + b,
+    "sub": lambda a, b: a - b,
+    "absdiff": lambda a, b: np.abs(a - b),
+    "min": np.minimum,
+    "max": np.maximum,
+    "avrg": _average,
+    "shl": lambda a, b: _wide(a) << _wide(b),
+    "shr": lambda a, b: a >> b,
+    **COMPARISONS,
+}
+"""The operation of an instruction, and the second one, with the third operand."""
+
+
+def _wide(values: Numbers) -> Numbers:
+    """Python's integers."""
+    return np.asarray(values, object)
+
+
+def _signed(word: str) -> bool:
+    return kind(word) == "s"
+
+
+def _extended(values: Bits, word: str, width: int = 32) -> Numbers:
+    """The low bits as numbers of a type."""
+    low = values.astype(np.int64) & ((1 << width) - 1)
+    return (low ^ 1 << width - 1) - (1 << width - 1) if _signed(word) else low
+
+
+def _part(values: Bits, word: str, selector: str | None) -> Numbers:
+    """A byte or half word of registers, or all of it, as numbers of a type."""
+    if selector is None:
+        return _extended(values, word)
+    width, at = _place(selector)
+    return _extended(values >> np.uint32(at), word, width)
+
+
+def _place(selector: str) -> tuple[int, int]:
+    """Width and position of `b3` or `h1`."""
+    width = 8 if selector[0] == "b" else 16
+    return width, width * int(selector[1])
+
+
+def _limited(values: Numbers, word: str, width: int) -> Numbers:
+    """The nearest numbers of a type of so many bits."""
+    low, high = (-(1 << width - 1), (1 << width - 1) - 1) if _signed(word) else (0, (1 << width) - 1)
+    return np.minimum(np.maximum(values, low), high)
+
+
+def _register(values: Numbers) -> Bits:
+    """The low 32 bits."""
+    return np.asarray(np.asarray(values) & _LOW).astype(np.uint32)
+
+
+@pure
+def video(
+    *,
+    type: str,  # noqa: A002
+    left: str,
+    right: str,
+    operation: str,
+    saturate: bool = False,
+    then: str | None = None,
+    wrap: bool = False,
+) -> Function:
+    """One operation on two parts; a second one with a third operand, or a place of that which the result is put into.
+
+    left, right: the operands' types. wrap: of amounts of shifts the low five bits count; else they are at most 32.
+    """
+    compute = _OPERATIONS[operation]
+    shifts = operation in ("shl", "shr")
+
+    def function(
+        a: Bits, b: Bits, a_part: str | None, b_part: str | None, d_part: str | None = None, c: Bits | None = None
+    ) -> Bits:
+        x, y = _part(a, left, a_part), _part(b, right, b_part)
+        if shifts:
+            y = y & 31 if wrap else np.minimum(y, 32)
+        found = compute(x, y)
+        if saturate:
+            found = _limited(found, type, 32 if d_part is None else _place(d_part)[0])
+        if c is None:
+            return _register(found)
+        if d_part is None:
+            return _register(_OPERATIONS[str(then)](found, _extended(c, type)))
+        width, at = _place(d_part)
+        mask = np.uint32((1 << width) - 1 << at)
+        result: Bits = c & ~mask | _register(found) << np.uint32(at) & mask
+        return result
+
+    return function
+
+
+@pure
+def video_mad(
+    *,
+    left: str,
+    right: str,
+    saturate: bool = False,
+    scale: str | None = None,
+    plus_one: bool = False,
+) -> Function:
+    """The product of two parts and a third number, of which one may be negated, shifted to the right.
+
+    The sum is signed where an operand of the product is, or where something is negated.
+    """
+    by = int(scale.removeprefix("shr")) if scale else 0
+    of_signed = _signed(left) or _signed(right)
+
+    def function(
+        a: Bits,
+        b: Bits,
+        c: Bits,
+        a_part: str | None,
+        b_part: str | None,
+        product_is_negated: bool = False,
+        c_is_negated: bool = False,
+    ) -> Bits:
+        final = "s32" if of_signed or product_is_negated or c_is_negated else "u32"
+        product = _wide(_part(a, left, a_part)) * _wide(_part(b, right, b_part))
+        third = _wide(_extended(c, final))
+        total = (-product if product_is_negated else product) + (-third if c_is_negated else third) + int(plus_one)
+        total = np.asarray(total, object) >> by
+        return _register(_limited(total, final, 32) if saturate else total)
+
+    return function
+
+
+@pure
+def video_vector(
+    *,
+    type: str,  # noqa: A002
+    left: str,
+    right: str,
+    operation: str,
+    elements: int,
+    saturate: bool = False,
+    add: bool = False,
+) -> Function:
+    """An operation on two or four pairs of parts of both registers, put into places of a third, or all added to it."""
+    compute, width = _OPERATIONS[operation], 32 // elements
+    mask = np.uint32((1 << width) - 1)
+    first = "h10" if elements == 2 else "b3210"
+    second = "h32" if elements == 2 else "b7654"
+
+    def function(a: Bits, b: Bits, c: Bits, a_part: str | None, b_part: str | None, d_part: str | None = None) -> Bits:
+        def chosen(selector: str, place: int, word: str) -> Numbers:
+            source, at = divmod(int(selector[::-1][place]), elements)
+            return _extended((b if source else a) >> np.uint32(width * at), word, width)
+
+        total = c
+        for place in map(int, (d_part or first)[1:]):
+            found = compute(chosen(a_part or first, place, left), chosen(b_part or second, place, right))
+            if saturate:
+                found = _limited(found, type, width)
+            at = np.uint32(width * place)
+            total = total + _register(found) if add else total & ~(mask << at) | (_register(found) & mask) << at
+        return total
+
+    return function
