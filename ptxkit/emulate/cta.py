@@ -52,7 +52,7 @@ class Cta:
         self.shared_start = rank << 24
         self.everyone: Index = numpy.arange(self.threads)
         self._zeros: dict[int, Bits] = {}
-        self.local_size = _LEAST_LOCAL
+        self.local_size = 0
         self.local_pool = Pool(0, "local")
         self.barriers: dict[int, NamedBarrier] = {}
         self.meetings: dict[tuple[object, ...], Any] = {}
@@ -85,9 +85,9 @@ class Cta:
 
     def need_local(self, size: int) -> None:
         """Have local memory of so many bytes for each thread."""
-        if size <= self.local_size and len(self.local_pool.data):
+        if size <= self.local_size:
             return
-        wanted = max(self.local_size, 1 << (size - 1).bit_length() if size else 0)
+        wanted = max(_LEAST_LOCAL, 1 << (size - 1).bit_length())
         if wanted > _MOST_LOCAL:
             raise Fault("stack", f"the stack of a thread needs {size} bytes, and has {_MOST_LOCAL} at most")
         pool = Pool(wanted * self.threads, "local", unwritten=True)

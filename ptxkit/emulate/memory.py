@@ -271,7 +271,7 @@ class Memory:
     def _local(self, cta: Cta, address: Any, size: int, index: Index) -> Any:
         high = int(numpy.maximum.reduce(address))
         if high + size > cta.local_size:
-            wrong = address > numpy.uint64(cta.local_size - size)
+            wrong = address + numpy.uint64(size) > numpy.uint64(cta.local_size)
             first = int(address[wrong][0])
             self._refuse_generic(first, "local", size, index[wrong])
             message = f"{size} bytes at 0x{first:x} are outside the thread's local memory of {cta.local_size} bytes"

@@ -1,0 +1,22 @@
+"""What the reference machine can execute, counted."""
+
+from __future__ import annotations
+
+from ptxkit.testing.meanings import coverage, why_not
+
+WHOLE = ("logic", "comparison", "half_precision", "mixed_precision", "alternate_floating_point", "warp_matrix", "wgmma")
+"""Chapters of which every form can be executed."""
+
+
+def test_an_instruction_with_a_meaning_can_be_executed() -> None:
+    assert why_not("add.u32 %u32_1, %u32_2, 3;") == ""
+
+
+def test_one_without_says_what_is_missing() -> None:
+    assert "multimem.red" in why_not("multimem.red.relaxed.gpu.global.add.u32 [%u64_1], %u32_2;")
+
+
+def test_chapters_that_are_whole_stay_whole() -> None:
+    found = coverage(1)
+    assert {name: found.meant[name] for name in WHOLE} == {name: found.forms[name] for name in WHOLE}
+    assert found.meant.total() >= 400
