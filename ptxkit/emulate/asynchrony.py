@@ -122,24 +122,26 @@ class Asynchrony:
 
     # ------------------------------------------------------------------------------------------------ completing
 
-    def finish(self, operation: Operation, rows: Any = None) -> None:
-        """Complete rows of an operation, or all."""
+    def finish(self, operation: Operation, rows: Any = None, through: Mbarrier | None = None) -> None:
+        """Complete rows of an operation, or all. through: the mbarrier that tells of it."""
         rows = operation.writing if rows is None else rows & operation.writing
-        self.finish_reading(operation, rows)
+        if through is None and operation.signals:
+            through = operation.signals[0][0]
+        self.finish_reading(operation, rows, through)
         operation.write(rows)
         self.flight.ends(operation, rows, 1)
-        self.machine.order.completed(operation, rows)
+        self.machine.order.completed(operation, rows, through)
         operation.writing = operation.writing & ~rows
         if not operation.writing.any():
             self._is_over(operation)
 
-    def finish_reading(self, operation: Operation, rows: Any) -> None:
+    def finish_reading(self, operation: Operation, rows: Any, through: Mbarrier | None = None) -> None:
         """Read the sources of rows."""
         rows = rows & operation.reading
         if rows.any():
             operation.read(rows)
             self.flight.ends(operation, rows, 0)
-            self.machine.order.has_read(operation, rows)
+            self.machine.order.has_read(operation, rows, through)
             operation.reading = operation.reading & ~rows
 
     def _is_over(self, operation: Operation) -> None:
@@ -176,7 +178,7 @@ class Asynchrony:
             if operation.serial <= arrival.serial:
                 rows = operation.writing & numpy.isin(operation.threads, arrival.threads)
                 if rows.any():
-                    self.finish(operation, rows)
+                    self.finish(operation, rows, arrival.barrier)
         self.machine.order.signals(arrival, arrival.barrier)
         if not arrival.barrier.is_live:
             message = f"an arrival comes to {arrival.barrier.name}, whose life has ended"

@@ -13,6 +13,7 @@ import numpy
 from ptxkit.emulate.faults import Fault
 from ptxkit.emulate.flying_bytes import coming, touched
 from ptxkit.emulate.knowledge import DONE, FENCED_GLOBAL, FENCED_SHARED, Knowledge, Vector, distance, join, level_of
+from ptxkit.emulate.operations import CP_ASYNC, FREE, Arrival, Operation
 from ptxkit.emulate.races import ASPECTS, Event, Races
 from ptxkit.emulate.shadow import FIRST_READ, LAST_READ, WRITE, Shadow
 
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from ptxkit.emulate.groups import Group
     from ptxkit.emulate.mbarriers import Mbarrier
     from ptxkit.emulate.memory import Pool
-    from ptxkit.emulate.operations import Arrival, Operation
 
 _RELEASES = frozenset({"release", "acq_rel", "sc"})
 _ACQUIRES = frozenset({"acquire", "acq_rel", "sc"})
@@ -143,7 +143,7 @@ class Clocks(Races):
             some = index[index >> 5 == warp]
             mask = int(masks[numpy.flatnonzero(index >> 5 == warp)[0]])
             named = numpy.array([warp * 32 + lane for lane in range(32) if mask >> lane & 1], numpy.int64)
-            named = named[named < known.threads]
+            named = named[named < known.cta.threads]
             known.learn(some, known.tell(named))
 
     def cluster_arrives(self, group: Group, phase: Any, order: str) -> None:
@@ -252,7 +252,12 @@ class Clocks(Races):
     def signals(self, operation: Operation | Arrival, barrier: Mbarrier) -> None:
         """A complete operation tells an mbarrier what was known when it began."""
         if operation.known is not None:
+            known = self.knowledge(operation.cta)
             join(self._clock(barrier).coming, operation.known)
+            # What one arrival found complete, a later one on another object tells, too.
+            engines = known.copying if isinstance(operation, Arrival) else {known.engine(operation.signals[0][0])}
+            for engine in engines:
+                join(self._clock(barrier).coming, known.told_by(engine))
 
     @staticmethod
     def _clock(barrier: Mbarrier) -> _PhaseClock:
@@ -299,24 +304,32 @@ class Clocks(Races):
         """Threads will arrive at an mbarrier when their copies so far are complete."""
         arrival.known = self.knowledge(arrival.cta).tell(arrival.threads)
 
-    def has_read(self, operation: Operation, rows: Any) -> None:
+    def has_read(self, operation: Operation, rows: Any, through: Mbarrier | None) -> None:
         """Rows of an operation have read their sources, and somebody will know."""
-        self._enter(operation, "source", "read", rows)
+        self._enter(operation, "source", "read", rows, through)
 
-    def completed(self, operation: Operation, rows: Any) -> None:
+    def completed(self, operation: Operation, rows: Any, through: Mbarrier | None) -> None:
         """Rows of an operation are complete, and somebody will know."""
-        self._enter(operation, "target", "write", rows)
+        self._enter(operation, "target", "write", rows, through)
 
-    def _enter(self, operation: Operation, side: str, kind: str, rows: Any) -> None:
+    def _enter(self, operation: Operation, side: str, kind: str, rows: Any, through: Mbarrier | None) -> None:
+        """What an operation did counts as its threads' doing when they wait for it, else as that of an engine."""
         if operation.known is None:
             return
         known = self.knowledge(operation.cta)
-        done = operation.known[known][DONE]
+        done = operation.known[known][DONE] if operation.completion == FREE else known.own
+        engine = None if through is None else known.engine(through)
+        if engine is not None:
+            known.own[engine] += 1
+            if operation.completion == CP_ASYNC:
+                known.copying.add(engine)
         site = self._site((operation.code, operation.pc, operation.cta, operation.is_combining, operation.proxy))
         for event in self._events(operation, side, kind, rows):
             threads = event.index[event.rows]
             shadow = self._shadow(event.pool)
             note = shadow.note_read if kind == "read" else shadow.note_write
+            if engine is not None:
+                threads = numpy.full(len(threads), engine)
             note(event.units, threads + known.base, done[threads], site)
 
     def _events(self, operation: Operation, side: str, kind: str, rows: Any) -> Iterator[Event]:

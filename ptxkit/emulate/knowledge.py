@@ -25,6 +25,8 @@ DONE, FENCED_SHARED, FENCED_GLOBAL = range(3)
 """Aspects: what is known to be done; what of it is fenced towards the async proxy, by space."""
 
 _ASPECTS = 3
+ENGINES = 32
+"""Agents of a CTA beside its threads: what asynchronous operations did is known through the mbarriers that they tell."""
 
 _LEVELS = {"cta": 0, "cluster": 1, "gpu": 2, "sys": 3}
 
@@ -42,6 +44,8 @@ def distance(first: Cta, second: Cta) -> int:
 class Knowledge:
     """What the threads of one CTA know. base: the number of its first thread among all of the launch, from 1 on.
 
+    threads: how many there are, with the engines behind them.
+
     own: the present time of each thread. fenced_by: what each has fenced of its own doing. common: times of the CTA's
     threads that all of them know. extra: the same for each thread, where some know more, else None. foreign: times of
     other CTAs' threads that all know; foreign_of: the same for single threads. seen: by thread, what a fence of a level
@@ -49,9 +53,11 @@ class Knowledge:
     """
 
     __slots__ = (
+        "_engines",
         "_fenced",
         "base",
         "common",
+        "copying",
         "cta",
         "extra",
         "fenced_by",
@@ -64,7 +70,10 @@ class Knowledge:
     )
 
     def __init__(self, cta: Cta, base: int) -> None:
-        self.cta, self.base, self.threads = cta, base, cta.threads
+        self.cta, self.base, self.threads = cta, base, cta.threads + ENGINES
+        self._engines: dict[object, int] = {}
+        self.copying: set[int] = set()
+        """The engines through which copies of single threads were complete."""
         self.own = numpy.ones(self.threads, numpy.int64)
         self.fenced_by = numpy.zeros((_ASPECTS, self.threads), numpy.int64)
         self.common = numpy.zeros((_ASPECTS, self.threads), numpy.int64)
@@ -97,7 +106,7 @@ class Knowledge:
 
     def learn(self, index: Any, vector: Vector) -> None:
         """Some threads come to know what was told."""
-        everyone = len(index) == self.threads
+        everyone = len(index) == self.cta.threads
         for other, times in vector.items():
             if other is not self:
                 if everyone:
@@ -137,7 +146,7 @@ class Knowledge:
 
     def fence_proxy(self, index: Any, aspects: Sequence[int]) -> None:
         """What some threads know to be done is fenced towards the async proxy from here on."""
-        everyone = len(index) == self.threads
+        everyone = len(index) == self.cta.threads
         for aspect in aspects:
             self.fenced_by[aspect, index] = self.own[index]
             if everyone:
@@ -167,6 +176,16 @@ class Knowledge:
     def has_fenced(self) -> bool:
         """Whether any thread executed a fence."""
         return bool(self._fenced)
+
+    def engine(self, key: object) -> int:
+        """The engine whose operations an object tells of."""
+        return self._engines.setdefault(key, self.threads - ENGINES + len(self._engines) % ENGINES)
+
+    def told_by(self, engine: int) -> Vector:
+        """What an engine has done until now."""
+        known = numpy.zeros((_ASPECTS, self.threads), numpy.int64)
+        known[DONE, engine] = self.own[engine]
+        return {self: known}
 
     # ------------------------------------------------------------------------------------------------ knowing
 

@@ -84,10 +84,13 @@ class Order:
     def arrives_later(self, arrival: Arrival) -> None:
         """Threads will arrive at an mbarrier when their copies so far are complete."""
 
-    def has_read(self, operation: Operation, rows: Any) -> None:
-        """Rows of an operation have read their sources, and somebody will know; before `waited` or `signals`."""
+    def has_read(self, operation: Operation, rows: Any, through: Mbarrier | None) -> None:
+        """Rows of an operation have read their sources, and somebody will know; before `waited` or `signals`.
 
-    def completed(self, operation: Operation, rows: Any) -> None:
+        through: the mbarrier that will tell; None where the threads wait for it themselves.
+        """
+
+    def completed(self, operation: Operation, rows: Any, through: Mbarrier | None) -> None:
         """Rows of an operation are complete, and somebody will know; before `waited` or `signals`."""
 
     def committed(self, group: Group, kind: str) -> None:
