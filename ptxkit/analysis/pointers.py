@@ -26,7 +26,7 @@ def pointer_parameters(program: Program) -> frozenset[tuple[str, int]]:
     for step in program.steps:
         addresses.update(_bases(step))
         copies.extend(_copies(step))
-        places.update(_parameter_places(step, places, names))
+        places.update(parameter_places(step, places, names))
         loads.extend(_parameter_loads(step, places))
     feeding: dict[str, set[str]] = defaultdict(set)
     for result, sources in copies:
@@ -59,7 +59,7 @@ def _copies(step: Step) -> Iterator[tuple[str, set[str]]]:
                 yield result, {name for role in roles if (name := _register(step, role)) is not None}
 
 
-def _parameter_places(
+def parameter_places(
     step: Step, known: Mapping[str, tuple[str, int]], parameters: Container[str]
 ) -> Iterator[tuple[str, tuple[str, int]]]:
     """(register, place) of a parameter's address in a register, moved by constants: how large structures are read."""

@@ -9,13 +9,13 @@ numbers and as indices. A kernel may want more of its arguments than this can kn
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from math import prod
 from typing import Any
 
 import numpy
 
-from ptxkit.emulate import POLICIES
+from ptxkit.emulate import POLICIES, TensorMap
 from ptxkit.emulate.program import Program
 from ptxkit.emulate.scopes import Symbol
 from ptxkit.isa.functions import kind
@@ -98,8 +98,10 @@ def _numbers(entry: Function, name: str) -> Shape | None:
     return tuple(int(word) for word in words) or None
 
 
-def trials(program: Program, pointers: Collection[tuple[str, int]], request: Request) -> Iterator[Trial]:
-    """The runs of a kernel."""
+def trials(
+    program: Program, pointers: Collection[tuple[str, int]], request: Request, maps: Mapping[str, tuple[TensorMap, str]]
+) -> Iterator[Trial]:
+    """The runs of a kernel. maps: what to pass for a parameter that is a tensor map, and words for it."""
     for number in range(request.schedules):
         chance = numpy.random.default_rng((request.seed, number))
         arguments, told = [], []
@@ -109,7 +111,8 @@ def trials(program: Program, pointers: Collection[tuple[str, int]], request: Req
                 arguments.append(given.made(chance))
                 told.append(f"{symbol.name}={given.text}")
                 continue
-            value, text = _chosen(symbol, number, (symbol.name, 0) in pointers, chance)
+            mapped = maps.get(symbol.name)
+            value, text = mapped or _chosen(symbol, number, (symbol.name, 0) in pointers, chance)
             arguments.append(value)
             told.append(f"{symbol.name}={text}")
         policy = SCHEDULES[number % len(SCHEDULES)]

@@ -10,6 +10,7 @@ from ptxkit.analysis.pointers import pointer_parameters
 from ptxkit.analysis.program import flatten
 from ptxkit.diagnostics import Diagnostic, Severity, Undecided, Verdict
 from ptxkit.emulate import Budget, Finding, LaunchError, Outcome, run
+from ptxkit.emulate.actions.tensors import NO_MAP
 from ptxkit.emulate.launching import three
 from ptxkit.emulate.machine import DEADLOCK
 from ptxkit.emulate.program import Program
@@ -20,7 +21,7 @@ from ptxkit.source import SourceFile, Span
 from ptxkit.syntax import parse
 from ptxkit.syntax.tree import Function, Module
 from ptxkit.verifier.choice import Plan, Trial, chooses_values, plans_of, trials
-from ptxkit.verifier.maps import chosen_maps
+from ptxkit.verifier.maps import Maps, map_choices
 from ptxkit.verifier.request import Request
 from ptxkit.verifier.wording import STOPPED, diagnostic, launch_text
 
@@ -34,6 +35,9 @@ _PROBE = 5.0
 
 _OUTSIDE = ("PTX205", "PTX207")
 _BOXES = ("PTX503", "PTX205", "PTX206", "PTX207")
+_TWO = ("PTX304", "PTX621", "PTX622")
+"""Codes of two accesses to the same bytes: boxes of another size than the host's may overlap."""
+
 _CHOSEN_SPACES = ("global", "generic")
 
 
@@ -89,20 +93,26 @@ def _verified(
     flat = flatten(module, entry)
     pointers = pointer_parameters(flat)
     chosen = chooses_values(program, pointers, request)
-    maps = chosen_maps(flat) if chosen else {}
+    ways = map_choices(flat) if chosen else [{}]
     deadline = time.monotonic() + request.seconds
 
-    def session_of(plan: Plan) -> _Session:
+    def session_of(plan: Plan, maps: Maps) -> _Session:
         sure = plan.is_given and not chosen
         return _Session(module, source, entry.name, plan, sure=sure, guesses=bool(maps), traces=request.trace)
 
     plans = plans_of(entry, program, request, [step.instruction for step in flat.steps])
-    session = session_of(plans[0])
-    for each in plans if len(plans) > 1 else ():
-        trial = next(trials(program, pointers, request, maps))
-        if session_of(each).goes_on(trial, min(_PROBE, deadline - time.monotonic())):
-            session = session_of(each)
+    if request.grid is None and ways[0]:
+        plans = [
+            replace(each, grid=each.cluster) for each in plans
+        ]  # with other boxes, CTAs would be in each other's way
+    candidates = [(plan, maps) for plan in plans for maps in ways]
+    plan, maps = candidates[0]
+    for each in candidates if len(candidates) > 1 else ():
+        trial = next(trials(program, pointers, request, each[1]))
+        if session_of(*each).fits(trial, min(_PROBE, deadline - time.monotonic())):
+            plan, maps = each
             break
+    session = session_of(plan, maps)
     for trial in trials(program, pointers, request, maps):
         left = deadline - time.monotonic()
         if left <= 0:
@@ -138,9 +148,12 @@ class _Session:
         if new and self._wants_traces:
             self._trace(new, trial, seconds)
 
-    def goes_on(self, trial: Trial, seconds: float) -> bool:
-        """Whether no thread waits for ever in a run that nothing is kept of."""
-        return not any(each.message.startswith(DEADLOCK) for each in self._outcome(trial, seconds).findings)
+    def fits(self, trial: Trial, seconds: float) -> bool:
+        """Whether no thread waits for ever, and bytes come as they are expected, in a run that nothing is kept of."""
+        found = self._outcome(trial, seconds).findings
+        return not any(
+            each.message.startswith(DEADLOCK) or (self._guesses and _does_not_fit(each, guesses=True)) for each in found
+        )
 
     def _outcome(self, trial: Trial, seconds: float, order: Recorder | None = None) -> Outcome:
         plan = self._plan
@@ -216,9 +229,12 @@ def _does_not_fit(finding: Finding, *, guesses: bool) -> bool:
 
     guesses: boxes of tensor maps are chosen, too, so that other bytes may come than are expected, and elsewhere.
     """
-    if not finding.code.startswith("PTX"):
+    if not finding.code.startswith("PTX") or finding.message.startswith(NO_MAP):
         return True
-    if guesses and (finding.code in _BOXES or finding.message.startswith(DEADLOCK)):
+    is_global = any(each.space in _CHOSEN_SPACES for each in finding.witnesses[:1])
+    if guesses and (
+        finding.code in _BOXES or finding.message.startswith(DEADLOCK) or (finding.code in _TWO and is_global)
+    ):
         return True
     spaces = [each.space for each in finding.witnesses[:1]]
     return finding.code in _OUTSIDE and (spaces[:1] in ([], [""]) or spaces[0] in _CHOSEN_SPACES)

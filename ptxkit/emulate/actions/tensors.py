@@ -22,6 +22,9 @@ from ptxkit.emulate.registry import Function, action
 from ptxkit.emulate.tensor_maps import BYTES, Layout, decoded, replaced
 from ptxkit.emulate.transfers import NOWHERE, PIECE, Combine, Transfer
 
+NO_MAP = "there is no tensor map"
+"""How messages begin that tell of bytes that are no map, or none of the mode."""
+
 _BOX_ALIGNMENT = 128
 
 
@@ -37,7 +40,7 @@ def tensor_load(*, target: str, mode: str | None = None, paired: bool = False) -
         group: Group, to: Any, map_: Any, coordinates: Any, bar: Any, offsets: Any = None, mask: Any = None
     ) -> None:
         for one in each_thread(group):
-            layout = _map(group, one, map_)
+            layout = _map(group, one, map_, how)
             count = box_bytes(layout, how)
             shared, place = _box(group, one, target, to, count)
             barrier = object_of(group, one, target, bar)
@@ -85,7 +88,7 @@ def tensor_prefetch(*, mode: str | None = None) -> Function:
 
     def prefetch(group: Group, map_: Any, coordinates: Any, offsets: Any = None) -> None:
         for one in each_thread(group):
-            layout = _map(group, one, map_)
+            layout = _map(group, one, map_, how)
             _in_tensor(group, one, layout, how, _taken(coordinates, one), _taken(offsets, one))
 
     return prefetch
@@ -94,7 +97,7 @@ def tensor_prefetch(*, mode: str | None = None) -> Function:
 def _outwards(
     group: Group, one: int, map_: Any, coordinates: Any, source: Any, mode: str, operation: str | None
 ) -> Transfer:
-    layout = _map(group, one, map_)
+    layout = _map(group, one, map_, mode)
     count = box_bytes(layout, mode)
     shared, place = _box(group, one, "shared::cta", source, count)
     at_ = _taken(coordinates, one)
@@ -123,16 +126,18 @@ def _taken(values: Any, one: int) -> tuple[int, ...]:
     return tuple(found)
 
 
-def _map(group: Group, one: int, address: Any) -> Layout:
-    """What the map at a thread's address says."""
+def _map(group: Group, one: int, address: Any, mode: str) -> Layout:
+    """What the map at a thread's address says; it must be one of the instruction's mode."""
     index = group.lanes.index[one : one + 1]
     start = address[one : one + 1]
     pool, place = group.cta.machine.memory.locate(group.cta, "generic", start, ALIGNED, index)
     group.cta.machine.memory.locate(group.cta, "generic", start + numpy.uint64(BYTES - ALIGNED), ALIGNED, index)
     found = decoded(pool.data[int(place[0]) : int(place[0]) + BYTES].tobytes())
     if found is None:
-        message = f"there is no tensor map at 0x{int(start[0]):x}: pass a TensorMap, or copy one and replace its fields"
+        message = f"{NO_MAP} at 0x{int(start[0]):x}: pass a TensorMap, or copy one and replace its fields"
         raise Fault("PTX403", message, index)
+    if (found.mode == "im2col") != mode.startswith("im2col"):
+        raise Fault("PTX403", f"{NO_MAP} for `.{mode}` at 0x{int(start[0]):x}: its mode is {found.mode}", index)
     return found
 
 

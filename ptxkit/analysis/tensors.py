@@ -1,0 +1,85 @@
+"""Which kernel parameters are tensor maps, how they are copied by, and how many bytes mbarriers expect.
+
+Only what stands in the text is seen: a parameter's address that is moved or made generic, a count that is a constant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptxkit.analysis.pointers import parameter_places
+from ptxkit.analysis.program import Program, Step
+from ptxkit.isa.effects import Access, MbarrierArrive, MbarrierExpect, Value
+from ptxkit.isa.expressions import Call, Const, Expression, Role
+from ptxkit.records import dataclass
+from ptxkit.syntax.tree import Address, Integer, Name
+
+
+@dataclass(frozen=True, slots=True)
+class TensorUse:
+    """How copies use the map at a parameter. rank: dimensions; is_im2col: its mode; brings: whether any copies in."""
+
+    rank: int
+    is_im2col: bool
+    brings: bool
+
+
+def tensor_parameters(program: Program) -> dict[str, TensorUse]:
+    """The parameters that are tensor maps, by name, in the order of their first copies."""
+    names = {declarator.name for parameter in program.function.parameters for declarator in parameter.declarators}
+    places: dict[str, tuple[str, int]] = {}
+    found: dict[str, TensorUse] = {}
+    for step in program.steps:
+        places.update(parameter_places(step, places, names))
+    for step in program.steps:
+        for name, use in _uses(step, places, names):
+            known = found.get(name)
+            found[name] = use if known is None else TensorUse(known.rank, known.is_im2col, known.brings or use.brings)
+    return found
+
+
+def _uses(step: Step, places: dict[str, tuple[str, int]], names: set[str]) -> Iterator[tuple[str, TensorUse]]:
+    for effect in step.match.effects if step.match else ():
+        if not (isinstance(effect, Access) and effect.via == "tensormap") or step.match is None:
+            continue
+        operand = step.match.operand(effect.address, step.instruction)
+        dimensions = step.match.modifiers.get("dim") or ""
+        if not (isinstance(operand, Address) and isinstance(operand.base, Name) and dimensions):
+            continue
+        base = operand.base.text
+        place = (base, 0) if base in names else places.get(step.scope.register(base))
+        if place is not None and place[1] + operand.offset == 0:
+            mode = step.match.modifiers.get("mode") or ""
+            yield place[0], TensorUse(int(dimensions.strip(".d")), mode.lstrip(".").startswith("im2col"), effect.kind == "read")
+
+
+def expected_bytes(program: Program) -> tuple[int, ...]:
+    """The constant counts of bytes that phases are told to expect, each once, in the order of the text."""
+    constants: dict[str, int] = {}
+    found: dict[int, None] = {}
+    for step in program.steps:
+        for effect in step.match.effects if step.match else ():
+            if isinstance(effect, Value) and isinstance(effect.value, Call) and effect.value.function == "copy":
+                result, source = _operand(step, effect.result), _operand(step, effect.value.arguments[-1])
+                if isinstance(result, Name) and isinstance(source, Integer):
+                    constants[step.scope.register(result.text)] = source.value
+            elif isinstance(effect, MbarrierExpect | MbarrierArrive):
+                size = effect.size if isinstance(effect, MbarrierExpect) else effect.expect
+                found.update(dict.fromkeys(_number(step, size, constants)))
+    return tuple(each for each in found if each)
+
+
+def _operand(step: Step, of: Expression | str) -> object:
+    role = of.name if isinstance(of, Role) else of
+    return step.match.operand(role, step.instruction) if step.match and isinstance(role, str) else None
+
+
+def _number(step: Step, size: Expression | None, constants: dict[str, int]) -> Iterator[int]:
+    if isinstance(size, Const) and isinstance(size.value, int):
+        yield size.value
+    elif size is not None:
+        match _operand(step, size):
+            case Integer(value=value):
+                yield value
+            case Name(text=text) if step.scope.register(text) in constants:
+                yield constants[step.scope.register(text)]

@@ -1,0 +1,81 @@
+"""Tensor maps for parameters of which nobody said what they describe: their boxes have the bytes that are expected.
+
+How a kernel's tensors look is the host's affair; this only guesses at a box, of halves, whose rows have 128 bytes where
+there are so many. A kernel that wants another one reads other elements, or waits for ever.
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any, TypeAlias
+
+import numpy
+
+from ptxkit.analysis.program import Program
+from ptxkit.analysis.tensors import TensorUse, expected_bytes, tensor_parameters
+from ptxkit.emulate import LaunchError, TensorMap
+
+ROW, SIZE, MOST = 64, 2, 256
+"""Elements of a row of 128 bytes; bytes of an element; elements of a box in each dimension."""
+COPIES = (1, 2, 4)
+"""Copies by one map that may share the bytes of a phase."""
+
+USUAL = 2048
+"""Bytes of a box where no mbarrier expects any."""
+
+Maps: TypeAlias = "dict[str, tuple[TensorMap, str]]"
+"""By parameter: a map, and words for it."""
+
+_TIMES = 4
+"""How many boxes a tensor has in its first two dimensions."""
+
+
+def map_choices(program: Program) -> list[Maps]:
+    """Maps for the parameters that are such, in several ways to try; one empty way where nothing is to be guessed.
+
+    Nothing is where several maps bring boxes: how they share the bytes that are expected does not stand in the text.
+    """
+    uses = tensor_parameters(program)
+    expected = expected_bytes(program)
+    if sum(use.brings for use in uses.values()) > 1:
+        return [{}]
+    found = []
+    for copies in COPIES:
+        made = {name: _map(use, (expected[0] if expected else USUAL) // copies) for name, use in uses.items()}
+        if made and all(made.values()):
+            found.append({name: each for name, each in made.items() if each is not None})
+    return found or [{}]
+
+
+def _map(use: TensorUse, octets: int) -> tuple[TensorMap, str] | None:
+    count = octets // SIZE
+    row = min(ROW, count)
+    if count * SIZE != octets or row * SIZE % 16 or count % row:
+        return None
+    if use.is_im2col:
+        return _told(use, row, count // row)
+    box, left = [row], count // row
+    for _ in range(use.rank - 1):
+        extent = next((each for each in range(min(left, MOST), 0, -1) if left % each == 0), 1)
+        box.append(extent)
+        left //= extent
+    if left == 1:
+        extents = [each * _TIMES if at < 2 else each for at, each in enumerate(box)]
+        array = _contents(extents[::-1])
+        words = f"f16 {'x'.join(map(str, extents))} in boxes of {'x'.join(map(str, box))}"
+        return TensorMap.tiled(array, box=box), words
+    return None
+
+
+def _told(use: TensorUse, channels: int, pixels: int) -> tuple[TensorMap, str] | None:
+    corner = (0,) * (use.rank - 2)
+    extents = [channels * 2, max(pixels, 8), *(4 for _ in corner)]
+    try:
+        made = TensorMap.im2col(_contents(extents[::-1]), lower=corner, upper=corner, channels=channels, pixels=pixels)
+    except LaunchError:
+        return None
+    return made, f"f16 {'x'.join(map(str, extents))}, {pixels} pixels of {channels} channels"
+
+
+def _contents(shape: list[int]) -> Any:
+    return (numpy.arange(prod(shape)) % 29 - 14).astype(numpy.float16).reshape(shape)

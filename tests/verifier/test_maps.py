@@ -1,0 +1,54 @@
+"""Tensor maps that are chosen: a box of the bytes that are expected, and nothing said where it does not fit."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from ptxkit.results import FileResult, Status
+from ptxkit.source import SourceFile
+from ptxkit.verifier import Request, verify_source
+
+KERNELS = Path(__file__).resolve().parents[2] / "corpus" / "kernels"
+
+
+def verified(text: str, **request: object) -> FileResult:
+    return verify_source(SourceFile("k.ptx", text), Request(schedules=2, **request))  # type: ignore[arg-type]
+
+
+def text_of(name: str) -> str:
+    return (KERNELS / f"{name}.ptx").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("name", "kernel", "words"),
+    [
+        ("tensor_copies.sm_90a", "tensor_2d", "f16 256x128 in boxes of 64x32"),
+        ("tensor_copies.sm_90a", "tensor_4d", "f16 256x128x1x1 in boxes of 64x32x1x1"),
+        ("im2col_copies.sm_90a", "im2col_3d", "f16 128x32x4, 32 pixels of 64 channels"),
+        ("multicast_cluster.sm_90a", "multicast_cluster", "f16 256x256 in boxes of 64x64"),
+    ],
+)
+def test_a_box_has_the_bytes_that_are_expected_and_the_kernel_comes_to_its_end(
+    name: str, kernel: str, words: str
+) -> None:
+    result = verified(text_of(name), entries=(kernel,))
+    (run,) = result.runs
+    assert run.arguments[0] == f"{kernel}_param_0={words}"
+    assert run.whole == 2
+    assert result.diagnostics == ()
+
+
+def test_a_wait_for_the_box_that_is_missing_is_found_with_a_map_that_was_chosen() -> None:
+    text = re.sub(r"\tmbarrier\.try_wait.*, (%r\d+);", r"\tsetp.ge.u32 P_OUT, \1, 0;", text_of("tensor_copies.sm_90a"))
+    found = verified(text, entries=("tensor_3d",))
+    assert "PTX302" in {each.code for each in found.diagnostics if "witness" in each.properties}
+
+
+@pytest.mark.parametrize("name", ["wgmma_tma.sm_90a", "stmatrix_tma_store.sm_90a"])
+def test_nothing_is_said_where_boxes_cannot_be_known(name: str) -> None:
+    result = verified(text_of(name))
+    assert result.status is Status.UNDECIDED
+    assert "give --arg" in " ".join(each.reason for each in result.undecided)
