@@ -137,10 +137,27 @@ def _variant(match: Match, random: Random) -> Variant | None:
     words = [writer.word(operand) for operand in match.operands]
     if None in words or not writer.outputs:
         return None
+    if _is_astray(match, writer.parts):
+        return None
     text = f"{match.canonical} {', '.join(map(str, words))};"
     cells = tuple(writer.inputs), tuple(writer.outputs), tuple(writer.fixed.items())
     found = Variant(match, text, *cells, tuple(writer.parts.items()), frozenset(writer.minus))
     return found if evaluation(found) is not None else None
+
+
+def _is_astray(match: Match, parts: dict[str, str]) -> bool:
+    """Whether ptxas is known to make of an instruction what the manual does not say.
+
+    It has scalar video instructions of several others, which go wrong for vmad, where it saturates, compares with the
+    third operand, or puts the result into the upper half of that.
+    """
+    chosen = match.modifiers
+    return match.form.section.startswith("Scalar Video") and bool(
+        match.canonical.startswith("vmad")
+        or chosen.get("sat")
+        or chosen.get("op") in ("min", "max")
+        or parts.get("d") == "h1"
+    )
 
 
 class _Writer:

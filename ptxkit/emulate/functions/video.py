@@ -1,6 +1,8 @@
 """Arithmetic on parts of registers: bytes and half words that selectors choose, one at a time or side by side.
 
-Everything is computed in numbers that hold the exact result, then limited or cut off to what it is put into.
+Everything is computed in numbers that hold the exact result, then limited or cut off to what it is put into. So the
+manual has it; no GPU since Maxwell has the scalar ones, and what ptxas 13 makes of them for an H200 is another thing
+for vmad, with `.sat`, `.min` or `.max`, and for the part `.h1` of the result.
 Manual: Scalar Video Instructions; SIMD Video Instructions.
 """
 
