@@ -120,7 +120,7 @@ def _last_step(finding: Finding, witness: Witness, actor: int | None, number: in
     """What ended the run before it was an access: an address of nothing, a state that forbids it."""
     threads = numpy.array([actor or 0])
     text = witness.action.rpartition(": ")[2]
-    return Event(number + 1, StepKind.UPDATE, witness.cta, threads, finding.offset, text, "ends the run")
+    return Event(number + 1, StepKind.UPDATE, witness.cta, threads, finding.offset, text, "goes no further")
 
 
 def _bytes_of(event: Event, thread: int) -> Bytes | None:

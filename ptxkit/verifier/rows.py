@@ -18,6 +18,8 @@ from ptxkit.verifier.focus import ACCESSES, Focus
 MOST_STEPS = 24
 STEPS_BEFORE, STEPS_BEHIND = 4, 5
 """Steps before the first access of a finding, and behind the last, that are shown."""
+STEPS_ALONE = 12
+"""Steps before the one access of a finding that has no other."""
 
 
 @dataclass(slots=True, eq=False)
@@ -116,7 +118,8 @@ def _joined(rows: Sequence[Row]) -> list[Row]:
 def _limited(rows: Sequence[Row], focus: Focus) -> Chosen:
     """The steps nearest to the accesses."""
     ends = [at for at, row in enumerate(rows) if row.part]
-    low, high = max(min(ends) - STEPS_BEFORE, 0), min(max(ends) + STEPS_BEHIND, len(rows) - 1)
+    before = STEPS_ALONE if focus.other is None else STEPS_BEFORE
+    low, high = max(min(ends) - before, 0), min(max(ends) + STEPS_BEHIND, len(rows) - 1)
     must = {at for at, row in enumerate(rows) if row.part or _completes(row, focus)}
     named = {(focus.fault.cta, focus.thread)}
     if focus.other is not None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from ptxkit.source import SourceFile
@@ -115,6 +117,33 @@ def test_an_address_of_nothing_is_shown_as_the_end_of_the_run() -> None:
     assert found.code == "PTX207"
     assert shown(found) == [(StepKind.JOIN, Part.NONE), (StepKind.UPDATE, Part.FAULT)]
     assert found.steps[-1].line == line_of(found, "at fault")
+
+
+RULES = Path(__file__).parents[2] / "corpus" / "rules"
+FIXTURES = (
+    "PTX207_bad_table_too_short",
+    "PTX302_bad_copy_of_the_other_cta",
+    "PTX303_bad_destination_written_in_flight",
+    "PTX304_bad_two_sources",
+    "PTX401_bad_store_then_bulk_copy",
+    "PTX503_bad_half_of_a_multicast",
+    "PTX505_bad_tracked_and_counted",
+    "PTX603_bad_one_thread_alone",
+    "PTX605_bad_one_warp_of_four",
+)
+
+
+@pytest.mark.parametrize("name", FIXTURES)
+def test_whatever_is_found_is_shown_with_its_step_and_threads_that_there_are(name: str) -> None:
+    path = RULES / f"{name}.ptx"
+    source = SourceFile(path.name, path.read_text("utf-8"))
+    result = verify_source(source, Request(schedules=4, trace=True))
+    assert result.traces
+    for trace in result.traces:
+        assert [step.part for step in trace.steps].count(Part.FAULT) == 1
+        assert trace.columns
+        assert all(each.thread[0] < 1024 and each.thread[1:] == (0, 0) for each in trace.accesses)
+        assert all(step.columns for step in trace.steps if step.part)
 
 
 LONG = """	.shared .align 16 .b8 aside[512];
