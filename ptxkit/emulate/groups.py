@@ -110,8 +110,15 @@ class Blocked:
 
 
 @dataclass(frozen=True, slots=True)
+class Again:
+    """Execute the instruction again, together with those who have waited for an object."""
+
+    on: Waitable
+
+
+@dataclass(frozen=True, slots=True)
 class Pause:
     """Let others go first."""
 
 
-Signal: TypeAlias = "Jump | Scatter | Enter | Leave | Blocked | Pause"
+Signal: TypeAlias = "Jump | Scatter | Enter | Leave | Blocked | Again | Pause"
