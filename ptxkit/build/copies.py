@@ -8,6 +8,13 @@
 All threads of the group call it. With a barrier, its current phase does not complete before the copy has: each thread
 then arrives, and waits for the phase. Without one, `copy.wait()` waits, and the threads of the group meet.
 
+    copy = k.memcpy_async(target[first], tile, 4096, group=k.this_cta())      # 'bulk' where the kernel is for sm_90
+    copy.wait(read=True)                                                      # the tile may be overwritten
+
+Out of shared memory no mbarrier can tell of the end: the thread that issues a bulk copy closes a group of copies, and
+waits for it in `copy.wait()`, for all of its groups. What the threads of the group stored there before is copied, since
+each fences its stores and they meet in front of a bulk copy; in front of loads and stores they must have met.
+
 Source: PTX ISA, "Data Movement and Conversion Instructions: Asynchronous copy", "... cp.async", "... cp.async.bulk";
 CUDA C++ Programming Guide, "Asynchronous Data Copies".
 """
@@ -15,7 +22,7 @@ CUDA C++ Programming Guide, "Asynchronous Data Copies".
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, cast
 
 from ptxkit.build.addresses import Address, Global, Shared
@@ -36,6 +43,8 @@ BULK, CP_ASYNC, PLAIN = "bulk", "cp.async", "ld/st"
 UNROLLED = 16
 """So many turns of a loop of known length are written out."""
 
+_CTAS = 16
+"""Of a cluster, at most."""
 _WORDS: dict[int, type[Scalar]] = {8: b64, 4: b32, 2: b16, 1: b8}
 
 
@@ -49,11 +58,14 @@ class Copy:
     mechanism: str
     unit: int
     reason: str
-    finish: Callable[[], None]
+    finish: Callable[[bool], None]
 
-    def wait(self) -> None:
-        """Waits for a copy that no barrier tracks; the threads of the group meet."""
-        self.finish()
+    def wait(self, *, read: bool = False) -> None:
+        """Waits for a copy that no barrier tracks; the threads of the group meet.
+
+        read: only until the source is read, where a bulk copy goes to global memory; else until it is written.
+        """
+        self.finish(read)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,17 +82,25 @@ def memcpy_async(
     size: int | Register[u32],
     group: Group,
     barrier: Barrier | None,
+    multicast: int | None = None,
 ) -> Copy:
     """See `Kernel.memcpy_async`."""
     if not isinstance(destination, Global | Shared) or not isinstance(source, Global | Shared):
         raise BuildTypeError(f"a copy is between global and shared memory, not from {source!r} to {destination!r}")
     known = size.multiple if isinstance(size, Register) else power_of_two_in(_whole(size))
-    into_shared = isinstance(destination, Shared) and isinstance(source, Global)
     aligned = min(destination.alignment, source.alignment, known)
-    plan = _plan(kernel.target, aligned, into_shared=into_shared, tracked=barrier is not None)
+    if isinstance(destination, Shared) and isinstance(source, Global):
+        plan = _plan_in(kernel.target, aligned, tracked=barrier is not None)
+    elif multicast is not None:
+        raise BuildTypeError("a multicast brings a part of global memory to the shared memory of CTAs")
+    else:
+        out = isinstance(destination, Global) and isinstance(source, Shared)
+        plan = _plan_out(kernel.target, aligned, group, out=out, tracked=barrier is not None)
+    ranks = _mask(multicast)
     if plan.mechanism == BULK:
-        assert barrier is not None
-        _bulk(kernel, destination, source, size, group, barrier)
+        if barrier is None:
+            return _bulk_out(kernel, destination, source, size, group, plan)
+        _bulk_in(kernel, destination, source, size, group, barrier, ranks)
         return Copy(BULK, 0, plan.reason, _tracked)
     _by_threads(kernel, destination, source, size, group, plan)
     if barrier is not None:
@@ -88,7 +108,7 @@ def memcpy_async(
             barrier.track_cp_async(counted=False)
         return Copy(plan.mechanism, plan.unit, plan.reason, _tracked)
 
-    def finish() -> None:
+    def finish(_read: bool) -> None:
         if plan.mechanism == CP_ASYNC:
             kernel.instruction("cp_async_wait_all", ())
         group.sync()
@@ -96,29 +116,48 @@ def memcpy_async(
     return Copy(plan.mechanism, plan.unit, plan.reason, finish)
 
 
-def _tracked() -> None:
+def _tracked(_read: bool) -> None:
     raise BuildTypeError("a barrier tracks this copy: arrive at it and wait for its phase")
 
 
-def _plan(target: Target | None, aligned: int, *, into_shared: bool, tracked: bool) -> _Plan:
-    """The mechanism for addresses and a size that are multiples of `aligned` bytes."""
-    number = None if target is None else target.number
+def _plan_in(target: Target | None, aligned: int, *, tracked: bool) -> _Plan:
+    """The mechanism from global to shared memory, for addresses and a size that are multiples of `aligned` bytes."""
     unit = min(aligned, 16)
-    if not into_shared:
-        return _plain(unit, "only copies from global to shared memory are asynchronous")
-    if number is not None and number < 80:
-        return _plain(unit, f"sm_{number} has no asynchronous copies")
+    if target is not None and target.number < 80:
+        return _plain(unit, f"sm_{target.number} has no asynchronous copies")
     if unit < 4:
         return _plain(unit, f"asynchronous copies move at least 4 bytes, and only {unit} divides addresses and size")
     if unit < 16:
         return _Plan(CP_ASYNC, unit, f"addresses and size are multiples of {unit} bytes, and bulk copies need 16")
     if not tracked:
         return _Plan(CP_ASYNC, unit, "no barrier is given, which a bulk copy would tell of its end")
-    if number is None:
-        return _Plan(CP_ASYNC, unit, "the kernel names no target, and bulk copies need sm_90")
-    if number < 90:
-        return _Plan(CP_ASYNC, unit, f"bulk copies need sm_90, and the kernel is for sm_{number}")
-    return _Plan(BULK, 0, "both addresses and the size are multiples of 16 bytes")
+    without = _without_bulk(target)
+    return _Plan(CP_ASYNC, unit, without) if without else _Plan(BULK, 0, _ALIGNED)
+
+
+def _plan_out(target: Target | None, aligned: int, group: Group, *, out: bool, tracked: bool) -> _Plan:
+    """The mechanism from shared to global memory (`out`), or within one of them."""
+    unit = min(aligned, 16)
+    if not out:
+        return _plain(unit, "only copies between global and shared memory are asynchronous")
+    if unit < 16:
+        return _plain(unit, f"addresses and size are multiples of {unit} bytes, and bulk copies need 16")
+    if tracked:
+        return _plain(unit, "no mbarrier is told of the end of a bulk copy to global memory: wait for the copy instead")
+    if group.scattered:
+        return _plain(unit, "a bulk copy is issued behind a barrier, and these threads meet at none")
+    without = _without_bulk(target)
+    return _plain(unit, without) if without else _Plan(BULK, 0, _ALIGNED)
+
+
+_ALIGNED = "both addresses and the size are multiples of 16 bytes"
+
+
+def _without_bulk(target: Target | None) -> str:
+    """Why there is no copy engine; nothing where there is one."""
+    if target is None:
+        return "the kernel names no target, and bulk copies need sm_90"
+    return "" if target.number >= 90 else f"bulk copies need sm_90, and the kernel is for sm_{target.number}"
 
 
 def _plain(unit: int, reason: str) -> _Plan:
@@ -131,18 +170,60 @@ def _whole(size: object) -> int:
     return size
 
 
-def _bulk(
+def _mask(multicast: object) -> int | None:
+    """The CTAs of a multicast, as bits; BuildValueError where there is none, or a cluster has no such CTA."""
+    if multicast is None:
+        return None
+    if isinstance(multicast, bool) or not isinstance(multicast, int) or not 0 < multicast < 1 << _CTAS:
+        raise BuildValueError(f"a multicast has a mask of the cluster's CTAs, 1 to {(1 << _CTAS) - 1}: {multicast!r}")
+    return multicast
+
+
+def _first(kernel: Routine, group: Group) -> AbstractContextManager[object]:
+    """What the group's first thread does."""
+    return nullcontext() if group.size == 1 else kernel.if_(cast("Register[u32]", group.rank) == 0)
+
+
+def _bulk_in(
     kernel: Routine,
     destination: Address[Any],
     source: Address[Any],
     size: int | Register[u32],
     group: Group,
     barrier: Barrier,
+    ranks: int | None,
 ) -> None:
-    """One thread announces the bytes and issues the copy."""
-    with nullcontext() if group.size == 1 else kernel.if_(cast("Register[u32]", group.rank) == 0):
+    """One thread announces the bytes and issues the copy; of a multicast, that of the first CTA, for all."""
+    with _first(kernel, group):
         barrier.expect_tx(size)
-        kernel.instruction("cp_async_bulk", (destination, source, size, barrier))
+        if ranks is None:
+            kernel.instruction("cp_async_bulk", (destination, source, size, barrier))
+            return
+        with kernel.if_(kernel.cluster_ctarank == power_of_two_in(ranks).bit_length() - 1):
+            kernel.instruction("cp_async_bulk_multicast_cluster", (destination, source, size, barrier, ranks))
+
+
+def _bulk_out(
+    kernel: Routine,
+    destination: Address[Any],
+    source: Address[Any],
+    size: int | Register[u32],
+    group: Group,
+    plan: _Plan,
+) -> Copy:
+    """All fence what they stored and meet, and one thread issues the copy, and waits for it."""
+    kernel.fence_view_async()
+    group.sync()
+    with _first(kernel, group):
+        kernel.instruction("cp_async_bulk", (destination, source, size))
+        kernel.tma_store_arrive()
+
+    def finish(read: bool) -> None:
+        with _first(kernel, group):
+            kernel.tma_store_wait(read=read)
+        group.sync()
+
+    return Copy(BULK, 0, plan.reason, finish)
 
 
 def _by_threads(

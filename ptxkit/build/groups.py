@@ -1,4 +1,4 @@
-"""Threads that do something together: one thread, a warp, or the CTA.
+"""Threads that do something together: one thread, a warp, some warps, any threads of the CTA, or all of them.
 
 Source: PTX ISA, "Cooperative Thread Arrays", "Parallel Synchronization and Communication Instructions: bar".
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ptxkit.build.errors import BuildError
 from ptxkit.build.types import u32
 from ptxkit.build.values import Register
 from ptxkit.records import dataclass
@@ -18,15 +19,20 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class Group:
     """`size` threads; `rank`: the executing thread's number among them. barrier: the named barrier at which they meet,
-    None for a warp or a single thread."""
+    None for a warp or a single thread. scattered: they are no whole warps, and meet at no barrier of the CTA."""
 
     builder: Sync
     size: int
     rank: Register[u32] | int
     barrier: int | None = None
+    scattered: bool = False
 
     def sync(self) -> None:
-        """All threads of the group meet; nothing for a single thread."""
+        """All threads of the group meet; nothing for a single thread. BuildError for scattered ones."""
+        if self.scattered:
+            raise BuildError(
+                "barriers of a CTA count whole warps, so these threads meet at an mbarrier: memcpy_async(..., barrier=)"
+            )
         if self.barrier == 0:
             self.builder.cta_sync()
         elif self.barrier is not None:

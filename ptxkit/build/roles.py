@@ -85,13 +85,18 @@ class Roles(Memory):
         of their threads shall have, 24 to 256 by eights; `setmaxnreg` takes or gives them, for whole warpgroups. The
         kernel must say what it starts with: Kernel(..., registers=168).
         """
+        numbers = self.warps_in_a_row(warps)
+        return Role(self, self._among(numbers, self._warps(), by), self._change(numbers, registers), registers)
+
+    def warps_in_a_row(self, warps: Iterable[int] | int) -> list[int]:
+        """The numbers of warps, in order; BuildValueError where one is left out, or the CTA has no such warp."""
         numbers = sorted({warps} if isinstance(warps, int) else set(warps))
         if not numbers or numbers != list(range(numbers[0], numbers[-1] + 1)) or numbers[0] < 0:
             raise BuildValueError(f"a role is that of warps whose numbers follow one another, not {numbers}")
         count = self._warps()
         if numbers[-1] >= count:
             raise BuildValueError(f"the CTA has warps 0 to {count - 1}; there is no warp {numbers[-1]}")
-        return Role(self, self._among(numbers, count, by), self._change(numbers, registers), registers)
+        return numbers
 
     def _warps(self) -> int:
         if self.threads is None:

@@ -20,7 +20,9 @@ from ptxkit.build.memory import alignment_of
 from ptxkit.build.mma import Fragment, Tile, fragment_a, fragment_b
 from ptxkit.build.pipeline import Pipeline, ThreadPipeline
 from ptxkit.build.remarks import watch
+from ptxkit.build.roles import WARP
 from ptxkit.build.rows import Rows
+from ptxkit.build.sync import BARRIERS
 from ptxkit.build.tcgen05 import TensorMemory, tensor_matrix
 from ptxkit.build.types import Scalar, ScalarT, f32, u32
 from ptxkit.build.values import Register
@@ -124,12 +126,15 @@ class Routine(CpAsync):
 
     # ----------------------------------------------------------------------------------------- pipelines
 
-    def pipeline(self, stages: int, *, producers: int, consumers: int, name: str | None = None) -> Pipeline:
+    def pipeline(
+        self, stages: int, *, producers: int | Group, consumers: int | Group, name: str | None = None
+    ) -> Pipeline:
         """Stages that are handed over by mbarriers: see `ptxkit.build.pipeline`.
 
-        producers: how many threads commit a stage. consumers: how many threads release it.
+        producers: the threads that commit a stage, or how many. consumers: those that release it.
         """
-        return Pipeline(self, stages, producers, consumers, name)
+        filling, working = (each.size if isinstance(each, Group) else each for each in (producers, consumers))
+        return Pipeline(self, stages, filling, working, name)
 
     def thread_pipeline(self, stages: int) -> ThreadPipeline:
         """Stages of each thread's own `cp.async`."""
@@ -152,6 +157,33 @@ class Routine(CpAsync):
         x, y, z = self.threads
         return Group(self, x * y * z, self.thread_rank, 0)
 
+    def these_warps(self, warps: Iterable[int] | int, *, barrier: int | None = None) -> Group:
+        """All threads of warps whose numbers follow one another, such as those of a role: `range(1, 5)`.
+
+        barrier: the number of the named barrier at which they meet, 1 to 15; a single warp needs none.
+        """
+        numbers = self.warps_in_a_row(warps)
+        if len(numbers) == 1 and barrier is None:
+            return self.this_warp()
+        if isinstance(barrier, bool) or not isinstance(barrier, int) or not 1 <= barrier < BARRIERS:
+            raise BuildValueError(f"several warps meet at a named barrier, 1 to {BARRIERS - 1}, not {barrier!r}")
+        x, y, z = self.threads or (0, 0, 0)
+        if numbers[-1] * WARP + WARP > x * y * z:
+            raise BuildValueError(f"warp {numbers[-1]} of the CTA is no whole one, and a barrier counts whole warps")
+        first = numbers[0] * WARP
+        return Group(self, len(numbers) * WARP, self.thread_rank - first if first else self.thread_rank, barrier)
+
+    def these_threads(self, size: int, rank: Register[u32]) -> Group:
+        """Any `size` threads of the CTA, such as those of even numbers: `k.these_threads(64, k.tid.x // 2)`.
+
+        rank: the executing thread's number among them. Their copies are waited for at an mbarrier.
+        """
+        if isinstance(size, bool) or not isinstance(size, int) or size < 1:
+            raise BuildValueError(f"a group has a whole number of threads, at least 1, not {size!r}")
+        if not isinstance(rank, Register) or rank.type is not u32:
+            raise BuildTypeError(f"a thread's number in a group is a u32 register, not {rank!r}")
+        return Group(self, size, rank, scattered=True)
+
     def memcpy_async(
         self,
         destination: Address[Any],
@@ -160,12 +192,15 @@ class Routine(CpAsync):
         *,
         group: Group,
         barrier: Barrier | None = None,
+        multicast: int | None = None,
     ) -> Copy:
         """Starts a copy of `size` bytes, which all threads of the group call; see `ptxkit.build.copies`.
 
         The result tells by which mechanism, and why. barrier: an mbarrier whose current phase waits for the copy.
+        multicast: the mask of those CTAs of the cluster that all call this with the same source, each with its own
+        barrier, and shall all have it at the same place.
         """
-        return memcpy_async(self, destination, source, size, group, barrier)
+        return memcpy_async(self, destination, source, size, group, barrier, multicast)
 
     # ---------------------------------------------------------------------------------------- matrices
 

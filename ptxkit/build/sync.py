@@ -18,7 +18,8 @@ from ptxkit.build.errors import BuildTypeError, BuildValueError
 from ptxkit.build.types import ScalarT, pred, u32
 from ptxkit.build.values import Register
 
-_BARRIERS = 16
+BARRIERS = 16
+"""Named barriers of a CTA; number 0 is that at which all its threads meet."""
 _FENCES = {"cta": "cta", "cluster": "cluster", "gpu": "gpu", "system": "sys", "sys": "sys"}
 
 
@@ -136,6 +137,6 @@ class Sync(Assembly):
 
 def _meeting(barrier: int, threads: int | None) -> tuple[int, ...]:
     """The operands that say where threads meet; BuildValueError where no barrier has that number."""
-    if not 0 <= barrier < _BARRIERS:
-        raise BuildValueError(f"a CTA has barriers 0 to {_BARRIERS - 1}; there is no barrier {barrier}")
+    if not 0 <= barrier < BARRIERS:
+        raise BuildValueError(f"a CTA has barriers 0 to {BARRIERS - 1}; there is no barrier {barrier}")
     return (barrier,) if threads is None else (barrier, threads)

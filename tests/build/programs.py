@@ -283,6 +283,43 @@ def multicast_ring() -> Program:
     return Program(k, (matrix, np.zeros_like(expected)), {1: expected}, 2, 2)
 
 
+def multicast_copy() -> Program:
+    """Two of three CTAs get the same tile by one copy, and each copies it out again."""
+    k = Kernel("multicast_copy", threads=64, target="sm_90a", cluster=3)
+    source, out = k.param(Global[f32], "source", align=16), k.param(Global[f32], "out", align=16)
+    tile, there = k.shared(f32, 128, align=128, name="tile"), k.mbarrier("there")
+    with k.thread_is(0):
+        there.init(64)
+        k.fence_barrier_init()
+    k.cluster_sync(aligned=False)
+    rank = k.cluster_ctarank
+    with k.if_(rank > 0):
+        k.memcpy_async(tile, source, 512, group=k.this_cta(), barrier=there, multicast=0b110)
+        there.wait(token=there.arrive())
+        k.memcpy_async(out[(rank - 1) * 128], tile, 512, group=k.this_cta()).wait()
+    k.cluster_sync(aligned=False)
+    values = RANDOM.random(128).astype(np.float32)
+    return Program(k, (values, np.zeros(256, np.float32)), {1: np.tile(values, 2)}, 3, 3)
+
+
+def even_threads() -> Program:
+    """Threads of even numbers copy for all."""
+    k = Kernel("even_threads", threads=64, target="sm_80")
+    source, out = k.param(Global[u32], "source", align=16), k.param(Global[u32], "out")
+    tile, there = k.shared(u32, 256, align=16), k.mbarrier("there")
+    with k.thread_is(0):
+        there.init(64)
+    k.cta_sync()
+    evens = k.these_threads(32, k.tid.x // 2)
+    with k.if_(k.tid.x % 2 == 0):
+        k.memcpy_async(tile, source, 1024, group=evens, barrier=there)
+    there.wait(token=there.arrive())
+    with k.for_range(k.tid.x, 256, 64) as i:
+        out[i].store(tile[i ^ 255].load() // 16 + tile[i].load() % 16)
+    values = RANDOM.integers(0, 2**32, 256, np.uint32)
+    return Program(k, (values, np.zeros(256, np.uint32)), {1: values[::-1] // 16 + values % 16})
+
+
 PROGRAMS: dict[str, Callable[[], Program]] = {
     "all_widths": all_widths,
     "recursion": recursion,
@@ -290,6 +327,8 @@ PROGRAMS: dict[str, Callable[[], Program]] = {
     "zero_filling": zero_filling,
     "exchange": exchange,
     "multicast_ring": multicast_ring,
+    "multicast_copy": multicast_copy,
+    "even_threads": even_threads,
     "warpgroup": warpgroup,
     "warpgroup_transposed_a": partial(warpgroup, transposed=(True, False)),
     "warpgroup_transposed": partial(warpgroup, transposed=(True, True)),

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
 from ptxkit.build import BuildError, BuildTypeError, BuildValueError, Global, Kernel, VerificationError, b8, f32, u32
+from ptxkit.build.copies import Copy
+from tests.build.programs import even_threads, multicast_copy
 from tests.build.support import assert_ptxas_accepts, opcodes
 
 
@@ -101,14 +104,135 @@ def test_one_thread_copies_alone() -> None:
     assert k.verify().diagnostics == ()
 
 
-def test_stores_are_plain(tmp_path: Path) -> None:
-    k = Kernel("k", threads=32)
+def out_of(target: str | None, *, align: int = 16, group: str = "cta", read: bool = False) -> tuple[Kernel, Copy]:
+    """A kernel in which each thread fills its part of a tile, which is copied out."""
+    k = Kernel("out_of", threads=64, target=target)
+    to, tile = k.param(Global[f32], "to", align=align), k.shared(f32, 128, align=16)
+    tile[k.tid.x].store(1.5)
+    tile[k.tid.x + 64].store(2.5)
+    k.cta_sync()
+    if group == "cta":
+        copy = k.memcpy_async(to, tile, 512, group=k.this_cta())
+        copy.wait(read=read)
+    else:
+        with k.role(warps=1):
+            copy = k.memcpy_async(to, tile, 512, group=k.these_warps(1))
+            copy.wait(read=read)
+    return k, copy
+
+
+@pytest.mark.parametrize(
+    ("target", "align", "expected"),
+    [
+        ("sm_90", 16, ("bulk", 0, "both addresses and the size are multiples of 16 bytes")),
+        ("sm_90", 8, ("ld/st", 8, "addresses and size are multiples of 8 bytes, and bulk copies need 16")),
+        ("sm_80", 16, ("ld/st", 16, "bulk copies need sm_90, and the kernel is for sm_80")),
+        (None, 16, ("ld/st", 16, "the kernel names no target, and bulk copies need sm_90")),
+    ],
+)
+@pytest.mark.parametrize("group", ["cta", "warp"])
+def test_copies_out_of_shared_memory_are_bulk_copies_where_that_serves(
+    target: str | None, align: int, expected: tuple[str, int, str], group: str, tmp_path: Path
+) -> None:
+    k, copy = out_of(target, align=align, group=group)
+    assert (copy.mechanism, copy.unit, copy.reason) == expected
+    assert k.verify().diagnostics == ()
+    assert_ptxas_accepts(str(k), tmp_path, target or "sm_90a")
+
+
+def test_a_bulk_copy_out_is_fenced_and_waited_for_by_the_thread_that_issued_it() -> None:
+    k, _ = out_of("sm_90")
+    found = opcodes(k.module())
+    assert found[found.index("fence.proxy.async.shared::cta") :] == [
+        "fence.proxy.async.shared::cta",
+        "bar.sync",
+        *("setp.eq.u32", "bra", "cp.async.bulk.global.shared::cta.bulk_group", "cp.async.bulk.commit_group"),
+        *("setp.eq.u32", "bra", "cp.async.bulk.wait_group", "bar.sync", "ret"),
+    ]
+    assert "cp.async.bulk.wait_group.read" in opcodes(out_of("sm_90", read=True)[0].module())
+
+
+def test_no_mbarrier_waits_for_a_copy_out(tmp_path: Path) -> None:
+    k = Kernel("k", threads=32, target="sm_90")
     target, tile = k.param(Global[f32], "target", align=16), k.shared(f32, 128, align=16)
-    copy = k.memcpy_async(target, tile, 512, group=k.this_cta())
-    copy.wait()
+    copy = k.memcpy_async(target, tile, 512, group=k.this_cta(), barrier=k.mbarrier("bar"))
     assert (copy.mechanism, copy.unit) == ("ld/st", 16)
+    assert copy.reason == "no mbarrier is told of the end of a bulk copy to global memory: wait for the copy instead"
     assert "ld.shared.v2.b64" in str(k)
     assert_ptxas_accepts(str(k), tmp_path)
+
+
+def test_a_multicast_is_issued_by_the_first_cta_and_announced_in_each(tmp_path: Path) -> None:
+    k = multicast_copy().kernel
+    text = str(k)
+    assert text.count("expect_tx") == 1
+    assert "multicast::cluster [tile], [%rd0], 512, [there], 6;" in text
+    assert re.search(r"mov\.u32 (%r\d), %cluster_ctarank;.*setp\.eq\.u32 %p\d, \1, 1;", text, re.DOTALL)
+    assert_ptxas_accepts(text, tmp_path)
+
+
+def test_without_a_copy_engine_each_cta_of_a_multicast_copies_for_itself(tmp_path: Path) -> None:
+    k = Kernel("k", threads=32, target="sm_90")
+    source, tile, bar = k.param(Global[f32], "source", align=8), k.shared(f32, 128, align=16), k.mbarrier("bar")
+    copy = k.memcpy_async(tile, source, 512, group=k.this_cta(), barrier=bar, multicast=3)
+    assert copy.mechanism == "cp.async"
+    assert_ptxas_accepts(str(k), tmp_path)
+
+
+def test_a_multicast_goes_to_ctas_of_a_cluster() -> None:
+    k = Kernel("k", threads=32, target="sm_90")
+    source, tile, bar = k.param(Global[f32], "source", align=16), k.shared(f32, 128, align=16), k.mbarrier("bar")
+    for wrong in (0, -1, 1 << 16, True):
+        with pytest.raises(BuildValueError, match="1 to 65535"):
+            k.memcpy_async(tile, source, 512, group=k.this_cta(), barrier=bar, multicast=wrong)
+    with pytest.raises(BuildTypeError, match="brings a part of global memory"):
+        k.memcpy_async(source, tile, 512, group=k.this_cta(), multicast=3)
+
+
+# --------------------------------------------------------------------------------------- parts of a CTA
+
+
+def test_warps_of_a_role_are_a_group(tmp_path: Path) -> None:
+    k = Kernel("k", threads=128)
+    source, out = k.param(Global[f32], "source", align=16), k.param(Global[f32], "out")
+    tile = k.shared(f32, 512, align=16)
+    with k.role(warps=range(1, 4)):
+        group = k.these_warps(range(1, 4), barrier=2)
+        assert (group.size, group.barrier) == (96, 2)
+        k.memcpy_async(tile, source, 2048, group=group).wait()
+        out[k.tid.x].store(tile[k.tid.x ^ 33].load())
+    assert "bar.sync 2, 96;" in str(k)
+    assert k.verify().diagnostics == ()
+    assert_ptxas_accepts(str(k), tmp_path)
+
+
+def test_threads_that_are_no_warps_copy_together_and_meet_at_an_mbarrier(tmp_path: Path) -> None:
+    k = even_threads().kernel
+    assert k.verify().diagnostics == ()
+    assert_ptxas_accepts(str(k), tmp_path)
+
+
+def test_a_group_is_of_whole_warps_or_meets_at_an_mbarrier() -> None:
+    k = Kernel("k", threads=80)
+    source, tile = k.param(Global[f32], "source", align=16), k.shared(f32, 64, align=16)
+    with pytest.raises(BuildError, match=r"these threads meet at an mbarrier: memcpy_async\(..., barrier=\)"):
+        k.memcpy_async(tile, source, 256, group=k.these_threads(40, k.tid.x // 2)).wait()
+    with pytest.raises(BuildValueError, match="meet at a named barrier, 1 to 15, not None"):
+        k.these_warps(range(2))
+    with pytest.raises(BuildValueError, match="warp 2 of the CTA is no whole one"):
+        k.these_warps(range(3), barrier=1)
+    with pytest.raises(BuildValueError, match="there is no warp 3"):
+        k.these_warps(3)
+    with pytest.raises(BuildValueError, match="a whole number of threads"):
+        k.these_threads(0, k.tid.x)
+    with pytest.raises(BuildTypeError, match="is a u32 register"):
+        k.these_threads(4, 0)  # type: ignore[arg-type]
+
+
+def test_groups_are_the_producers_and_consumers_of_a_pipeline() -> None:
+    k = Kernel("k", threads=128)
+    pipe = k.pipeline(2, producers=k.these_threads(64, k.tid.x // 2), consumers=k.this_warp())
+    assert (pipe.producers, pipe.consumers) == (64, 32)
 
 
 def test_a_copy_has_bytes_and_two_memories() -> None:
