@@ -36,7 +36,8 @@ article { background: var(--card); border: 1px solid var(--line); border-radius:
 .picture { overflow-x: auto; border: 1px solid var(--grid); border-radius: 8px; }
 .wide { overflow-x: auto; }
 table { border-collapse: collapse; margin: 0 0 12px; font-size: 13px; }
-th { text-align: left; font-weight: 600; color: var(--soft); } th, td { padding: 3px 14px 3px 0; vertical-align: top; white-space: nowrap; }
+th { text-align: left; font-weight: 600; color: var(--soft); }
+th, td { padding: 3px 14px 3px 0; vertical-align: top; white-space: nowrap; }
 tr.fault td:first-child { color: var(--fault); font-weight: 600; }
 tr.other td:first-child { color: var(--other); font-weight: 600; }
 pre { margin: 0; font-size: 12px; line-height: 1.55; border: 1px solid var(--grid); border-radius: 8px;
