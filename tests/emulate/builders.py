@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy
 
 from ptxkit.build.kernel import Kernel
-from ptxkit.emulate import Budget, Outcome, TensorMap, run
+from ptxkit.emulate import Outcome
 from ptxkit.kernels.check import Case, Subject
-from ptxkit.syntax.tree import Module
 
 MOST_WORDS, MOST_CTAS = 200_000, 200
 
@@ -24,29 +22,11 @@ def small(subject: Subject, seed: int = 0) -> Iterator[Case]:
     )
 
 
-def arguments_of(kernel: Kernel, case: Case) -> list[Any]:
-    """What a launch passes: arrays, numbers, and maps of arrays where the kernel takes maps."""
+def launched(kernel: Kernel, case: Case, policy: str, seed: int = 0) -> Outcome:
+    """The outcome of one case; an error where a run shows something wrong, or comes to no end."""
     before = case.before if case.before is not None else numpy.zeros(case.wanted.shape, case.wanted.dtype)
-    found: list[Any] = []
-    for parameter, value in zip(kernel.parameters, [case.source, before, *case.more], strict=True):
-        form = parameter.tensor
-        found.append(value if form is None else TensorMap.tiled(value, box=form.box, swizzle=form.swizzle))
-    return found
-
-
-def launched(kernel: Kernel, module: Module, case: Case, policy: str, seed: int = 0, seconds: float = 60) -> Outcome:
-    """The outcome of one case."""
-    shared = case.shared if case.shared is not None else 0
-    return run(
-        module,
-        kernel.name,
-        grid=case.grid,
-        shared=shared,
-        arguments=arguments_of(kernel, case),
-        policy=policy,
-        seed=seed,
-        budget=Budget(seconds=seconds),
-    )
+    run = kernel.emulate(case.grid, shared=case.shared, policy=policy, seed=seed)
+    return run(case.source, before.copy(), *case.more)
 
 
 def agrees(case: Case, outcome: Outcome) -> bool:
