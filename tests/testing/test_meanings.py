@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ptxkit.testing.meanings import coverage, why_not
 
-WHOLE = ("logic", "comparison", "half_precision", "mixed_precision", "alternate_floating_point", "warp_matrix", "wgmma")
+WHOLE = ("logic", "comparison", "conversion", "mixed_precision", "warp_matrix", "wgmma", "video")
 """Chapters of which every form can be executed."""
 
 
