@@ -68,15 +68,19 @@ class ArrayView:
 def is_array(value: Any) -> bool:
     """Whether a value speaks one of the interfaces of arrays."""
     kind: Any = type(value)
-    return _speaks(kind)
+    told = _speaks(kind)
+    return hasattr(value, "__cuda_array_interface__") if told is None else told
 
 
 @cache
-def _speaks(kind: Any) -> bool:
-    """Asks the type: what is asked of a tensor itself can fail for its contents."""
+def _speaks(kind: Any) -> bool | None:
+    """Asks the type: what is asked of a tensor itself can fail for its contents. None where the type says nothing, and
+    its objects may: those that have attributes of their own."""
     if issubclass(kind, np.generic):
         return False
-    return any(hasattr(kind, name) for name in ("__cuda_array_interface__", "__dlpack__", "__array_interface__"))
+    if any(hasattr(kind, name) for name in ("__cuda_array_interface__", "__dlpack__", "__array_interface__")):
+        return True
+    return None if kind.__dictoffset__ or hasattr(kind, "__getattr__") else False
 
 
 def is_tensor(value: Any) -> bool:

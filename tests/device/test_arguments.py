@@ -113,3 +113,25 @@ class DlpackOnly:
 def test_arrays_that_speak_only_dlpack_are_looked_at_too() -> None:
     with pytest.raises(ArgumentError, match="this array is in host memory"):
         kernel_arguments(POINTER, (DlpackOnly(np.zeros(8, np.float32)),))
+
+
+class Holder:
+    """Says on the object, not on its type, that it is an array."""
+
+    def __init__(self, interface: dict[str, Any] | None) -> None:
+        if interface is not None:
+            self.__cuda_array_interface__ = interface
+
+
+def test_an_object_may_say_of_itself_that_it_is_an_array() -> None:
+    assert kernel_arguments(POINTER, (Holder(Fake().__cuda_array_interface__),)) == [0x1000]
+    with pytest.raises(ArgumentError, match="is an address, so it takes an array, not Holder"):
+        kernel_arguments(POINTER, (Holder(None),))
+
+
+def test_an_object_that_stands_for_an_array_is_one() -> None:
+    class Proxy:
+        def __getattr__(self, name: str) -> Any:
+            return getattr(Fake(), name)
+
+    assert kernel_arguments(POINTER, (Proxy(),)) == [0x1000]
