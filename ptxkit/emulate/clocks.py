@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
+from ptxkit.emulate.births import Birth
 from ptxkit.emulate.faults import Fault
 from ptxkit.emulate.flying_bytes import coming, touched
 from ptxkit.emulate.knowledge import DONE, FENCED_GLOBAL, FENCED_SHARED, Knowledge, Vector, distance, join, level_of
@@ -230,6 +231,18 @@ class Clocks(Races):
 
     # ---------------------------------------------------------------------------------------------- mbarriers
 
+    def mbarrier_begins(self, group: Group, thread: int, barrier: Mbarrier) -> None:
+        """A thread has initialised an mbarrier."""
+        known = self.knowledge(group.cta)
+        place = (group.activation.code, group.pc, group.cta)
+        self._clock(barrier).begun = Birth(known, int(thread), int(known.own[thread]), place)
+
+    def uses(self, group: Group, index: Any, barrier: Mbarrier) -> None:
+        """Threads (`index`) execute an operation on a live mbarrier: they must know of its beginning."""
+        begun = self._clock(barrier).begun
+        if begun is not None and self.machine is not None:
+            begun.check(group, index, barrier, self.knowledge(group.cta), self.machine)
+
     def arrives(self, group: Group, index: Any, barrier: Mbarrier, order: str, scope: str) -> None:  # noqa: ARG002
         """Threads (`index`) are about to arrive at an mbarrier."""
         self._tell_into(self._clock(barrier).coming, self.knowledge(group.cta), index, order)
@@ -355,3 +368,4 @@ class _PhaseClock:
     def __init__(self) -> None:
         self.coming: Vector = {}
         self.done: Vector = {}
+        self.begun: Birth | None = None

@@ -26,7 +26,7 @@ DONE, FENCED_SHARED, FENCED_GLOBAL = range(3)
 
 _ASPECTS = 3
 ENGINES = 32
-"""Agents of a CTA beside its threads: what asynchronous operations did is known through the mbarriers that they tell."""
+"""Agents of a CTA beside its threads: what asynchronous operations did is known by the mbarriers that they tell."""
 
 _LEVELS = {"cta": 0, "cluster": 1, "gpu": 2, "sys": 3}
 

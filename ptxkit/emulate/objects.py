@@ -45,13 +45,14 @@ def one_by_one(group: Group, space: str, address: Any, mask: Any = None) -> Iter
         yield at(group, first), slice(None)
         return
     for place in numpy.unique(places):
-        yield at(group, int(place)), numpy.flatnonzero(places == place)
+        chosen = numpy.flatnonzero(places == place)
+        yield at(group, int(place), group.lanes.index[chosen]), chosen
 
 
 def _in_each(group: Group, places: Any, mask: Any) -> Iterator[tuple[Mbarrier, Any]]:
     for position, (place, ranks) in enumerate(zip(places, mask, strict=True)):
         for each in copies(group, int(place), int(ranks)):
-            yield at(group, each), numpy.array([position])
+            yield at(group, each, group.lanes.index[position : position + 1]), numpy.array([position])
 
 
 def copies(group: Group, place: int, ranks: int) -> list[int]:
@@ -64,10 +65,11 @@ def copies(group: Group, place: int, ranks: int) -> list[int]:
     return [offset + rank * cluster.stride for rank in range(cluster.size) if ranks >> rank & 1]
 
 
-def at(group: Group, place: int) -> Mbarrier:
-    """The live object at a place. Raises Fault where there is none."""
+def at(group: Group, place: int, index: Any = None) -> Mbarrier:
+    """The live object at a place, for some threads, or all. Raises Fault where there is none."""
     found = group.cta.cluster.mbarriers.get(place)
     if found is not None and found.is_live:
+        group.cta.machine.order.uses(group, group.lanes.index if index is None else index, found)
         return found
     offset = place % group.cta.cluster.stride
     if found is None:

@@ -105,6 +105,9 @@ class Order:
     def mbarrier_begins(self, group: Group, thread: int, barrier: Mbarrier) -> None:
         """A thread has initialised an mbarrier."""
 
+    def uses(self, group: Group, index: Any, barrier: Mbarrier) -> None:
+        """Threads (`index`) execute an operation on a live mbarrier."""
+
     def arrives(self, group: Group, index: Any, barrier: Mbarrier, order: str, scope: str) -> None:
         """Threads (`index`) are about to arrive at an mbarrier."""
 

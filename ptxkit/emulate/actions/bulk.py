@@ -173,10 +173,10 @@ def _issue(  # noqa: PLR0913, PLR0917 (the operands of one instruction)
         check_homes(group, position, own, barrier, pool is group.cta.cluster.pool)
         issue_signalled(group, position, [make(pool, start, aim, place, count)], [(barrier, count)])
         return
-    ranks = _number(mask, position)
+    ranks, index = _number(mask, position), group.lanes.index[position : position + 1]
     places, objects = copies(group, place, ranks), copies(group, barrier.place, ranks)
     transfers = [make(pool, start, aim, each, count) for each in places]
-    issue_signalled(group, position, transfers, [(at(group, each), count) for each in objects])
+    issue_signalled(group, position, transfers, [(at(group, each, index), count) for each in objects])
 
 
 def check_homes(group: Group, position: int, rank: int, barrier: Mbarrier, is_between: bool) -> None:

@@ -200,7 +200,7 @@ def _told(group: Group, one: int, barrier: Mbarrier, rank: int, paired: bool, is
     if barrier.cta.rank == rank:
         return barrier
     if paired or is_multicast:
-        return at(group, barrier.offset + rank * group.cta.cluster.stride)
+        return at(group, barrier.offset + rank * group.cta.cluster.stride, group.lanes.index[one : one + 1])
     message = f"the data is for CTA {rank} of the cluster, and its mbarrier is in CTA {barrier.cta.rank}"
     raise Fault("PTX210", message, group.lanes.index[one : one + 1])
 
