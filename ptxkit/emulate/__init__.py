@@ -2,6 +2,11 @@
 
 What an instruction computes is said by the table (`means` lines, exact values of effects); the functions and actions
 that these name are in `functions/` and `actions/`. No opcode is known here.
+
+Where it is milder than the ISA, so that nothing is found which may be right: a fence of one direction counts as one of
+both, the scopes of mbarrier operations as wide enough, two threads that write the same to one place as no race; of the
+reads of a unit of memory since its last write the first and the last are kept. Registers that nobody wrote hold zeros,
+shared and local memory holds no number.
 """
 
 from __future__ import annotations
