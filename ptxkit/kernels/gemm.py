@@ -88,13 +88,14 @@ def gemm(
 ) -> Kernel:
     """`c = a @ b`, summed in fp32, rounded to bf16 once.
 
-    element: `bf16` or `e4m3` (then `c = scale_a * scale_b * (a @ b)`). cluster: CTAs that share a part of B, 1 or 2.
-    by_columns: B is [K, N], row by row (bf16 only); else it is [N, K], so that both matrices run along K. precise: each
-    k-block is summed by itself and added in fp32 (e4m3 only, whose sums the tensor cores keep to fewer bits).
+    element: `bf16`, `e4m3` or `e5m2`; of the two with 8 bits, `c = scale_a * scale_b * (a @ b)`. cluster: CTAs that
+    share a part of B, 1 or 2. by_columns: B is [K, N], row by row (bf16 only); else it is [N, K], so that both matrices
+    run along K. precise: each k-block is summed by itself and added in fp32 (of 8-bit numbers only, whose sums the
+    tensor cores keep to fewer bits).
 
     Parameters: a, b, c: tensor maps, swizzle 128; items: the schedule's words; parts: CTAs x CONSUMERS x 32 x (sums of
-    a thread) f32 of room; flags: CTAs x CONSUMERS words, zero at first and left zero; for e4m3, scale_a and scale_b:
-    one f32 each. Block: THREADS; grid: the workers of the schedule times `cluster`. `Matmul` makes all this.
+    a thread) f32 of room; flags: CTAs x CONSUMERS words, zero at first and left zero; of 8-bit numbers, scale_a and
+    scale_b: one f32 each. Block: THREADS; grid: the workers of the schedule times `cluster`. `Matmul` makes all this.
     """
     if element not in ELEMENTS:
         raise BuildValueError(f"the elements are {' or '.join(ELEMENTS)}, not {element!r}")
@@ -102,9 +103,9 @@ def gemm(
         raise BuildValueError(f"a cluster has {' or '.join(map(str, CLUSTERS))} CTAs, not {cluster!r}")
     if by_columns and element != "bf16":
         raise BuildValueError(f"wgmma reads {element} only along K: B is [N, K]")
-    if precise and element != "e4m3":
-        raise BuildValueError(f"{element} is summed in fp32 anyway: precise is for e4m3")
     form = Form(element, cluster, by_columns, precise)
+    if precise and not form.scaled:
+        raise BuildValueError(f"{element} is summed in fp32 anyway: precise is for e4m3 and e5m2")
     shape = cluster if cluster > 1 else None
     k = Kernel("gemm", threads=THREADS, target="sm_90a", cluster=shape, registers=168, debug=debug)
     kind = ELEMENTS[element]
@@ -114,7 +115,7 @@ def gemm(
     items = k.param(Global[u32], "items", align=16)
     parts = k.param(Global[f32], "parts", align=16)
     flags = k.param(Global[u32], "flags")
-    scales = [k.param(Global[f32], f"scale_{each}") for each in "ab"] if element == "e4m3" else []
+    scales = [k.param(Global[f32], f"scale_{each}") for each in "ab"] if form.scaled else []
     memory = k.dynamic_shared(b8, form.stages * form.stage_bytes + CONSUMERS * 2 * BOX, align=1024)
     full, empty = k.mbarrier("full", form.stages), k.mbarrier("empty", form.stages)
     rank = k.cluster_ctarank if cluster > 1 else 0

@@ -22,7 +22,7 @@ THREADS = 32 * (PRODUCERS + CONSUMERS)
 STRIP = 64
 """Columns of C that are stored at once: 128 bytes."""
 CLUSTERS = (1, 2)
-ELEMENTS: dict[str, type[Scalar]] = {"bf16": bf16, "e4m3": u8}
+ELEMENTS: dict[str, type[Scalar]] = {"bf16": bf16, "e4m3": u8, "e5m2": u8}
 """Types of A and B, and how tensor maps call them."""
 OF_A = ROWS * DEPTH
 """Bytes of A in a stage."""
@@ -63,6 +63,11 @@ class Form:
     def share(self) -> int:
         """Columns of B that a CTA of the cluster brings to all."""
         return self.columns // self.cluster
+
+    @property
+    def scaled(self) -> bool:
+        """Whether the product is multiplied by two factors, as those of 8-bit numbers are."""
+        return ELEMENTS[self.element].size() == 1
 
     @property
     def depth(self) -> int:

@@ -2,7 +2,7 @@
 
     matmul(a, b, out)                                     # bf16, fp32 sums; shapes (M, K), (K, N), (M, N)
     plan = Matmul(8192, 8192, 8192, element="e4m3")       # once for a shape
-    plan(a, b, out, scale_a, scale_b)
+    plan(a, b, out, scale_a, scale_b)                     # tensors of float8_e4m3fn, or their bytes
 
 A plan has the compiled kernel, the schedule in device memory, and the room in which partial sums are handed on. Since
 there is one such room, launches of one plan must follow one another: on one stream, or on streams that wait.
@@ -18,6 +18,7 @@ import numpy as np
 
 from ptxkit.build import Kernel
 from ptxkit.device import ArgumentError, DeviceArray, TensorMap, to_device, use_device
+from ptxkit.device.arguments import holds
 from ptxkit.device.arrays import view_of
 from ptxkit.kernels.gemm import gemm
 from ptxkit.kernels.gemm_parts import CONSUMERS, ELEMENTS, ROWS, STRIP, Form
@@ -32,10 +33,10 @@ PROMOTION = 256
 class Matmul:
     """A matrix product of one shape: (rows, depth) @ (depth, columns).
 
-    element: of A and B, `bf16` or `e4m3`; C is bf16. by_columns: B is packed along N, as a (depth, columns) array is;
-    else along K, as the transpose of a (columns, depth) array is. cluster: CTAs that share B. precise: sums of e4m3 are
-    promoted to fp32, see `gemm`. spread: whether the last tiles are spread over all CTAs along K; None does it where it
-    pays.
+    element: of A and B, `bf16`, `e4m3` or `e5m2`; C is bf16. by_columns: B is packed along N, as a (depth, columns)
+    array is; else along K, as the transpose of a (columns, depth) array is. cluster: CTAs that share B. precise: sums
+    of 8-bit numbers are promoted to fp32, see `gemm`. spread: whether the last tiles are spread over all CTAs along K;
+    None does it where it pays.
     """
 
     def __init__(  # noqa: PLR0913  (all but the shape are by name, and have defaults)
@@ -75,12 +76,21 @@ class Matmul:
         parts = DeviceArray((1 if whole else warps * 32 * self.form.sums,), _SUM)
         return to_device(table(lists).reshape(-1)), parts, to_device(np.zeros(warps, _FLAG))
 
+    @cached_property
+    def _ones(self) -> tuple[DeviceArray, ...]:
+        """The factors where none are given."""
+        return (to_device(np.ones(1, _SUM)),) * 2 if self.form.scaled else ()
+
     def maps(self, a: Any, b: Any, out: Any) -> tuple[TensorMap, TensorMap, TensorMap]:
-        """The tensor maps of the matrices. Errors: `ArgumentError` for other shapes, `TensorMapError`."""
+        """The tensor maps of the matrices. Errors: `ArgumentError` for other shapes and elements, `TensorMapError`."""
         rows, columns, depth = self.shape
         for name, array, wanted in (("a", a, (rows, depth)), ("b", b, (depth, columns)), ("out", out, (rows, columns))):
             if tuple(array.shape) != wanted:
                 raise ArgumentError(f"{name} has the shape {wanted}, not {tuple(array.shape)}")
+        for name, array, element in (("a", a, self.form.element), ("b", b, self.form.element), ("out", out, "bf16")):
+            view = view_of(array, f"{name} is a matrix in device memory")
+            if not holds(element, view):
+                raise ArgumentError(f"{name} is a matrix of {element}, or of its bits, not of {view.elements}")
         word, along, by_columns = ELEMENTS[self.form.element].word, self.form.depth, self.form.by_columns
         boxes = (along, STRIP if by_columns else self.form.share)
         return (
@@ -90,24 +100,30 @@ class Matmul:
         )
 
     def __call__(self, a: Any, b: Any, out: Any, *scales: Any, stream: Any = None) -> None:
-        """Launches and does not wait. scales: for `e4m3`, the factors of A and of B, an array of one f32 each.
+        """Launches and does not wait. scales: of 8-bit numbers, the factors of A and of B, an array of one f32 each; 1
+        where nothing is said.
 
-        Elements of e4m3 are passed as bytes (`x.view(torch.uint8)`); of bf16 as that, or as any 16-bit type.
+        A, B and C are tensors of their types (PyTorch's `float8_e4m3fn`, `float8_e5m2` and `bfloat16`), or integers of
+        the same size, whose bits they are.
         """
         self.launch(self.maps(a, b, out), *scales, stream=stream)
 
     def launch(self, maps: tuple[TensorMap, ...], *scales: Any, stream: Any = None) -> None:
         """The same with maps that are made already: they cost more than the launch."""
         chosen = _current_stream(maps[-1].array) if stream is None else stream
-        self.kernel.launch(chosen, grid=self.workers * self.form.cluster)(*maps, *self._memory, *scales)
+        self.kernel.launch(chosen, grid=self.workers * self.form.cluster)(*maps, *self._memory, *(scales or self._ones))
 
 
 def matmul(a: Any, b: Any, out: Any, *scales: Any, precise: bool = False, stream: Any = None) -> None:
-    """`out = a @ b`, both bf16, or with two scales e4m3 as bytes: see `Matmul`. A plan is kept for each shape."""
+    """`out = a @ b`: see `Matmul`. A plan is kept for each shape.
+
+    What the tensors hold decides; integers are the bits of bf16, or of e4m3 where they are bytes.
+    """
     (rows, depth), (_, columns) = a.shape, b.shape
     view = view_of(b, "b is a matrix in device memory")
     by_columns = view.strides[1] == view.size and columns > 1
-    plan = _plan(rows, columns, depth, "e4m3" if scales else "bf16", by_columns, precise)
+    element = view.word if view.word in ELEMENTS else "e4m3" if view.size == 1 else "bf16"
+    plan = _plan(rows, columns, depth, element, by_columns, precise)
     plan(a, b, out, *scales, stream=stream)
 
 

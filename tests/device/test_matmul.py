@@ -74,3 +74,19 @@ def test_precise_sums_of_e4m3_lose_nothing_where_all_have_one_sign() -> None:
         scales = torch.tensor([0.5], device="cuda"), torch.tensor([0.25], device="cuda")
         matmul(a.view(torch.uint8), b.view(torch.uint8).t(), out, *scales, precise=True)
         compare(out, 0.125 * (a.float() @ b.float().t()))
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("name", ["float8_e4m3fn", "float8_e5m2"])
+def test_tensors_of_8_bit_numbers_are_taken_as_they_are(name: str) -> None:
+    torch = pytest.importorskip("torch")
+    kind = getattr(torch, name)
+    for rows, columns, depth in [(128, 256, 128), (1000, 784, 528)]:
+        a = torch.randn(rows, depth, device="cuda").to(kind)
+        b = torch.randn(columns, depth, device="cuda").to(kind)
+        out = torch.empty(rows, columns, device="cuda", dtype=torch.bfloat16)
+        wanted = a.float() @ b.float().t()
+        matmul(a, b.t(), out)
+        compare(out, wanted)
+        matmul(a, b.t(), out, torch.tensor([0.5], device="cuda"), torch.tensor([0.25], device="cuda"))
+        compare(out, 0.125 * wanted)

@@ -26,6 +26,7 @@ VARIANTS = [
     {"element": "e4m3", "cluster": 1},
     {"element": "e4m3", "precise": True},
     {"element": "e4m3", "precise": True, "cluster": 1},
+    {"element": "e5m2"},
 ]
 
 
@@ -91,13 +92,13 @@ def test_precise_sums_begin_anew_in_each_k_block() -> None:
 
 
 def test_what_the_hardware_cannot_multiply_is_refused() -> None:
-    with pytest.raises(BuildValueError, match="bf16 or e4m3, not 'f16'"):
+    with pytest.raises(BuildValueError, match="bf16 or e4m3 or e5m2, not 'f16'"):
         gemm("f16")
     with pytest.raises(BuildValueError, match="1 or 2 CTAs, not 3"):
         gemm(cluster=3)
     with pytest.raises(BuildValueError, match="only along K"):
         gemm("e4m3", by_columns=True)
-    with pytest.raises(BuildValueError, match="precise is for e4m3"):
+    with pytest.raises(BuildValueError, match="precise is for e4m3 and e5m2"):
         gemm("bf16", precise=True)
 
 
@@ -111,3 +112,45 @@ def test_a_plan_is_for_one_shape() -> None:
     with pytest.raises(ArgumentError, match=r"b has the shape \(100, 200\), not \(200, 100\)"):
         plan.maps(_Matrix(300, 100), _Matrix(200, 100), _Matrix(300, 200))
     assert sum(row.blocks for rows in plan.rows_of(66) for row in rows) == 2 * 1 * 5
+
+
+class _Typed:
+    """A matrix in device memory, as PyTorch has it."""
+
+    is_cuda = True
+
+    def __init__(self, dtype: str, size: int, *shape: int) -> None:
+        self.shape, self.dtype, self._size = shape, f"torch.{dtype}", size
+
+    def element_size(self) -> int:
+        return self._size
+
+    def stride(self) -> tuple[int, ...]:
+        return (self.shape[1], 1)
+
+    def data_ptr(self) -> int:
+        return 4096
+
+
+_Typed.__name__, _Typed.__module__ = "Tensor", "torch"
+
+
+@pytest.mark.parametrize(
+    ("element", "dtype", "size"),
+    [("bf16", "float16", 2), ("bf16", "float8_e4m3fn", 1), ("e4m3", "float8_e5m2", 1), ("e5m2", "float8_e4m3fn", 1)],
+)
+def test_matrices_of_other_numbers_are_refused(element: str, dtype: str, size: int) -> None:
+    plan = Matmul(16, 16, 16, element=element)
+    with pytest.raises(ArgumentError, match=rf"a is a matrix of {element}, or of its bits, not of torch\.{dtype}"):
+        plan.maps(*(_Typed(dtype, size, 16, 16) for _ in range(3)))
+
+
+@pytest.mark.parametrize(
+    ("element", "dtype", "size"),
+    [("bf16", "bfloat16", 2), ("e4m3", "float8_e4m3fn", 1), ("e5m2", "float8_e5m2", 1), ("e4m3", "uint8", 1)],
+)
+def test_matrices_are_taken_by_their_types_or_as_bits(element: str, dtype: str, size: int) -> None:
+    plan = Matmul(16, 16, 16, element=element)
+    given = _Typed(dtype, size, 16, 16)
+    with pytest.raises(ArgumentError, match=r"out is a matrix of bf16, or of its bits, not of torch\.float32"):
+        plan.maps(given, given, _Typed("float32", 4, 16, 16))
