@@ -30,6 +30,8 @@ _MOST_FUTILE = 64
 """Times that all who wait are told `not yet` and nothing changes, until it is a deadlock."""
 _READ_NOW, _WRITE_NOW, _TELL_NOW = 0.5, 0.4, 0.25
 """Chances under `random`."""
+_PATIENCE = {"late": 4, "torn": 2}
+_MOST_PATIENCE = 6
 
 
 class Asynchrony:
@@ -157,7 +159,7 @@ class Asynchrony:
     def _tell(self, operation: Operation, barrier: Mbarrier, count: int) -> None:
         place = (operation.code, operation.pc)
         if not barrier.is_live:
-            raise self._fault("PTX501", f"{count} bytes come to {barrier.name}, whose life has ended", operation)
+            raise self._fault("PTX507", f"{count} bytes come to {barrier.name}, whose life has ended", operation)
         self.machine.order.signals(operation, barrier)
         try:
             barrier.complete(count)
@@ -182,7 +184,7 @@ class Asynchrony:
         self.machine.order.signals(arrival, arrival.barrier)
         if not arrival.barrier.is_live:
             message = f"an arrival comes to {arrival.barrier.name}, whose life has ended"
-            raise self._fault("PTX501", message, arrival)
+            raise self._fault("PTX507", message, arrival)
         try:
             arrival.barrier.arrive(numpy.ones(len(arrival.threads), numpy.int64))
         except Misuse as misuse:
@@ -259,6 +261,10 @@ class Asynchrony:
         for each in barriers:
             each.forget_polls()
         return True
+
+    def patience(self) -> int:
+        """How often threads are told `not yet` before they wait."""
+        return self.chance.randrange(_MOST_PATIENCE) if self.policy == "random" else _PATIENCE.get(self.policy, 1)
 
     def changed(self) -> None:
         """An mbarrier changed."""

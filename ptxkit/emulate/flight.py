@@ -1,7 +1,8 @@
 """Bytes that asynchronous operations in flight read or write, and accesses that meet them.
 
-For each pool that has any, a number for each four bytes: how many operations in flight read them, and how many write
-them. Where an access finds one that is not zero, the operations are asked themselves.
+For each pool that has any, a number for each four bytes: how many operations in flight read them, how many write them,
+and whether they belong to an mbarrier object. Where an access finds one that is not zero, the operations are asked
+themselves.
 
 Source: PTX ISA, "Asynchronous Operations", "Completion Mechanisms for Asynchronous Copy Operations".
 """
@@ -14,17 +15,19 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from ptxkit.emulate.faults import Finding, Witness
+from ptxkit.emulate.mbarriers import SIZE
 from ptxkit.emulate.memory import Pool
 
 if TYPE_CHECKING:
     from ptxkit.emulate.cta import Cta
     from ptxkit.emulate.groups import Group
     from ptxkit.emulate.machine import Machine
+    from ptxkit.emulate.mbarriers import Mbarrier
     from ptxkit.emulate.operations import Operation
     from ptxkit.emulate.program import Code
 
 _WORD = 4
-_READS, _WRITES = 1, 1 << 16
+_READS, _WRITES, _OBJECT = 1, 1 << 12, 1 << 24
 _SIDES = (("source", _READS), ("target", _WRITES))
 
 
@@ -52,13 +55,25 @@ class Flight:
                 pool, words = each.pool(side), each.words(side, everything)
                 if pool is None or not len(words):
                     continue
-                marks = self._marks.get(pool)
-                if marks is None:
-                    marks = self._marks[pool] = numpy.zeros(len(pool.data) // _WORD, numpy.uint32)
-                numpy.add.at(marks, words, numpy.uint32(step))
+                numpy.add.at(self._marks_of(pool), words, numpy.uint32(step))
                 known = self._operations.setdefault(pool, [])
                 if operation not in known:
                     known.append(operation)
+
+    def _marks_of(self, pool: Pool) -> Any:
+        found = self._marks.get(pool)
+        if found is None:
+            found = self._marks[pool] = numpy.zeros(len(pool.data) // _WORD, numpy.uint32)
+        return found
+
+    def holds_object(self, barrier: Mbarrier) -> None:
+        """An mbarrier begins or ends its life."""
+        words = slice(barrier.place // _WORD, (barrier.place + SIZE) // _WORD)
+        marks = self._marks_of(barrier.cta.cluster.pool)
+        if barrier.is_live:
+            marks[words] |= numpy.uint32(_OBJECT)
+        else:
+            marks[words] &= ~numpy.uint32(_OBJECT)
 
     def ends(self, operation: Operation, rows: Any, which: int) -> None:
         """Of rows it is known that sources were read (which 0), or targets written (1)."""
@@ -79,21 +94,26 @@ class Flight:
 
     def accessed(self, group: Group, kind: str, pool: Pool, places: Any, size: int) -> None:
         """Threads read, write or update bytes: none of them may be in flight."""
-        if not self._operations.get(pool):
+        marks = self._marks.get(pool)
+        if marks is None:
             return
         words = places >> 2
         if size > _WORD:
             words = words[:, None] + numpy.arange(size // _WORD)
-        met = self._marks[pool][words]
-        hit = met >= _WRITES if kind == "read" else met != 0
+        met = marks[words]
+        hit = met & (_OBJECT - _WRITES) if kind == "read" else met
         if not hit.any():
             return
+        hit = hit != 0
         lanes = numpy.flatnonzero(hit if hit.ndim == 1 else hit.any(axis=1))
         for lane in lanes:
             start = int(places[lane])
             octets = numpy.arange(start, start + size)
             thread = int(group.lanes.index[lane])
             place = (group.activation.code, group.pc, group.cta, thread)
+            if kind != "read" and (met[lane] >= _OBJECT).any():
+                self._touches_object(place, pool, start, size)
+                return
             for operation, side in self._at(pool, octets):
                 if self._conflict(kind, operation, side):
                     self._report(place, kind, pool, start, size, operation, side)
@@ -119,12 +139,17 @@ class Flight:
         for each in operation.transfers:
             for side, _ in _SIDES:
                 pool = each.pool(side)
-                if pool is None or not self._operations.get(pool):
+                if pool is None or pool not in self._marks:
                     continue
                 met = self._marks[pool][each.words(side, everything)]
-                if not (met >= _WRITES if side == "source" else met != 0).any():
+                if not (met & (_OBJECT - _WRITES) if side == "source" else met).any():
                     continue
                 octets = each.octets(side, everything)
+                if side == "target" and (met >= _OBJECT).any():
+                    thread = int(operation.threads[0])
+                    place = (operation.code, operation.pc, operation.cta, thread)
+                    self._touches_object(place, pool, int(octets.min()), len(octets))
+                    return
                 for other, at in self._at(pool, octets):
                     if (side == "source" and at == "source") or (other.is_combining and operation.is_combining):
                         continue
@@ -148,6 +173,16 @@ class Flight:
         missing = "a wait that tells the thread that the copy is complete"
         message = f"`{own.action}` {what}"
         self._add(Finding(rule, message, own.line, code.offsets[pc], (own, other), missing), by)
+
+    def _touches_object(self, place: tuple[Code, int, Cta, int], pool: Pool, start: int, size: int) -> None:
+        own = self.witness(*place, pool, start, size)
+        found = next(
+            each
+            for each in place[2].cluster.mbarriers.values()
+            if each.is_live and each.place + SIZE > start and each.place < start + size
+        )
+        message = f"`{own.action}` writes over {found.name}, which is live: only operations of mbarriers may touch it"
+        self.machine.report.add(Finding("PTX502", message, own.line, place[0].offsets[place[1]], (own,)))
 
     def _report_both(self, operation: Operation, side: str, by: Operation, at: str, pool: Pool, octets: Any) -> None:
         start = int(octets.min())

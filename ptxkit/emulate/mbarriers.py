@@ -20,7 +20,7 @@ MOST_ARRIVALS = (1 << 20) - 1
 MOST_BYTES = (1 << 20) - 1
 SIZE = 8
 _PENDING_BITS = 20
-_NEVER = -1
+_MOST_POLLS = 1 << 16
 
 
 class Misuse(Exception):  # noqa: N818 (a finding in the making)
@@ -158,14 +158,15 @@ class Mbarrier(Waitable):
         """A thread has seen that the phase before this one is complete."""
         self.observed = self.phase
 
-    def asks_in_vain(self, group: Group, index: Any) -> bool:
-        """Note that threads were told `not yet`; whether they were told so of this phase before."""
+    def asks_in_vain(self, group: Group, index: Any, most: int) -> bool:
+        """Note that threads were told `not yet`; whether they were told so of this phase more than `most` times."""
         polls = self.polls.get(group.cta)
         if polls is None:
-            polls = self.polls[group.cta] = numpy.full(group.cta.threads, _NEVER, numpy.int64)
-        again = bool((polls[index] == self.phase).all())
-        polls[index] = self.phase
-        return again
+            polls = self.polls[group.cta] = numpy.zeros(group.cta.threads, numpy.int64)
+        base = self.phase * _MOST_POLLS
+        found = numpy.maximum(polls[index], base) + 1
+        polls[index] = numpy.minimum(found, base + _MOST_POLLS - 1)
+        return bool((found - base > most).all())
 
     def forget_polls(self) -> None:
         """Tell those that wait `not yet` once more."""

@@ -72,11 +72,9 @@ def at(group: Group, place: int, index: Any = None) -> Mbarrier:
         group.cta.machine.order.uses(group, group.lanes.index if index is None else index, found)
         return found
     offset = place % group.cta.cluster.stride
-    if found is None:
-        message = f"nothing has initialised an mbarrier object at shared 0x{offset:x}"
-    else:
-        message = f"{found.name} is used after mbarrier.inval"
-    raise Fault("PTX501", message, group.lanes.index)
+    if found is not None:
+        raise Fault("PTX507", f"{found.name} is used after mbarrier.inval", group.lanes.index)
+    raise Fault("PTX501", f"nothing has initialised an mbarrier object at shared 0x{offset:x}", group.lanes.index)
 
 
 def checked(group: Group, misuse: Misuse, index: Any = None) -> Fault:

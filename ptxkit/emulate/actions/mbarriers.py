@@ -38,6 +38,7 @@ def mbarrier_init(*, space: str) -> Function:
                 raise Fault("PTX206", message, index[position : position + 1])
             owner = group.cta.cluster.ctas[int(place) // group.cta.cluster.stride]
             known[int(place)] = made = Mbarrier(owner, int(place), needed)
+            group.cta.machine.asynchrony.flight.holds_object(made)
             group.cta.machine.order.mbarrier_begins(group, index[position], made)
 
     return init
@@ -50,6 +51,7 @@ def mbarrier_invalidate(*, space: str) -> Function:
     def invalidate(group: Group, address: Any) -> None:
         for barrier, _ in one_by_one(group, space, address):
             barrier.invalidate()
+            group.cta.machine.asynchrony.flight.holds_object(barrier)
 
     return invalidate
 
@@ -123,7 +125,7 @@ def _expect(group: Group, barrier: Mbarrier, count: Any, chosen: Any) -> None:
 
 @action
 def mbarrier_wait(*, space: str, by: str, order: str = "acquire", scope: str = "cta") -> Function:
-    """Asks whether a phase is complete: of a parity, or of a state. Who asks twice in vain waits for a change."""
+    """Asks whether a phase is complete: of a parity, or of a state. Who asks in vain for some time waits for a change."""
 
     def wait(group: Group, address: Any, which: Any, *_: object) -> Any:
         index = group.lanes.index
@@ -141,7 +143,8 @@ def mbarrier_wait(*, space: str, by: str, order: str = "acquire", scope: str = "
                 group.cta.machine.order.observes(group, index[chosen][over], barrier, order, scope)
             asked.append((barrier, chosen))
         if not found.any():
-            in_vain = [barrier.asks_in_vain(group, index[chosen]) for barrier, chosen in asked]
+            most = group.cta.machine.asynchrony.patience()
+            in_vain = [barrier.asks_in_vain(group, index[chosen], most) for barrier, chosen in asked]
             if all(in_vain):
                 return Blocked(asked[0][0])
         return found

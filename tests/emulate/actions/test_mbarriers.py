@@ -116,7 +116,7 @@ def test_dropping_out_lowers_the_count_of_later_phases() -> None:
         (init(1) + " mbarrier.arrive.shared.b64 _, [bar];\n", "PTX505"),
         (
             init(64) + " @%p0 mbarrier.inval.shared.b64 [bar];\n bar.sync 0;\n mbarrier.arrive.shared.b64 _, [bar];\n",
-            "PTX501",
+            "PTX507",
         ),
         (init(1) + " @%p0 mbarrier.expect_tx.relaxed.cta.shared.b64 [bar], 1048576;\n", "PTX503"),
         (init(1) + " @%p0 mbarrier.arrive.noComplete.shared.b64 %d2, [bar], 1;\n", "PTX505"),
@@ -147,3 +147,21 @@ def test_arriving_twice_without_asking_is_found() -> None:
     assert codes(init(1) + twice) == ["PTX505"]
     asked = " @%p0 mbarrier.arrive.shared.b64 _, [bar];\n" + wait("L", 0) + " bar.sync 0;\n"
     assert not codes(init(1) + asked + " @%p0 mbarrier.arrive.shared.b64 _, [bar];\n")
+
+
+def test_writing_over_a_live_object_is_found() -> None:
+    store = " @%p0 st.shared.u32 [bar+4], 0;\n"
+    assert codes(init(1) + store) == ["PTX502"]
+    assert not codes(init(1) + " @%p0 mbarrier.inval.shared.b64 [bar];\n" + store)
+
+
+def test_threads_that_nothing_told_of_the_initialisation_are_found() -> None:
+    body = " @%p0 mbarrier.init.shared.b64 [bar], 64;\n{meet} mbarrier.arrive.shared.b64 _, [bar];\n" + wait("L", 0)
+    assert codes(body.replace("{meet}", "")) == ["PTX501"]
+    assert not codes(body.replace("{meet}", " bar.sync 0;\n"))
+
+
+def test_a_wait_without_a_loop_may_end_too_early() -> None:
+    once = " mbarrier.try_wait.parity.shared.b64 %p1, [bar], 0;\n selp.u32 %r1, 1, 0, %p1;\n"
+    arrive = " setp.eq.u32 %p2, %r31, 63;\n @%p2 mbarrier.arrive.shared.b64 _, [bar];\n"
+    assert not ran(init(1) + once + arrive + KEEP, "late").outputs[0].any()
