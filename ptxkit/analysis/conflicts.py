@@ -124,7 +124,7 @@ class Conflicts:
                     return
 
     def _touches(self, kind: str) -> Iterator[tuple[tuple[int, int], Touch]]:
-        """The accesses of all threads that write or copy, or of some that read or store, and the bytes of each."""
+        """The accesses of all threads that write or store, or of some that read or copy, and the bytes of each."""
         left = MAX_TOUCHES
         for group in self._world.groups:
             paths = [self._paths[tid] for tid in group.tids]
@@ -135,7 +135,7 @@ class Conflicts:
                     continue
                 if FIRST_ROUNDS <= event.visit <= last[event.step] - LAST_ROUNDS:
                     continue
-                chosen = alike if isinstance(event, Event) else everyone if kind in ("write", "copy") else some
+                chosen = alike if isinstance(event, Event) else everyone if kind in ("write", "store") else some
                 for index in chosen:
                     touched = extent_of(event, index)
                     if touched is not None:
