@@ -29,7 +29,7 @@ class Birth:
     def __init__(self, owner: Knowledge, thread: int, time: int, place: tuple[Code, int, Cta]) -> None:
         self.owner, self.thread, self.time, self.place = owner, thread, time, place
         self.settled: set[Cta] = set()
-        """CTAs all of whose threads know of it."""
+        """CTAs all of whose threads know of it, or which were reported."""
 
     def check(self, group: Group, index: Any, barrier: Mbarrier, known: Knowledge, machine: Machine) -> None:
         """Report threads that use the object and do not know of its initialisation."""
@@ -39,6 +39,7 @@ class Birth:
         found = known.knows(index, self.owner, numpy.full(count, self.thread), numpy.full(count, self.time))
         if not found.all():
             self._report(group, int(index[numpy.flatnonzero(~found)[0]]), barrier, machine)
+            self.settled.add(group.cta)
         elif count == group.cta.threads:
             self.settled.add(group.cta)
 

@@ -125,7 +125,7 @@ def _expect(group: Group, barrier: Mbarrier, count: Any, chosen: Any) -> None:
 
 @action
 def mbarrier_wait(*, space: str, by: str, order: str = "acquire", scope: str = "cta") -> Function:
-    """Asks whether a phase is complete: of a parity, or of a state. Who asks in vain for some time waits for a change."""
+    """Asks whether a phase is complete: of a parity, or of a state. Who asks in vain for a while waits for a change."""
 
     def wait(group: Group, address: Any, which: Any, *_: object) -> Any:
         index = group.lanes.index
