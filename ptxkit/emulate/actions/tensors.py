@@ -29,7 +29,7 @@ _BOX_ALIGNMENT = 128
 
 
 @action
-def tensor_load(*, target: str, mode: str | None = None, paired: bool = False) -> Function:
+def box_load(*, target: str, mode: str | None = None, paired: bool = False) -> Function:
     """Copies a box into shared memory for each thread, and tells an mbarrier; to several CTAs where a mask names them.
 
     paired: the mbarrier may be that of the other CTA of a pair.
@@ -58,7 +58,7 @@ def tensor_load(*, target: str, mode: str | None = None, paired: bool = False) -
 
 
 @action
-def tensor_store(*, mode: str | None = None) -> Function:
+def box_store(*, mode: str | None = None) -> Function:
     """Copies a box out of shared memory for each thread."""
     how = mode or "tile"
 
@@ -70,7 +70,7 @@ def tensor_store(*, mode: str | None = None) -> Function:
 
 
 @action
-def tensor_reduce(*, operation: str, mode: str | None = None) -> Function:
+def box_reduce(*, operation: str, mode: str | None = None) -> Function:
     """Combines a box in shared memory with the tensor, element by element, for each thread."""
     how = mode or "tile"
 
@@ -82,7 +82,7 @@ def tensor_reduce(*, operation: str, mode: str | None = None) -> Function:
 
 
 @action
-def tensor_prefetch(*, mode: str | None = None) -> Function:
+def box_prefetch(*, mode: str | None = None) -> Function:
     """Names a box that may be wanted soon: its map must be one."""
     how = mode or "tile"
 
