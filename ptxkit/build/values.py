@@ -13,6 +13,8 @@ from ptxkit.build.errors import BuildError, BuildTypeError
 from ptxkit.build.types import Floating, Integer, OtherT, ScalarT, Unsigned, pred, register_class
 
 if TYPE_CHECKING:
+    from typing import Self
+
     from ptxkit.build.instructions import Instructions
 
 Number: TypeAlias = int | float
@@ -51,7 +53,8 @@ class Register(Generic[ScalarT]):
     # ------------------------------------------------------------------------------------- arithmetic
 
     def __add__(self, other: Register[ScalarT] | Number) -> Register[ScalarT]:
-        if isinstance(other, int) and other == 0 and issubclass(self.type, Integer):
+        nothing = isinstance(other, int) and other == 0 and issubclass(self.type, Integer)
+        if nothing and not isinstance(self, Variable):
             return Register(self.builder, self.type, self.name, self.multiple)  # unrolled loops begin so
         return self._arithmetic("add", self, other, min(self.multiple, multiple_of(other)))
 
@@ -167,25 +170,32 @@ class Register(Generic[ScalarT]):
             return None
         return divisor if 0 < divisor < 1 << self.type.bits and not divisor & (divisor - 1) else None
 
-    def _arithmetic(self, name: str, left: object, right: object, multiple: int = 1) -> Register[ScalarT]:
+    def _arithmetic(
+        self, name: str, left: object, right: object, multiple: int = 1, into: Variable[ScalarT] | None = None
+    ) -> Register[ScalarT]:
         if not issubclass(self.type, Integer | Floating):
             raise BuildTypeError(f"arithmetic on .{self.type.word}: reinterpret the value as a number first")
         _same_type(self, left if right is self else right)
-        result = cast("Register[ScalarT]", self.builder.instruction(name, (left, right)))
-        result.multiple = multiple
+        result = cast("Register[ScalarT]", self.builder.instruction(name, (left, right), into=into))
+        if into is None:
+            result.multiple = multiple
         return result
 
-    def _logic(self, name: str, other: object, multiple: int) -> Register[ScalarT]:
+    def _logic(
+        self, name: str, other: object, multiple: int, into: Variable[ScalarT] | None = None
+    ) -> Register[ScalarT]:
         if other is not None:
             _same_type(self, other)
         word = "pred" if self.type is pred else f"b{self.type.bits}"
-        return self._bitwise(f"{name}_{word}", (self,) if other is None else (self, other), multiple)
+        return self._bitwise(f"{name}_{word}", (self,) if other is None else (self, other), multiple, into)
 
-    def _bitwise(self, name: str, operands: tuple[object, ...], multiple: int) -> Register[ScalarT]:
+    def _bitwise(
+        self, name: str, operands: tuple[object, ...], multiple: int, into: Variable[ScalarT] | None = None
+    ) -> Register[ScalarT]:
         """An instruction on `.bN` whose result keeps the type of its operand."""
         if issubclass(self.type, Floating):
             raise BuildTypeError(f"bitwise operation on .{self.type.word}; move its bits to .b{self.type.bits} first")
-        result = cast("Register[Any]", self.builder.instruction(name, operands))
+        result = cast("Register[Any]", self.builder.instruction(name, operands, into=into))
         return Register(self.builder, self.type, result.name, multiple)
 
     def _compare(self, operator: str, other: object) -> Register[pred]:
@@ -196,16 +206,50 @@ class Register(Generic[ScalarT]):
 
 
 class Variable(Register[ScalarT]):
-    """A register that may be written again: `k.variable(u32, 0)`."""
+    """A register that may be written again: `k.variable(u32, 0)`, then `total += x` or `total.set(y)`."""
 
     __slots__ = ()
 
     def set(self, value: Register[ScalarT] | Number) -> None:
         """Writes the variable: one `mov`."""
         _same_type(self, value)
-        if multiple_of(value) < self.multiple:
-            raise BuildTypeError(f"{self!r} keeps multiples of {self.multiple}, and {value!r} is not known to be one")
+        self._check_multiple(multiple_of(value), value)
         self.builder.instruction(f"mov_{self.type.word}", (value,), into=self)
+
+    def __iadd__(self, other: Register[ScalarT] | Number) -> Self:
+        return self._changed("add", other)
+
+    def __isub__(self, other: Register[ScalarT] | Number) -> Self:
+        return self._changed("sub", other)
+
+    def __imul__(self, other: Register[ScalarT] | Number) -> Self:
+        return self._changed("mul_lo" if issubclass(self.type, Integer) else "mul", other)
+
+    def __iand__(self, other: Register[ScalarT] | int) -> Self:
+        self._logic("and", other, 1, into=self)
+        return self
+
+    def __ior__(self, other: Register[ScalarT] | int) -> Self:
+        return self._joined("or", other)
+
+    def __ixor__(self, other: Register[ScalarT] | int) -> Self:
+        return self._joined("xor", other)
+
+    def _changed(self, name: str, other: Register[ScalarT] | Number) -> Self:
+        """Writes the variable by the instruction that computes its next value, and gives the variable."""
+        if not name.startswith("mul"):
+            self._check_multiple(multiple_of(other), other)
+        self._arithmetic(name, self, other, into=self)
+        return self
+
+    def _joined(self, name: str, other: Register[ScalarT] | int) -> Self:
+        self._check_multiple(multiple_of(other), other)
+        self._logic(name, other, 1, into=self)
+        return self
+
+    def _check_multiple(self, multiple: int, value: object) -> None:
+        if multiple < self.multiple:
+            raise BuildTypeError(f"{self!r} keeps multiples of {self.multiple}, and {value!r} is not known to be one")
 
 
 def _same_type(register: Register[Any], other: object) -> None:

@@ -89,7 +89,8 @@ class _Consumer:
         k.fence_view_async()
         k.warp_sync()
         with k.predicated(self.pending):
-            self.c.store((self.column + STRIP * strip, self.row), self.boxes[box * BOX :])
+            column = self.column + STRIP * strip if strip else self.column
+            self.c.store((column, self.row), self.boxes[box * BOX :])
         with k.predicated(self.leads):
             k.tma_store_arrive()  # also a group of nothing, so that the count holds
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 
 import pytest
@@ -94,6 +95,8 @@ def test_adding_nothing_costs_nothing(k: Kernel) -> None:
     assert (a + 0).name == a.name
     assert opcodes(k.module()) == ["ret"]
     assert (k.register(f32) + 0).name == "%f1"  # -0.0 + 0.0 is not -0.0
+    variable = k.variable(u32, 0)
+    assert (variable + 0).name != variable.name  # which may be written before the sum is used
 
 
 def test_mixing_types_fails_at_the_callers_line(k: Kernel) -> None:
@@ -159,3 +162,38 @@ def test_a_variable_keeps_the_multiple_it_promises(k: Kernel) -> None:
     index.set(index + 8)
     with pytest.raises(BuildTypeError, match="keeps multiples of 4"):
         index.set(index + 2)
+    index *= 3
+    index += 8
+    index &= 12
+    with pytest.raises(BuildTypeError, match="keeps multiples of 4, and 2 is not known to be one"):
+        index += 2
+    with pytest.raises(BuildTypeError, match="keeps multiples of 4, and 1 is not known to be one"):
+        index |= 1
+
+
+@pytest.mark.parametrize(
+    ("operation", "instruction"),
+    [
+        (operator.iadd, "add.u32 %r0, %r0, %r1;"),
+        (operator.isub, "sub.u32 %r0, %r0, %r1;"),
+        (operator.imul, "mul.lo.u32 %r0, %r0, %r1;"),
+        (operator.iand, "and.b32 %r0, %r0, %r1;"),
+        (operator.ior, "or.b32 %r0, %r0, %r1;"),
+        (operator.ixor, "xor.b32 %r0, %r0, %r1;"),
+    ],
+)
+def test_a_variable_is_changed_by_one_instruction(
+    k: Kernel, operation: Callable[[object, object], object], instruction: str
+) -> None:
+    total = k.variable(u32, 0)
+    assert operation(total, k.register(u32)) is total
+    assert str(k).splitlines()[-3].strip() == instruction
+
+
+def test_other_registers_are_not_changed(k: Kernel) -> None:
+    a = before = k.register(u32)
+    a += 1
+    assert a.name != before.name
+    total, other = k.variable(u32, 0), k.register(f32)
+    with pytest.raises(BuildTypeError, match="have different types"):
+        total += other
