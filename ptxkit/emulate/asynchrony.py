@@ -19,7 +19,7 @@ import numpy
 from ptxkit.emulate.faults import Fault, Finding
 from ptxkit.emulate.flight import Flight
 from ptxkit.emulate.mbarriers import Mbarrier, Misuse
-from ptxkit.emulate.operations import BULK, CP_ASYNC, FREE, SIGNALLED, WGMMA, Arrival, Operation
+from ptxkit.emulate.operations import BULK, CP_ASYNC, FREE, GROUPED, SIGNALLED, Arrival, Operation
 
 if TYPE_CHECKING:
     from ptxkit.emulate.cta import Cta
@@ -66,7 +66,7 @@ class Asynchrony:
         operation.serial = self._serial
         self.flight.begins(operation)
         self.machine.order.issued(operation)
-        if operation.completion in (CP_ASYNC, BULK, WGMMA):
+        if operation.completion in GROUPED:
             self._groups.setdefault((operation.cta, operation.completion), []).append(operation)
         elif operation.completion == SIGNALLED:
             self._await(operation, _barriers(operation))
@@ -89,10 +89,10 @@ class Asynchrony:
         if not rows:
             self.finish(operation)
 
-    def arrive_later(self, group: Group, index: Any, barrier: Mbarrier) -> None:
-        """Arrive at an object once for each thread when its copies so far are complete."""
+    def arrive_later(self, group: Group, index: Any, barrier: Mbarrier, kind: str = CP_ASYNC) -> None:
+        """Arrive at an object once for each thread when its operations of a kind so far are complete."""
         for part in self._parts(index):
-            arrival = Arrival(group, part, barrier, self._serial)
+            arrival = Arrival(group, part, barrier, self._serial, kind)
             self.machine.order.arrives_later(arrival)
             self._await(arrival, [barrier])
             if self.policy == "eager" or (self.policy == "random" and self.chance.random() < _TELL_NOW):
@@ -174,9 +174,9 @@ class Asynchrony:
         return fault
 
     def _arrive(self, arrival: Arrival) -> None:
-        """Complete the thread's earlier copies, then arrive."""
+        """Complete the thread's earlier operations of the kind, then arrive."""
         self._forget(arrival)
-        for operation in list(self._groups.get((arrival.cta, CP_ASYNC), ())):
+        for operation in list(self._groups.get((arrival.cta, arrival.kind), ())):
             if operation.serial <= arrival.serial:
                 rows = operation.writing & numpy.isin(operation.threads, arrival.threads)
                 if rows.any():
@@ -274,7 +274,7 @@ class Asynchrony:
 
     def cta_ends(self, cta: Cta) -> None:
         """All threads of a CTA have ended: what it has in flight is complete, or lost."""
-        for kind in (CP_ASYNC, BULK, WGMMA):
+        for kind in GROUPED:
             closed = self.closed(cta, kind)
             for operation in list(self._groups.get((cta, kind), ())):
                 committed = operation.groups < closed[operation.threads]

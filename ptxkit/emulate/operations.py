@@ -18,8 +18,12 @@ if TYPE_CHECKING:
     from ptxkit.emulate.groups import Group
     from ptxkit.emulate.program import Code
 
-CP_ASYNC, BULK, WGMMA, SIGNALLED, FREE = "cp.async", "bulk", "wgmma", "mbarrier", "nothing"
-"""What tells that an operation is complete: a group of the thread, of one of three kinds, an mbarrier, or nothing."""
+CP_ASYNC, BULK, WGMMA, TCGEN05 = "cp.async", "bulk", "wgmma", "tcgen05"
+"""What tells that an operation is complete: a group of the thread, of one of these kinds; of the last, an mbarrier."""
+
+GROUPED = (CP_ASYNC, BULK, WGMMA, TCGEN05)
+SIGNALLED, FREE = "mbarrier", "nothing"
+"""An mbarrier that it has itself, or nothing."""
 
 
 class Operation:
@@ -93,11 +97,12 @@ class Operation:
 
 
 class Arrival:
-    """Arrivals that come when all copies of some threads up to a serial number are complete, one for each thread."""
+    """Arrivals that come when what some threads issued of a kind is complete, up to a serial number; one for each."""
 
-    __slots__ = ("barrier", "code", "cta", "known", "pc", "serial", "threads")
+    __slots__ = ("barrier", "code", "cta", "kind", "known", "pc", "serial", "threads")
 
-    def __init__(self, group: Group, threads: Any, barrier: Mbarrier, serial: int) -> None:
+    def __init__(self, group: Group, threads: Any, barrier: Mbarrier, serial: int, kind: str = CP_ASYNC) -> None:
+        self.kind = kind
         self.cta, self.code, self.pc = group.cta, group.activation.code, group.pc
         self.threads, self.barrier, self.serial = threads, barrier, serial
         self.known: Any = None

@@ -91,7 +91,7 @@ class _Work:
         values = [each[warps] for each in found.values]
         of_d, rest = values[: len(d)], values[len(d) :]
         of_a, (of_b, of_scale, *of_metadata) = (rest[: len(a)], rest[len(a) :]) if held else (rest[:1], rest[1:])
-        reads = _Reads(group, warps)
+        reads = Reads(group, warps)
         b_width, a_turned, b_turned = bits(self.product.right), bool(a_turn), bool(b_turn)
         y = numpy.swapaxes(reads.tile(of_b[:, 0], self.shape.n, self.shape.k, b_width, b_turned), -1, -2)
         x = matrix(of_a, self.left) if held else reads.part(of_a[0][:, 0], self.columns, self.width, a_turned)
@@ -106,7 +106,7 @@ class _Work:
         return tuple(each[own, found.lane] for each in results)
 
 
-class _Reads:
+class Reads:
     """What warps read of shared memory, as one asynchronous operation."""
 
     def __init__(self, group: Group, warps: Any) -> None:
@@ -146,8 +146,8 @@ class _Reads:
             self._known[key] = codes(octets, width, transposed=turned), places.reshape(address.shape)
         return self._known[key]
 
-    def issue(self) -> None:
-        """Let all who watch memory know."""
+    def issue(self, kind: str = WGMMA, threads: Any = None) -> None:
+        """Let all who watch memory know. threads: who issue it, the first of each warp if nobody else."""
         group, pool = self.group, self.pool
         assert pool is not None
         rows = [numpy.concatenate(parts) for parts in zip(*self.places, strict=True)]
@@ -155,9 +155,9 @@ class _Reads:
         sources = numpy.concatenate([first, first + 1], axis=1)
         transfer = Transfer(_HALF, pool, sources, pool, numpy.full(sources.shape, NOWHERE, numpy.int64))
         flying = group.cta.machine.asynchrony
-        threads = self.warps * 32
-        numbers = flying.closed(group.cta, WGMMA)[threads]
-        flying.issue(Operation(group, WGMMA, (transfer,), threads, groups=numbers))
+        threads = self.warps * 32 if threads is None else threads
+        numbers = flying.closed(group.cta, kind)[threads]
+        flying.issue(Operation(group, kind, (transfer,), threads, groups=numbers))
 
 
 def _number(operand: Any) -> int:

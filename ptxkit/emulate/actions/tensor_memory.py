@@ -1,0 +1,216 @@
+"""Tensor Memory: taking and giving back columns, and moving them from and to registers and shared memory.
+
+Loads and stores happen when they are issued, copies as asynchronous operations read shared memory until a commit tells.
+Source: PTX ISA, "TensorCore 5th Generation Family Instructions": tcgen05.alloc, dealloc, relinquish_alloc_permit, ld,
+st, cp.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+
+from ptxkit.emulate.actions.loads import store
+from ptxkit.emulate.actions.warpgroups import ALL, Reads
+from ptxkit.emulate.faults import Fault
+from ptxkit.emulate.groups import Blocked, Group
+from ptxkit.emulate.lanes import Lanes
+from ptxkit.emulate.meetings import gather
+from ptxkit.emulate.operations import TCGEN05
+from ptxkit.emulate.registry import Function, action
+from ptxkit.emulate.tensor.tensor_memory import COLUMNS, LANES, WARP, Misuse, TensorMemory, fragment, of_cta, split
+
+
+def one_cta(ctas: str) -> None:
+    """Pairs of CTAs are not executed by the machine."""
+    if ctas != "cta_group::1":
+        raise NotImplementedError("the machine has no Tensor Memory of two CTAs")
+
+
+def fault(group: Group, misuse: Misuse, position: int = 0) -> Fault:
+    """The fault that a misuse by a thread is."""
+    return Fault(misuse.code, misuse.message, group.lanes.index[position : position + 1])
+
+
+def number(value: Any, position: int) -> int:
+    """An operand of one thread."""
+    return int(numpy.ravel(value)[position if numpy.size(value) > 1 else 0])
+
+
+def _warps(group: Group, name: str, values: tuple[Any, ...]) -> Any:
+    """All lanes of each warp, together; the operands as matrices (warps, 32)."""
+    count = group.lanes.count
+    given = tuple(numpy.broadcast_to(each, (count,)) for each in values)
+    found = gather(group, name, numpy.full(count, ALL), given)
+    if not isinstance(found, Blocked):
+        group.cta.machine.order.warp_meets(group, found.masks())
+    return found
+
+
+@action
+def tmem_allocate(*, space: str, ctas: str) -> Function:
+    """Each warp takes columns, and its first lane writes their address to shared memory."""
+    one_cta(ctas)
+    write = store(type="u32", space=space)
+
+    def allocate(group: Group, address: Any, count: Any) -> Any:
+        found = _warps(group, "tcgen05.alloc", (address, count))
+        if isinstance(found, Blocked):
+            return found
+        lanes, memory = group.lanes, of_cta(group.cta)
+        for warp in numpy.unique(found.warp):
+            position = int(numpy.flatnonzero(found.warp == warp)[0])
+            try:
+                taken = memory.allocate(int(found.values[1][warp, 0]))
+            except Misuse as misuse:
+                raise fault(group, misuse, position) from misuse
+            group.lanes = Lanes(lanes.index[position : position + 1], group.cta.threads)
+            try:
+                write(group, address[position : position + 1], numpy.array([taken], numpy.uint32))
+            finally:
+                group.lanes = lanes
+        return None
+
+    return allocate
+
+
+@action
+def tmem_deallocate(*, ctas: str) -> Function:
+    """Each warp gives columns back."""
+    one_cta(ctas)
+
+    def deallocate(group: Group, address: Any, count: Any) -> Any:
+        found = _warps(group, "tcgen05.dealloc", (address, count))
+        if isinstance(found, Blocked):
+            return found
+        for warp in numpy.unique(found.warp):
+            try:
+                of_cta(group.cta).deallocate(int(found.values[0][warp, 0]), int(found.values[1][warp, 0]))
+            except Misuse as misuse:
+                raise fault(group, misuse, int(numpy.flatnonzero(found.warp == warp)[0])) from misuse
+        return None
+
+    return deallocate
+
+
+@action
+def tmem_relinquish(*, ctas: str) -> Function:
+    """The CTA takes no more columns."""
+    one_cta(ctas)
+
+    def relinquish(group: Group) -> None:
+        of_cta(group.cta).is_closed = True
+
+    return relinquish
+
+
+# ---------------------------------------------------------------------------------------------------- registers
+
+
+class _Window:
+    """Where the registers of warps lie in Tensor Memory. packed: two columns' lower halves make a register."""
+
+    def __init__(self, shape: str, times: int, packed: bool) -> None:
+        self.lanes, self.columns = fragment(shape, times)
+        self.packed, self.is_split = packed, shape == "16x32bx2"
+
+    def places(self, group: Group, found: Any, offset: Any) -> tuple[TensorMemory, Any, Any]:
+        """Lanes and columns for each thread, (registers, threads). Raises Fault where they are not its warp's."""
+        memory, thread = of_cta(group.cta), found.lane.astype(numpy.int64)
+        address = found.values[0][found.warp, 0].astype(numpy.int64)
+        first, quarter = address >> 16, found.warp % 4 * WARP
+        lanes = self.lanes[:, thread] + first
+        wrong = ((lanes < quarter) | (lanes >= quarter + WARP)).any(axis=0)
+        if wrong.any():
+            at = int(numpy.flatnonzero(wrong)[0])
+            message = f"warp {int(found.warp[at])} reaches lanes {int(quarter[at])} to {int(quarter[at]) + 31}"
+            raise fault(
+                group, Misuse("PTX707", f"{message} of Tensor Memory, and not lane {int(lanes[:, at].max())}"), at
+            )
+        columns = self.columns[:, thread] * (2 if self.packed else 1) + (address & 0xFFFF)
+        if self.is_split:
+            columns = columns + numpy.where(thread >= WARP // 2, number(offset, 0), 0)
+        try:
+            memory.check(columns)
+            memory.check(columns + self.packed)
+        except Misuse as misuse:
+            raise fault(group, misuse) from misuse
+        return memory, lanes, columns
+
+
+@action
+def tmem_load(*, shape: str, count: str, pack: bool = False) -> Function:
+    """Each warp reads lanes of its own into registers."""
+    window = _Window(shape, int(count[1:]), pack)
+
+    def load(group: Group, address: Any, offset: Any = None) -> Any:
+        found = _warps(group, "tcgen05.ld", (address,))
+        if isinstance(found, Blocked):
+            return found
+        memory, lanes, columns = window.places(group, found, offset)
+        words = memory.words[lanes, columns]
+        if pack:
+            words = words & numpy.uint32(0xFFFF) | memory.words[lanes, columns + 1] << numpy.uint32(16)
+        return tuple(words)
+
+    return load
+
+
+@action
+def tmem_store(*, shape: str, count: str, unpack: bool = False) -> Function:
+    """Each warp writes registers to lanes of its own."""
+    window = _Window(shape, int(count[1:]), unpack)
+
+    def put(group: Group, address: Any, values: Any, offset: Any = None) -> Any:
+        found = _warps(group, "tcgen05.st", (address, *values))
+        if isinstance(found, Blocked):
+            return found
+        memory, lanes, columns = window.places(group, found, offset)
+        words = numpy.stack([each[found.warp, found.lane] for each in found.values[1:]])
+        if unpack:
+            memory.words[lanes, columns] = words & numpy.uint32(0xFFFF)
+            memory.words[lanes, columns + 1] = words >> numpy.uint32(16)
+        else:
+            memory.words[lanes, columns] = words
+        return None
+
+    return put
+
+
+# ------------------------------------------------------------------------------------------------ shared memory
+
+_HALVES = {"warpx2::02_13": ((0, 64), (32, 96)), "warpx2::01_23": ((0, 32), (64, 96))}
+"""The lanes at which copies of the first 32 rows, and of the last, begin."""
+
+
+@action
+def tmem_copy(*, shape: str, ctas: str, multicast: str | None = None, source: str | None = None) -> Function:
+    """Copies rows of a matrix of shared memory to lanes, for each thread."""
+    one_cta(ctas)
+    if source is not None or shape == "4x256b":
+        raise NotImplementedError("the machine copies 32 lanes or more, and changes no format")
+    rows, width = (int(part.rstrip("b")) for part in shape.split("x"))
+
+    def copy(group: Group, to: Any, descriptor: Any) -> None:
+        for position in range(group.lanes.count):
+            reads = Reads(group, group.lanes.index[position : position + 1] // WARP)
+            words = reads.tile(numpy.ravel(descriptor)[-1:], rows, width // 32, 32, False)[0]
+            reads.issue(TCGEN05, group.lanes.index[position : position + 1])
+            _, column = split(number(to, position))
+            columns = column + numpy.arange(width // 32)
+            try:
+                of_cta(group.cta).check(columns)
+            except Misuse as misuse:
+                raise fault(group, misuse, position) from misuse
+            target = of_cta(group.cta).words[:, column : min(column + width // 32, COLUMNS)]
+            if multicast is None:
+                target[:rows] = words
+            elif multicast == "warpx4":
+                target[:] = numpy.tile(words, (LANES // rows, 1))
+            else:
+                for half, starts in enumerate(_HALVES[multicast]):
+                    for start in starts:
+                        target[start : start + WARP] = words[half * WARP : (half + 1) * WARP]
+
+    return copy
