@@ -18,6 +18,7 @@ from ptxkit.build.addresses import (
 )
 from ptxkit.build.assemble import Assembled
 from ptxkit.build.barrier import Barrier, RemoteBarrier
+from ptxkit.build.copies import Copy
 from ptxkit.build.errors import (
     Blame,
     BuildAttributeError,
@@ -30,6 +31,7 @@ from ptxkit.build.errors import (
     VerificationError,
 )
 from ptxkit.build.functions import External, Function
+from ptxkit.build.groups import Group
 from ptxkit.build.kernel import Kernel, Parameter
 from ptxkit.build.mma import Fragment, Tile
 from ptxkit.build.pipeline import Consumer, Pipeline, Producer, Stage, ThreadPipeline
@@ -79,6 +81,7 @@ __all__ = [
     "Producer",
     "Pipeline",
     "Consumer",
+    "Copy",
     "Address",
     "Assembled",
     "Barrier",
@@ -94,6 +97,7 @@ __all__ = [
     "Function",
     "Generic",
     "Global",
+    "Group",
     "Kernel",
     "Label",
     "Local",

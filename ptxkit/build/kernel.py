@@ -18,7 +18,7 @@ Source: PTX ISA, "Kernel Entry Point Directives: .entry", "Kernel Function Param
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar, cast, get_origin, overload
+from typing import Any, TypeVar, cast, get_origin, overload
 
 from ptxkit.build.addresses import Address, Const, Generic, Global
 from ptxkit.build.assemble import Assembled, entry_function
@@ -35,9 +35,6 @@ from ptxkit.build.values import Register
 from ptxkit.isa.forms import Gate
 from ptxkit.records import dataclass
 from ptxkit.syntax import tree
-
-if TYPE_CHECKING:
-    pass
 
 _AddressT = TypeVar("_AddressT", bound=Address[Any])
 

@@ -7,8 +7,18 @@ from pathlib import Path
 
 import pytest
 
-from ptxkit.build import BuildError, BuildTypeError, BuildValueError, Global, Kernel, VerificationError, b8, f32, u32
-from ptxkit.build.copies import Copy
+from ptxkit.build import (
+    BuildError,
+    BuildTypeError,
+    BuildValueError,
+    Copy,
+    Global,
+    Kernel,
+    VerificationError,
+    b8,
+    f32,
+    u32,
+)
 from tests.build.programs import even_threads, multicast_copy
 from tests.build.support import assert_ptxas_accepts, opcodes
 
