@@ -16,7 +16,7 @@ import numpy
 
 from ptxkit.emulate.calls import CallSite, enter, leave
 from ptxkit.emulate.faults import BudgetError, Fault
-from ptxkit.emulate.groups import Activation, Again, Blocked, Enter, Group, Jump, Leave, Pause, Scatter, Signal
+from ptxkit.emulate.groups import Activation, Blocked, Enter, Group, Jump, Leave, Pause, Scatter, Signal
 from ptxkit.emulate.lanes import Index, Lanes
 from ptxkit.emulate.meetings import OneWarp
 from ptxkit.emulate.memory import Pool
@@ -247,12 +247,12 @@ class Cta:
                     self._enter(group, *part)
             case Leave(ends):
                 self._leave(group, ends)
+            case Blocked(on, True):
+                group.token = on
+                self.resume(group)
             case Blocked(on):
                 self.blocked.append((group, on))
                 on.waiters.append(group)
-            case Again(on):
-                group.token = on
-                self.resume(group)
             case Pause():
                 group.pc += 1
                 group.penalty += 1

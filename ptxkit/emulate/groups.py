@@ -104,16 +104,10 @@ class Leave:
 
 @dataclass(frozen=True, slots=True)
 class Blocked:
-    """Wait until an object changes, and execute the instruction again."""
+    """Wait until an object changes, and execute the instruction again. is_over: at once, with those who have waited."""
 
     on: Waitable
-
-
-@dataclass(frozen=True, slots=True)
-class Again:
-    """Execute the instruction again, together with those who have waited for an object."""
-
-    on: Waitable
+    is_over: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,4 +115,4 @@ class Pause:
     """Let others go first."""
 
 
-Signal: TypeAlias = "Jump | Scatter | Enter | Leave | Blocked | Again | Pause"
+Signal: TypeAlias = "Jump | Scatter | Enter | Leave | Blocked | Pause"

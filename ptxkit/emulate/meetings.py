@@ -102,7 +102,7 @@ def gather(group: Group, kind: str, mask: Any, values: tuple[Any, ...]) -> Gathe
     return Gathered(warp, lane, there, tuple(spread(group, each) for each in values))
 
 
-def _meet(group: Group, kind: str, mask: Any, values: tuple[Any, ...], warp: Any, lane: Any) -> Gathered | Blocked:
+def _meet(group: Group, kind: str, mask: Any, values: tuple[Any, ...], warp: Any, lane: Any) -> Blocked:
     """Wait for lanes that come by other ways, or earlier or later."""
     cta = group.cta
     number, named = int(warp[0]), int(mask[0])
@@ -120,7 +120,7 @@ def _meet(group: Group, kind: str, mask: Any, values: tuple[Any, ...], warp: Any
         meeting.is_over = True
         cta.meetings.pop(meeting.key, None)
         meeting.wake()
-        return _met(group, meeting, warp, lane, values)
+        return Blocked(meeting, is_over=True)  # a warp that is together executes its instruction once
     return Blocked(meeting)
 
 

@@ -14,7 +14,7 @@ import numpy
 from ptxkit.emulate import registry
 from ptxkit.emulate.control import control_step
 from ptxkit.emulate.faults import UnsupportedError
-from ptxkit.emulate.groups import Again, Blocked, Group, Pause, Signal
+from ptxkit.emulate.groups import Blocked, Group, Pause, Signal
 from ptxkit.emulate.lanes import Lanes, written
 from ptxkit.emulate.operands import Operands, Source, Target
 from ptxkit.emulate.registry import Function
@@ -256,7 +256,7 @@ def _acting(function: Function, sources: Sequence[Source | None], targets: Seque
 
     def act(group: Group) -> Signal | None:
         found = function(group, *[read(group) for read in reads])
-        if isinstance(found, Again | Blocked | Pause):
+        if isinstance(found, Blocked | Pause):
             return found
         if len(writes) == 1:
             if writes[0] is not None:

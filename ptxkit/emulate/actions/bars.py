@@ -11,7 +11,7 @@ import numpy
 
 from ptxkit.emulate.barriers import NamedBarrier, Phase
 from ptxkit.emulate.faults import Fault
-from ptxkit.emulate.groups import Again, Blocked, Group
+from ptxkit.emulate.groups import Blocked, Group
 from ptxkit.emulate.meetings import OneWarp, gather
 from ptxkit.emulate.registry import Function, action
 
@@ -33,7 +33,7 @@ def barrier(*, action: str, aligned: bool = False, reduce: str | None = None) ->
                 named = group.cta.barriers[which] = NamedBarrier(group.cta, which)
             phase = named.arrive(group, expected, value, aligned=aligned, waits=action != "arrive")
             if phase.is_open and action != "arrive" and group.lanes.count < group.cta.threads:
-                return Again(phase)  # not before those who have waited, but with them
+                return Blocked(phase, is_over=True)  # not before those who have waited, but with them
         if action == "arrive":
             return None
         if not phase.is_open:
