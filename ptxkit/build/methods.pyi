@@ -3312,7 +3312,7 @@ class Methods:
             PTX ISA, 'Data Movement and Conversion Instructions: tensormap.replace'
             needs PTX 8.3 and sm_90a, or PTX 8.6 and sm_100a or sm_101a or sm_120a, or PTX 8.8 and sm_100f or sm_110f or sm_120f; PTX 7.8 and sm_30, for .shared::cta
             effect update(ss, a, 128)
-        tensormap.replace.<mode>.<field>{.<ss>}.<size>.<t> [a in ss as tensormap wide opaque], ord:#0..4, value:number/halves/#
+        tensormap.replace.<mode>.<field>{.<ss>}.<size>.<t> [a in ss as tensormap wide opaque], ord:#0..4, value:number/#
             Changes one field of a tensor map in memory, through the generic proxy.
             PTX ISA, 'Data Movement and Conversion Instructions: tensormap.replace'
             needs PTX 8.3 and sm_90a, or PTX 8.6 and sm_100a or sm_101a or sm_120a, or PTX 8.8 and sm_100f or sm_110f or sm_120f; PTX 7.8 and sm_30, for .shared::cta

@@ -152,6 +152,12 @@ TAKEN = [
         "multimem.st.async.release.gpu.u32 [%b64_1], callee+4;",
     ),
     (
+        "one value has one register",
+        "suld.b.1d.b64.zero {%b16_1, %b16_2, %b16_3, %b16_4}, [surface_, {%s32_1}];",
+        "suld.b.1d.b64.zero {%b16_1, %b16_2}, [surface_, {%s32_1}];",
+    ),
+    ("of 32 bits or more", "st.async.shared::cta.b8 [%b64_1], %b8_1;", "st.async.shared::cluster.b8 [%b64_1], %b8_1;"),
+    (
         "four slopes in each direction",
         "tex.grad.cube.v4.f32.f32 %v4f32_1, [texture_, {%f32_3, %f32_4, %f32_5, %f32_6}], {%f32_1}, {%f32_1, %f32_2};",
         "tex.grad.cube.v4.f32.f32 %v4f32_1, [texture_, {%f32_3, %f32_4, %f32_5, %f32_6}], %f32_1, {%f32_1, %f32_2};",
@@ -304,6 +310,10 @@ def test_a_tolerance_without_a_line_is_reported_with_its_file() -> None:
 
 
 REFUSED = [
+    (
+        "tex.a1d.v4.f32.s32 %v4f32_1, [texture_, {3, 3}];",
+        "tex.a1d.v4.f32.f32 %v4f32_1, [texture_, {3, 3}];",
+    ),
     (
         "tex.grad.2d.v4.f32.f32 %v4f32_1, [texture_, {%f32_1, %f32_2}], %v2f32_1, {%f32_3, %f32_4};",
         "tex.grad.2d.v4.f32.f32 %v4f32_1, [texture_, {%f32_1, %f32_2}], %v2s32_1, {%f32_3, %f32_4};",
