@@ -36,18 +36,22 @@ DYNAMIC_SHARED = 96 << 10
 
 INTEGERS = (5, 64, 1, 256, 2, 19, 3, 0, 1000)
 SCHEDULES = ("late", "torn", "eager", "random")
-CONTENTS = ("random", "iota", "zeros")
+CONTENTS = ("iota", "random", "zeros")
 """What takes turns from run to run. The numbers of them have no common divisor, so that all meet."""
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """One run. arguments: in the order of the parameters. told: those in words. policy, seed: of the machine."""
+    """One run. arguments: in the order of the parameters. told: those in words. policy, seed: of the machine.
+
+    contents: of memory that was chosen.
+    """
 
     arguments: tuple[Any, ...]
     told: tuple[str, ...]
     policy: str
     seed: int
+    contents: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,15 +121,28 @@ def trials(
             told.append(f"{symbol.name}={text}")
         policy = SCHEDULES[number % len(SCHEDULES)]
         assert policy in POLICIES
-        yield Trial(tuple(arguments), tuple(told), policy, request.seed + number)
+        yield Trial(tuple(arguments), tuple(told), policy, request.seed + number, _contents(number))
+
+
+def contents_chosen(program: Program, request: Request) -> list[str]:
+    """The parameters of which nobody said what to pass."""
+    names = [symbol.name for _, symbol in program.parameters]
+    known = request.arguments
+    return [name for place, name in enumerate(names) if name not in known and f"#{place}" not in known]
+
+
+def _contents(number: int) -> str:
+    """What is in memory, by the number of the run."""
+    return CONTENTS[number // len(SCHEDULES) % len(CONTENTS)]
 
 
 def chooses_values(program: Program, pointers: Collection[tuple[str, int]], request: Request) -> bool:
     """Whether anything but pointers is left to be chosen: then a kernel may be run as its host never would."""
+    left = contents_chosen(program, request)
     return any(
         (symbol.name, 0) not in pointers or symbol.size > symbol.element
-        for place, (_, symbol) in enumerate(program.parameters)
-        if symbol.name not in request.arguments and f"#{place}" not in request.arguments
+        for _, symbol in program.parameters
+        if symbol.name in left
     )
 
 
@@ -133,7 +150,7 @@ def _chosen(symbol: Symbol, number: int, is_pointer: bool, chance: numpy.random.
     if symbol.size > symbol.element:
         return bytes(symbol.size), f"{symbol.size} bytes of 0"
     if is_pointer:
-        contents = CONTENTS[number // len(SCHEDULES) % len(CONTENTS)]
+        contents = _contents(number)
         return filled("f32" if contents == "random" else "u32", (BUFFER // 4,), contents, chance), (
             f"{BUFFER >> 20} MiB {contents}"
         )

@@ -10,7 +10,6 @@ from ptxkit.analysis.pointers import pointer_parameters
 from ptxkit.analysis.program import flatten
 from ptxkit.diagnostics import Diagnostic, Severity, Undecided, Verdict
 from ptxkit.emulate import Budget, Finding, LaunchError, Outcome, run
-from ptxkit.emulate.actions.tensors import NO_MAP
 from ptxkit.emulate.launching import three
 from ptxkit.emulate.machine import DEADLOCK
 from ptxkit.emulate.program import Program
@@ -20,7 +19,8 @@ from ptxkit.results import FileResult, Run
 from ptxkit.source import SourceFile, Span
 from ptxkit.syntax import parse
 from ptxkit.syntax.tree import Function, Module
-from ptxkit.verifier.choice import Plan, Trial, chooses_values, plans_of, trials
+from ptxkit.verifier.choice import Plan, Trial, chooses_values, contents_chosen, plans_of, trials
+from ptxkit.verifier.fitting import Chosen
 from ptxkit.verifier.maps import Maps, map_choices
 from ptxkit.verifier.request import Request
 from ptxkit.verifier.wording import STOPPED, diagnostic, launch_text
@@ -32,13 +32,6 @@ if TYPE_CHECKING:
 UNREACHED = "PTX300"
 _PROBE = 5.0
 """Seconds for finding out whether a size of blocks will do."""
-
-_OUTSIDE = ("PTX205", "PTX207")
-_BOXES = ("PTX503", "PTX205", "PTX206", "PTX207")
-_TWO = ("PTX304", "PTX621", "PTX622")
-"""Codes of two accesses to the same bytes: boxes of another size than the host's may overlap."""
-
-_CHOSEN_SPACES = ("global", "generic")
 
 
 def verify_source(
@@ -53,7 +46,8 @@ def verify_source(
         if any(each.severity == "error" and each.code < "PTX2" for each in verdict.diagnostics):
             return FileResult.of(source.path, verdict)  # what no assembler takes is not run
         module = parse(source.text, source.path)
-        runs = [_verified(module, source, entry, request, progress) for entry in _entries(module, request)]
+        proven = frozenset((each.code, each.span.start) for each in verdict.diagnostics)
+        runs = [_verified(module, source, entry, request, progress, proven) for entry in _entries(module, request)]
     except LaunchError:
         raise
     except Exception as error:
@@ -85,9 +79,14 @@ class _Verified:
 
 
 def _verified(
-    module: Module, source: SourceFile, entry: Function, request: Request, progress: Callable[[], None]
+    module: Module,
+    source: SourceFile,
+    entry: Function,
+    request: Request,
+    progress: Callable[[], None],
+    proven: frozenset[tuple[str, int]],
 ) -> _Verified:
-    """Runs one kernel, each time otherwise; a fault is told once."""
+    """Runs one kernel, each time otherwise; a fault is told once. proven: codes and offsets of what the rules say."""
     program = Program(module, entry.name, request.shared or 0)
     program.code(entry.name)  # places the parameters
     flat = flatten(module, entry)
@@ -97,14 +96,17 @@ def _verified(
     deadline = time.monotonic() + request.seconds
 
     def session_of(plan: Plan, maps: Maps) -> _Session:
-        sure = plan.is_given and not chosen
-        return _Session(module, source, entry.name, plan, sure=sure, guesses=bool(maps), traces=request.trace)
+        fit = Chosen(
+            values=chosen or not plan.is_given,
+            contents=bool(contents_chosen(program, request)),
+            boxes=bool(maps),
+            proven=proven,
+        )
+        return _Session(module, source, entry.name, plan, fit, traces=request.trace)
 
     plans = plans_of(entry, program, request, [step.instruction for step in flat.steps])
-    if request.grid is None and ways[0]:
-        plans = [
-            replace(each, grid=each.cluster) for each in plans
-        ]  # with other boxes, CTAs would be in each other's way
+    if request.grid is None and ways[0]:  # with boxes of another size, CTAs would be in each other's way
+        plans = [replace(each, grid=each.cluster) for each in plans]
     candidates = [(plan, maps) for plan in plans for maps in ways]
     plan, maps = candidates[0]
     for each in candidates if len(candidates) > 1 else ():
@@ -127,10 +129,10 @@ class _Session:
     """The runs of one kernel."""
 
     def __init__(
-        self, module: Module, source: SourceFile, kernel: str, plan: Plan, *, sure: bool, guesses: bool, traces: bool
+        self, module: Module, source: SourceFile, kernel: str, plan: Plan, fit: Chosen, *, traces: bool
     ) -> None:
-        self._module, self._source, self._kernel, self._plan, self._sure = module, source, kernel, plan, sure
-        self._guesses, self._wants_traces = guesses, traces
+        self._module, self._source, self._kernel, self._plan, self._fit = module, source, kernel, plan, fit
+        self._sure, self._wants_traces = not fit.values, traces
         self._traces: list[Trace] = []
         self._found: dict[tuple[str, int], Diagnostic] = {}
         self._questions: dict[str, Undecided] = {}
@@ -152,7 +154,7 @@ class _Session:
         """Whether no thread waits for ever, and bytes come as they are expected, in a run that nothing is kept of."""
         found = self._outcome(trial, seconds).findings
         return not any(
-            each.message.startswith(DEADLOCK) or (self._guesses and _does_not_fit(each, guesses=True)) for each in found
+            each.message.startswith(DEADLOCK) or (self._fit.boxes and self._fit.misfits(each)) for each in found
         )
 
     def _outcome(self, trial: Trial, seconds: float, order: Recorder | None = None) -> Outcome:
@@ -192,9 +194,7 @@ class _Session:
             self.ask(f"the machine cannot run it: {outcome.failed}")
         elif outcome.undecided:
             self.ask(outcome.undecided)
-        unfit = [
-            each.message for each in outcome.findings if not self._sure and _does_not_fit(each, guesses=self._guesses)
-        ]
+        unfit = [each.message for each in outcome.findings if self._fit.misfits(each)]
         self._unfit += unfit
         if unfit:
             return []  # what comes of it is the fault of the arguments
@@ -202,7 +202,7 @@ class _Session:
         new = []
         for finding in outcome.findings:
             key = (finding.code, finding.offset)
-            if key not in self._found:
+            if key not in self._found and not self._fit.doubts(finding, trial.contents):
                 new.append(finding)
                 self._found[key] = diagnostic(finding, self._source, self._kernel, self._plan, trial, sure=self._sure)
         return new
@@ -222,22 +222,6 @@ class _Session:
     def _place(self) -> Span:
         at = max(self._source.text.find(self._kernel), 0)
         return Span(at, at + len(self._kernel))
-
-
-def _does_not_fit(finding: Finding, *, guesses: bool) -> bool:
-    """Whether a run ended as it may where arguments are chosen: out of a buffer, or by the kernel's own decision.
-
-    guesses: boxes of tensor maps are chosen, too, so that other bytes may come than are expected, and elsewhere.
-    """
-    if not finding.code.startswith("PTX") or finding.message.startswith(NO_MAP):
-        return True
-    is_global = any(each.space in _CHOSEN_SPACES for each in finding.witnesses[:1])
-    if guesses and (
-        finding.code in _BOXES or finding.message.startswith(DEADLOCK) or (finding.code in _TWO and is_global)
-    ):
-        return True
-    spaces = [each.space for each in finding.witnesses[:1]]
-    return finding.code in _OUTSIDE and (spaces[:1] in ([], [""]) or spaces[0] in _CHOSEN_SPACES)
 
 
 def _in_order(traces: Sequence[Trace], found: Sequence[Diagnostic]) -> tuple[Trace, ...]:

@@ -51,7 +51,7 @@ def test_a_correct_kernel_is_clean_and_says_what_was_run() -> None:
     assert result.status is Status.CLEAN
     (run,) = result.runs
     assert (run.kernel, run.launch, run.runs, run.whole) == ("k", "grid 2, block 64", 4, 4)
-    assert "out=1 MiB random" in run.arguments
+    assert "out=1 MiB iota" in run.arguments
     assert run.steps > 4 * 2 * 64
 
 

@@ -1,0 +1,57 @@
+"""What a run shows of a kernel, and what only of the arguments that were chosen for it.
+
+A host passes indices that lie in its arrays, and lists without doubles where threads scatter; what is chosen for it may
+do neither. So nothing is said of a run that leaves memory, and accesses of two threads to the same global bytes count
+where the numbers in memory are all different.
+"""
+
+from __future__ import annotations
+
+from ptxkit.emulate import Finding
+from ptxkit.emulate.actions.tensors import NO_MAP
+from ptxkit.emulate.machine import DEADLOCK
+from ptxkit.records import dataclass
+
+_OUTSIDE, _UNALIGNED = "PTX207", "PTX205"
+_BOXES = ("PTX503", "PTX205", "PTX206", "PTX207")
+"""Codes of what comes of a box that is another one than the host's."""
+
+_TWO = ("PTX304", "PTX621", "PTX622")
+"""Codes of two accesses to the same bytes."""
+
+_GLOBAL = ("global", "generic")
+DISTINCT = "iota"
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """What of the launch nobody said. values: the size of blocks, or numbers; contents: of memory; boxes: of maps.
+
+    proven: codes and offsets of what the rules say, whatever the arguments are.
+    """
+
+    values: bool = False
+    contents: bool = False
+    boxes: bool = False
+    proven: frozenset[tuple[str, int]] = frozenset()
+
+    def misfits(self, finding: Finding) -> bool:
+        """Whether a run shows by a finding that the kernel wants other arguments: nothing else in it counts then."""
+        if (finding.code, finding.offset) in self.proven:
+            return False
+        where = {each.space for each in finding.witnesses[:1]}
+        if self.boxes and (finding.code in _BOXES or finding.message.startswith(DEADLOCK) or self._collides(finding)):
+            return True
+        if self.values and (not finding.code.startswith("PTX") or finding.message.startswith(NO_MAP)):
+            return True
+        if not (self.values or self.contents):
+            return False
+        return finding.code == _OUTSIDE or (finding.code == _UNALIGNED and (not where or bool(where & {"", *_GLOBAL})))
+
+    def doubts(self, finding: Finding, contents: str) -> bool:
+        """Whether a finding by itself may come of the numbers in memory. contents: which those are."""
+        return self.contents and contents != DISTINCT and self._collides(finding)
+
+    @staticmethod
+    def _collides(finding: Finding) -> bool:
+        return finding.code in _TWO and any(each.space in _GLOBAL for each in finding.witnesses[:1])

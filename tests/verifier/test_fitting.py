@@ -1,0 +1,70 @@
+"""What counts of a run whose arguments were chosen: nothing that only other numbers in memory, or of it, would show."""
+
+from __future__ import annotations
+
+from ptxkit.results import FileResult, Status
+from ptxkit.source import SourceFile
+from ptxkit.verifier import Request, given_argument, verify_source
+
+HEAD = """.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 in, .param .u64 out)
+.reqntid 64
+{
+	.reg .b32 %r<8>;
+	.reg .b64 %rd<8>;
+	.shared .align 4 .b32 bins[256];
+	ld.param.u64 %rd1, [in];
+	ld.param.u64 %rd2, [out];
+	mov.u32 %r1, %tid.x;
+	mul.wide.u32 %rd3, %r1, 4;
+	add.u64 %rd4, %rd1, %rd3;
+	ld.global.u32 %r2, [%rd4];
+"""
+SCATTER = """	mul.wide.u32 %rd5, %r2, 4;
+	add.u64 %rd6, %rd2, %rd5;
+	st.global.u32 [%rd6], %r1;
+	ret;
+}
+"""
+HISTOGRAM = """	shl.b32 %r3, %r2, 2;
+	mov.u32 %r4, bins;
+	add.u32 %r3, %r3, %r4;
+	red.shared.add.u32 [%r3], 1;
+	ret;
+}
+"""
+
+
+def verified(body: str, **request: object) -> FileResult:
+    return verify_source(SourceFile("k.ptx", HEAD + body), Request(schedules=12, grid=(1,), **request))  # type: ignore[arg-type]
+
+
+def given(*texts: str) -> dict[str, object]:
+    return {"arguments": dict(given_argument(each) for each in texts)}
+
+
+def test_threads_that_scatter_by_a_list_are_not_held_to_lists_with_doubles() -> None:
+    assert verified(SCATTER).diagnostics == ()
+    told = verified(SCATTER, **given("in=u32[64]:zeros", "out=u32[64]"))
+    assert {each.code for each in told.diagnostics} == {"PTX621"}
+
+
+def test_a_table_that_is_indexed_by_data_is_not_held_to_data_that_leave_it() -> None:
+    assert verified(HISTOGRAM).diagnostics == ()
+    told = verified(HISTOGRAM, **given("in=u32[64]:random", "out=u32[64]"))
+    assert {each.code for each in told.diagnostics} == {"PTX207"}
+    assert verified(HISTOGRAM, **given("in=u32[64]:iota", "out=u32[64]")).status is Status.CLEAN
+
+
+def test_what_the_rules_prove_counts_whatever_the_arguments_are() -> None:
+    outside = "\tst.shared.u32 [bins+2000], %r2;\n\tret;\n}\n"
+    (found,) = verified(outside).diagnostics
+    assert found.code == "PTX207"
+    assert "witness" in found.properties
+
+
+def test_a_race_in_shared_memory_counts_with_any_data() -> None:
+    race = "\tst.shared.u32 [bins], %r1;\n\tret;\n}\n"
+    assert "PTX621" in {each.code for each in verified(race).diagnostics}
