@@ -286,15 +286,22 @@ class Clocks(Races):
         group: Group,
         proxy: str,
         space: str | None,
-        direction: str,  # noqa: ARG002
-        scope: str | None,  # noqa: ARG002
+        direction: str,
+        scope: str | None,
         address: Any = None,  # noqa: ARG002
     ) -> None:
-        """Threads execute a fence between the generic proxy and another; one of one direction counts as whole."""
+        """Threads execute a fence between the generic proxy and another; one of one direction counts as whole.
+
+        It acquires or releases, too, so that what stands between two of them may be relaxed.
+        """
+        if direction == "acquire" and scope is not None:
+            self.fenced(group, direction, scope)
         if proxy == "async":
             shared, beyond = space is None or space.startswith("shared"), space is None or space == "global"
             aspects = [FENCED_SHARED] * shared + [FENCED_GLOBAL] * beyond
             self.knowledge(group.cta).fence_proxy(group.lanes.index, aspects)
+        if direction == "release" and scope is not None:
+            self.fenced(group, direction, scope)
 
     def issued(self, operation: Operation) -> None:
         """An asynchronous operation begins: behind what its threads did before, as they know it."""

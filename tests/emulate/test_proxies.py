@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy
@@ -95,3 +96,17 @@ def test_what_an_mbarrier_tells_is_known_to_those_who_wait_for_it() -> None:
     outcome = run(kernel(load.format(wait=only_one), ".param .u64 a"), "k", block=64, arguments=given)
     assert outcome.findings
     assert {each.code for each in outcome.findings} <= {"PTX621", "PTX302"}
+
+
+ONE_WAY = Path(__file__).resolve().parents[2] / "corpus" / "kernels" / "hand_one_way_fences.sm_90.ptx"
+
+
+@pytest.mark.parametrize(
+    ("arrival", "drop", "clean"),
+    [("release", "", True), ("relaxed", "", True), ("relaxed", "::generic.release", False)],
+)
+def test_fences_of_one_direction_order_across_a_barrier_that_is_relaxed(arrival: str, drop: str, clean: bool) -> None:
+    lines = ONE_WAY.read_text("utf-8").replace("arrive.release", f"arrive.{arrival}").splitlines()
+    text = "\n".join(line for line in lines if not drop or drop not in line)
+    outcome = run(text, "hand_one_way_fences", grid=2, arguments=[numpy.zeros(256, numpy.uint32)], policy="late")
+    assert outcome.is_clean is clean
