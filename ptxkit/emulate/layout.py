@@ -64,13 +64,14 @@ def shared_layout(module: Module, entry: Function, dynamic_bytes: int) -> Shared
                 open_ended.append((declaration, declarator))
                 alignment = max(alignment, alignment_of(declaration))
                 continue
-            start = _up(layout.end, alignment_of(declaration))
+            start = _barely(layout.end, alignment_of(declaration))
             layout.offsets[id(declarator)] = start
             layout.end = start + size
     layout.dynamic = _up(layout.end, alignment)
     for _, declarator in open_ended:
         layout.offsets[id(declarator)] = layout.dynamic
-    layout.end = max(layout.end, layout.dynamic + dynamic_bytes)
+    if open_ended or dynamic_bytes:
+        layout.end = max(layout.end, layout.dynamic + dynamic_bytes)
     return layout
 
 
@@ -129,6 +130,12 @@ def _names(operand: Operand) -> Iterator[str]:
             yield from _names(base)
         case Apply(_, argument):
             yield from _names(argument)
+
+
+def _barely(value: int, alignment: int) -> int:
+    """A place that is aligned as asked for, and no better: what relies on more is wrong."""
+    start = _up(value, alignment)
+    return start if start & alignment else start + alignment
 
 
 def _up(value: int, alignment: int) -> int:

@@ -107,6 +107,11 @@ def test_an_address_in_no_memory_is_found() -> None:
     assert [each.code for each in one(" mov.u64 %d5, 64; ld.global.u32 %r2, [%d5];").findings] == ["PTX207"]
 
 
+def test_a_variable_is_aligned_as_declared_and_no_better() -> None:
+    found = computed(" mov.u32 %r0, tile;", outside=".shared .align 16 .b8 tile[64];")
+    assert (found % 32 == 16).all()
+
+
 def test_shared_memory_ends_where_the_variables_end() -> None:
     inside = ".shared .align 4 .b8 s[64]; mov.u32 %r1, s; ld.shared.u32 %r2, [%r1+60];"
     assert codes(inside) == []
