@@ -12,7 +12,6 @@ from random import Random
 from typing import Any
 
 import numpy as np
-from number_forms import matches_of
 
 from ptxkit.emulate.numbers.carriers import narrow
 from ptxkit.emulate.numbers.formats import FORMATS
@@ -21,6 +20,7 @@ from ptxkit.isa import table
 from ptxkit.isa.forms import Match
 from ptxkit.isa.functions import bits
 from ptxkit.isa.targets import parse_target, unmet
+from ptxkit.testing.number_forms import matches_of
 
 SECTIONS = ("Multiply-and-Accumulate Instruction: mma", "Warp-level matrix transpose instruction")
 GROUPS = ("Asynchronous wgmma Multiply-and-Accumulate Operation",)

@@ -1,4 +1,4 @@
-"""For `scripts/device_numbers`: random patterns of a type, edges among them, the same ones in every process."""
+"""Random patterns of a type, edges among them, the same ones in every process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""For `scripts/device_numbers`: instructions from registers to registers, and what the machine makes of them.
+"""Instructions from registers to registers, and what the reference machine makes of them.
 
 A variant is a form with its modifiers chosen. It reads patterns of 64 bits, of which it takes the lowest, and writes
 its results to 64 bits each; the patterns of an operand depend on its type and place alone, so many variants share them.
@@ -100,7 +100,7 @@ def variants(version: tuple[int, int], target: str, most: int, seed: int) -> Ite
                 continue
             made = 0
             for match in matches_of(form, random):
-                if unmet(list(match.gates), version, aimed):
+                if unmet(tuple(match.gates), version, aimed):
                     continue
                 found = _variant(match, random)
                 if found is not None:
@@ -183,7 +183,7 @@ class _Writer:
                 parts = [self.word(each) for each in form.elements]
                 return None if None in parts else f"{{{', '.join(map(str, parts))}}}"
             case "vector" if isinstance(form.count, Const):
-                return f"{{{', '.join(self._register(form, form.role) for _ in range(int(form.count.value)))}}}"
+                return x
             case "immediate":
                 plain = offers([form], self.random)[0]["plain"]
                 self.fixed[form.role] = int(plain, 0)
