@@ -183,7 +183,8 @@ class _Writer:
                 parts = [self.word(each) for each in form.elements]
                 return None if None in parts else f"{{{', '.join(map(str, parts))}}}"
             case "vector" if isinstance(form.count, Const):
-                return x
+                names = [self._register(form, form.role) for _ in range(int(form.count.value or 0))]
+                return f"{{{', '.join(names)}}}"
             case "immediate":
                 plain = offers([form], self.random)[0]["plain"]
                 self.fixed[form.role] = int(plain, 0)
