@@ -33,6 +33,9 @@ OPERATORS: tuple[Operator, ...] = (
 )
 
 _HARMLESS = "harmless: "
+_BY_MAP = {"harmless: expect-half"}
+"""Changes that break nothing with another tensor map than that of the launch."""
+
 _REMEMBERED = re.compile(r"^\s*\.(?:visible|weak|common)\b|^\s*\.(?:file|loc)\b[^\n]*", re.MULTILINE)
 _SECTION = re.compile(r"^\s*\.section\b[^{]*\{[^}]*\}", re.MULTILINE)
 
@@ -68,8 +71,9 @@ class Outcome:
 
     @property
     def alarm(self) -> bool:
-        """Whether something was said of a mutant that breaks nothing."""
-        return self.mutant.harmless and bool(self.codes or self.warned or self.seen)
+        """Whether something was said of a mutant that breaks nothing; the machine knows which maps a launch passes."""
+        seen = self.seen if self.mutant.family not in _BY_MAP else ()
+        return self.mutant.harmless and bool(self.codes or self.warned or seen)
 
 
 def kernels(folders: Iterable[Path]) -> list[Kernel]:
