@@ -1111,7 +1111,7 @@ class Methods:
         """
     @overload
     def fabric_try_atom_async(self, le: tuple[object, ...], d: Shared[Any], s: Shared[Any], bar: Shared[Any], policy: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., lch: Literal['L2::cache_hint'] | bool = ..., op: Literal['and', 'or', 'xor', 'exch', 'cas', 'min', 'max', 'add'] | bool = ..., t: Literal['b32', 'b64', 'b128', 'u32', 's32', 'u64', 's64', 'f16x2', 'bf16x2', 'f32', 'f64'] | bool = ...) -> None:
-        """fabric.try_atom.async.<src>.<cm>.<rm>{.<lch>}.<sem>.<sc>.<op>.<t> [le in .fabric, off:.b64/integer/scalar], [d in src wide bare align 16], [s in src wide bare align 16], [bar in src as mbarrier wide], policy:.b64/#/integer/nameless ?lch
+        """fabric.try_atom.async.<src>.<cm>.<rm>{.<lch>}.<sem>.<sc>.<op>.<t> [le in .fabric, off:.b64/integer/scalar], [d in src wide bare align 16], [s in src wide bare align 16], [bar in src of .shared as mbarrier], policy:.b64/#/integer/nameless ?lch
             Combines 16 bytes of shared memory with those behind a fabric handle, and brings back what was there.
             PTX ISA, 'Fabric Instructions: fabric.try_atom'
             needs PTX 9.4 and sm_100; PTX 7.8 and sm_30, for .shared::cta; PTX 7.4 and sm_80, for .L2::cache_hint

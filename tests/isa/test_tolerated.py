@@ -311,6 +311,12 @@ def test_a_tolerance_without_a_line_is_reported_with_its_file() -> None:
 
 REFUSED = [
     (
+        "fabric.try_atom.async.shared::cta.mbarrier::complete_tx::16B.mbarrier::report::fabric.relaxed.sys.and.b32 "
+        "[%b32_1, %b64_1], [shared_], [%b64_2], [%u8_1];",
+        "fabric.try_atom.async.shared::cta.mbarrier::complete_tx::16B.mbarrier::report::fabric.relaxed.sys.and.b32 "
+        "[%b32_1, %b64_1], [shared_], [%u8_1], [%b64_2];",
+    ),
+    (
         "tex.a1d.v4.f32.s32 %v4f32_1, [texture_, {3, 3}];",
         "tex.a1d.v4.f32.f32 %v4f32_1, [texture_, {3, 3}];",
     ),
