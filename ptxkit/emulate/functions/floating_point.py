@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ptxkit.emulate.numbers import doubles, singles
+from ptxkit.emulate.numbers import doubles, halves, singles
 from ptxkit.emulate.numbers.carriers import magnitudes, widen
 from ptxkit.emulate.numbers.finishing import Finish
 from ptxkit.emulate.numbers.formats import F32, F64, Bits, Format, Reals
@@ -138,6 +138,8 @@ def _arithmetic(
         function = _of_floats(native, how, _of_values(single, F32, formats, how))
     else:
         function = _of_values(single, packing(result).format, formats, how)
+        if native is not None and how.rounding in (None, "rn") and not how.ftz and len(set(formats)) == 1:
+            function = _quickest(native, packing(result).format, formats[0], function, how)
     return elementwise(function, result, *operands)
 
 
@@ -172,6 +174,21 @@ def _of_floats(operation: Callable[..., Any], how: Finish, exact: Function) -> F
         if wrong.any():
             codes = np.where(wrong, np.uint32(F32.nan or 0), codes)
         return how.limited(F32, codes)
+
+    return function
+
+
+def _quickest(native: Callable[..., Any], result: Format, operands: Format, exact: Function, how: Finish) -> Function:
+    """f16 and bf16 by a wider format, where that is known to do no harm."""
+    quick = halves.quick(native, result, fused=native is singles.fused_floats) if result is operands else None
+    if quick is None or native is np.divide:
+        return exact
+
+    def function(*operands: Bits) -> Bits:
+        with np.errstate(all="ignore"):
+            found = quick(*operands)
+        codes: Bits = exact(*operands) if found is None else how.limited(result, found)
+        return codes
 
     return function
 

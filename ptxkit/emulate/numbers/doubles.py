@@ -43,19 +43,33 @@ def multiply(a: Reals, b: Reals, rounding: str = "rn") -> Reals:
 def fused(a: Reals, b: Reals, c: Reals, rounding: str = "rn") -> Reals:
     """a * b + c (Boldo and Melquiond: what two sums lose is rounded to odd)."""
     product = a * b
+    if _is_ordinary(product, a, b, c):
+        return _zeros(add(*_parted(product, a, b, c), rounding), product, c, rounding)
     finite = np.isfinite(a) & np.isfinite(b) & np.isfinite(c)
     product_is_zero = (a == 0) | (b == 0)
     hard = ~_safe(product) | (np.abs(a) > _LARGE) | (np.abs(b) > _LARGE) | (np.abs(c) > _LARGE)
     hard &= finite & ~product_is_zero
-    high, low = two_sum(c, _product_error(a, b, product))
-    total, rest = two_sum(product, high)
-    small = made_odd(*two_sum(rest, low))
+    total, small = _parted(product, a, b, c)
     easy = finite & ~product_is_zero & ~hard
     # Elsewhere the sum is exact, or no number; an infinite c meets a product that is finite, though it overflows here.
     plain = np.where(np.isinf(c) & np.isfinite(a) & np.isfinite(b), c, product + c)
     result = np.where(easy, add(total, small, rounding), plain)
     result = _zeros(result, product, c, rounding)
     return _mended(result, hard, whole.product_and_sum, rounding, a, b, c)
+
+
+def _parted(product: Reals, a: Reals, b: Reals, c: Reals) -> tuple[Reals, Reals]:
+    """a * b + c as two numbers, the lesser one rounded to odd."""
+    high, low = two_sum(c, _product_error(a, b, product))
+    total, rest = two_sum(product, high)
+    return total, made_odd(*two_sum(rest, low))
+
+
+def _is_ordinary(product: Reals, a: Reals, b: Reals, c: Reals) -> bool:
+    """Whether all numbers are far from overflow, and no product is zero or near underflow; False where one is a NaN."""
+    magnitude = np.abs(product)
+    greatest = max(magnitude.max(), np.abs(a).max(), np.abs(b).max(), np.abs(c).max())
+    return bool(magnitude.min() > _SMALL and greatest < _LARGE)
 
 
 def divide(a: Reals, b: Reals, rounding: str = "rn") -> Reals:
