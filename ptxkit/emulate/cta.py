@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from ptxkit.emulate.calls import CallSite, enter, leave
+from ptxkit.emulate.collectives import Together
 from ptxkit.emulate.faults import BudgetError, Fault
 from ptxkit.emulate.groups import Activation, Blocked, Enter, Group, Jump, Leave, Pause, Scatter, Signal
 from ptxkit.emulate.lanes import Index, Lanes
@@ -34,6 +35,8 @@ _SPINS = 256
 """Times that a group turns back before others go first."""
 _TURNS = 4096
 """Steps after which a CTA lets others go on, where its threads only turn back."""
+_APART = 0.5
+"""The chance, where chance decides, that the warps of a CTA never go together."""
 _LEAST_LOCAL = 1024
 _MOST_LOCAL = 512 << 10
 _ENDLESS = 1 << 62
@@ -57,13 +60,19 @@ class Cta:
         self.barriers: dict[int, NamedBarrier] = {}
         self.meetings: dict[tuple[object, ...], Any] = {}
         self.alive = numpy.ones(self.threads, bool)
+        self.together = Together(self)
+        self.complete: dict[str, Any] = {}
+        """By kind, below which number the groups of each thread are known to be complete."""
         self.runnable: list[Group] = []
         self.blocked: list[tuple[Group, Waitable]] = []
         self.instructions = 0
         root = Activation(machine.program.code(machine.program.entry.name), self)
         self.need_local(root.code.frame.size)
-        self.runnable.append(Group(self, root, Lanes(self.everyone, self.threads)))
         self.random = random.Random(f"{machine.seed}/{ctaid}") if machine.is_random else None
+        self.is_apart = self.random is not None and self.random.random() < _APART
+        """Whether each warp goes its own way from the start."""
+        for each in numpy.split(self.everyone, range(WARP, self.threads, WARP)) if self.is_apart else [self.everyone]:
+            self.runnable.append(Group(self, root, Lanes(each, self.threads)))
 
     # ------------------------------------------------------------------------------------------- what it has
 
@@ -217,7 +226,9 @@ class Cta:
         if self.blocked:
             self.blocked = [each for each in self.blocked if each[0] is not group]
         for other in self.runnable:
-            if other.pc == group.pc and other.activation is group.activation and other.token is group.token:
+            if other.pc != group.pc or other.activation is not group.activation or other.token is not group.token:
+                continue
+            if not self.is_apart or other.lanes.index[0] >> 5 == group.lanes.index[0] >> 5:
                 other.lanes = other.lanes.united(group.lanes, self.threads)
                 other.penalty = min(other.penalty, group.penalty)
                 return

@@ -122,7 +122,7 @@ def test_shared_memory_ends_where_the_variables_end() -> None:
 def test_dynamic_shared_memory_follows_the_static_one() -> None:
     outside = ".extern .shared .align 16 .b8 dynamic[];\n.shared .align 4 .b8 fixed[20];"
     body = " mov.u32 %r1, dynamic; mov.u32 %r2, fixed; sub.u32 %r0, %r1, %r2; ld.shared.u32 %r3, [%r1+252];"
-    assert (computed(body, outside=outside, shared=256) == 32).all()
+    assert (computed(body, outside=outside, shared=256) == 28).all()
     assert codes(body, outside=outside, shared=128) == ["PTX207"]
 
 

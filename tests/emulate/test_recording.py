@@ -34,7 +34,7 @@ def recorded(body: str, policy: str = "late", parameters: str = "", **launch: ob
 def test_a_recorded_run_finds_what_the_run_found(policy: str) -> None:
     outcome, recorder = recorded(RACE, policy)
     assert [each.finding for each in recorder.recordings] == list(outcome.findings)
-    assert len(outcome.findings) == 1
+    assert outcome.findings
 
 
 def test_the_events_are_in_order_with_their_threads_and_values() -> None:
