@@ -5,15 +5,19 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from ptxkit import Severity
 from ptxkit.build import BuildValueError, Kernel, VerificationError, verify_assembled
 from ptxkit.device import ArgumentError
+from ptxkit.emulate import TensorMap, run
 from ptxkit.kernels import gemm
-from ptxkit.kernels.gemm_parts import THREADS
+from ptxkit.kernels.gemm_parts import CONSUMERS, THREADS
+from ptxkit.kernels.gemm_schedule import table
 from ptxkit.kernels.matmul import Matmul
 from ptxkit.syntax.tree import Integer
+from tests.build.programs import as_bits
 from tests.build.support import instructions, opcodes, ptxas
 from tests.kernels.removal import positions, without
 
@@ -154,3 +158,30 @@ def test_matrices_are_taken_by_their_types_or_as_bits(element: str, dtype: str, 
     given = _Typed(dtype, size, 16, 16)
     with pytest.raises(ArgumentError, match=r"out is a matrix of bf16, or of its bits, not of torch\.float32"):
         plan.maps(given, given, _Typed("float32", 4, 16, 16))
+
+
+@pytest.mark.parametrize("element", ["bf16", "e4m3", "e5m2"])
+def test_products_are_right_on_the_reference_machine(element: str) -> None:
+    rows, columns, depth, workers = 130, 264, 208, 2
+    plan = Matmul(rows, columns, depth, element=element, cluster=1)
+    random = np.random.default_rng(5)
+    a, b = random.integers(-3, 4, (rows, depth)), random.integers(-3, 4, (columns, depth))
+    matrices = as_bits(a, element), as_bits(b, element), np.zeros((rows, columns), np.uint16)
+    forms = [each.tensor for each in plan.kernel.parameters[:3]]
+    maps = [
+        TensorMap.tiled(each, box=form.box, swizzle=form.swizzle)
+        for each, form in zip(matrices, forms, strict=True)
+        if form is not None
+    ]
+    room = np.zeros(workers * CONSUMERS * 32 * plan.form.sums, np.float32)
+    schedule = table(plan.rows_of(workers)).reshape(-1)
+    factors = [np.full(1, value, np.float32) for value in ((0.5, 2.0) if plan.form.scaled else ())]
+    found = run(
+        plan.kernel.module(),
+        plan.kernel.name,
+        grid=workers,
+        shared=plan.kernel.dynamic_bytes,
+        arguments=[*maps, schedule, room, np.zeros(workers * CONSUMERS, np.uint32), *factors],
+    )
+    assert found.is_clean, (found.findings, found.undecided, found.failed)
+    assert np.array_equal(found.outputs[2].view(np.uint16).reshape(rows, columns), as_bits(a @ b.T, "bf16"))

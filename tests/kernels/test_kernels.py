@@ -12,6 +12,7 @@ import pytest
 from ptxkit import Severity
 from ptxkit.build import BuildValueError, Kernel, VerificationError, verify_assembled
 from ptxkit.device import compile as compile_kernel
+from ptxkit.emulate import TensorMap, run
 from ptxkit.kernels import (
     async_copy,
     bulk_add_one,
@@ -26,6 +27,7 @@ from ptxkit.kernels import (
 )
 from ptxkit.kernels.bulk_add_one import ctas
 from ptxkit.kernels.cases import LARGEST, SUBJECTS, Subject, random_sizes
+from ptxkit.kernels.transpose import tiles
 from tests.build.support import assert_ptxas_accepts, instructions
 from tests.kernels.removal import positions, with_replaced, without
 
@@ -156,3 +158,19 @@ def test_the_sizes_to_check_are_of_all_magnitudes() -> None:
     assert min(sizes) < 100
     assert LARGEST >= max(sizes) > LARGEST // 10
     assert {subject.build for subject in SUBJECTS} == set(KERNELS)
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(64, 64), (68, 132), (4, 200), (196, 68)])
+def test_a_matrix_is_transposed_on_the_reference_machine(rows: int, columns: int) -> None:
+    kernel = transpose()
+    source = np.random.default_rng(6).random((rows, columns), np.float32)
+    forms = [each.tensor for each in kernel.parameters[:2]]
+    maps = [
+        TensorMap.tiled(each, box=form.box, swizzle=form.swizzle)
+        for each, form in zip((source, np.zeros((columns, rows), np.float32)), forms, strict=True)
+        if form is not None
+    ]
+    grid = tiles(rows, columns)
+    found = run(kernel.module(), kernel.name, grid=grid, arguments=[*maps, np.uint32(rows)], policy="random")
+    assert found.is_clean, (found.findings, found.undecided, found.failed)
+    assert np.array_equal(found.outputs[1].view(np.float32).reshape(columns, rows), source.T)
