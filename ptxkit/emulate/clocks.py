@@ -14,7 +14,7 @@ from ptxkit.emulate.births import Birth
 from ptxkit.emulate.faults import Fault
 from ptxkit.emulate.flying_bytes import coming, touched
 from ptxkit.emulate.knowledge import DONE, FENCED_GLOBAL, FENCED_SHARED, Knowledge, Vector, distance, join, level_of
-from ptxkit.emulate.operations import CP_ASYNC, FREE, Arrival, Operation
+from ptxkit.emulate.operations import CP_ASYNC, FREE, TCGEN05, Arrival, Operation
 from ptxkit.emulate.races import ASPECTS, Event, Races
 from ptxkit.emulate.shadow import FIRST_READ, LAST_READ, WRITE, Shadow
 
@@ -341,7 +341,7 @@ class Clocks(Races):
         engine = None if through is None else known.engine(through)
         if engine is not None:
             known.own[engine] += 1
-            if operation.completion == CP_ASYNC:
+            if operation.completion in (CP_ASYNC, TCGEN05):  # told of by arrivals
                 known.copying.add(engine)
         site = self._site((operation.code, operation.pc, operation.cta, operation.is_combining, operation.proxy))
         for event in self._events(operation, side, kind, rows):

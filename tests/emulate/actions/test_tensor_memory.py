@@ -243,3 +243,14 @@ def test_a_descriptor_that_names_what_is_not_there_is_refused() -> None:
     mma = "tcgen05.mma.cta_group::1.kind::f16 [%r13], %d2, %d3, %r1, %p3;"
     found = outcome(mma, tiles, *descriptors, idesc_of(128, 1, 5, 5))
     assert [each.code for each in found.findings] == ["PTX206"]
+
+
+@pytest.mark.parametrize("policy", ["eager", "late", "torn", "random"])
+def test_a_tile_may_be_overwritten_by_whoever_saw_the_commit_through(policy: str) -> None:
+    _, _, tiles, *descriptors = operands("f16", 128, 2)
+    mma = "tcgen05.mma.cta_group::1.kind::f16 [%r13], %d2, %d3, %r1, %p3;"
+    wait = "again: mbarrier.try_wait.parity.shared::cta.b64 %p1, [%r10], 0; @!%p1 bra again; "
+    wait += "mul.lo.u32 %r5, %r0, 4; add.u32 %r5, %r5, %r2; st.shared.u32 [%r5], %r0;"
+    found = outcome(mma, tiles, *descriptors, idesc_of(128, 1, 0, 0), policy=policy, after=wait)
+    assert not found.failed
+    assert not found.findings
