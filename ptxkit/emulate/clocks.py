@@ -134,6 +134,7 @@ class Clocks(Races):
 
     def passes_barrier(self, group: Group, phase: Phase) -> None:
         """Threads go on behind a barrier."""
+        group.cta.together.met[group.lanes.index] = True
         if phase.known is not None:
             self.knowledge(group.cta).learn(group.lanes.index, phase.known)
 
@@ -155,6 +156,7 @@ class Clocks(Races):
     def passes_cluster_barrier(self, group: Group, phase: Any) -> None:
         """Threads go on behind the barrier of their cluster."""
         known = self.knowledge(group.cta)
+        group.cta.together.met[group.lanes.index] = True
         known.has_met = True
         known.learn(group.lanes.index, phase.known)
 
@@ -182,6 +184,7 @@ class Clocks(Races):
 
     def cta_ends(self, cta: Cta) -> None:
         """All threads of a CTA have ended: what others did to its shared memory must be known to them."""
+        cta.together.end()
         cluster = cta.cluster
         if cluster.size == 1 or cluster.pool.shadow is None:
             return
@@ -255,12 +258,20 @@ class Clocks(Races):
 
     def observes(self, group: Group, index: Any, barrier: Mbarrier, order: str, scope: str) -> None:  # noqa: ARG002
         """Threads (`index`) have seen that the phase before the current one is complete."""
+        group.cta.together.met[index] = True
         known, done = self.knowledge(group.cta), self._clock(barrier).done
         if order in _ACQUIRES:
             known.learn(index, done)
             return
         for thread in index.tolist():
             known.seen.setdefault(thread, []).append((0, dict(done)))
+
+    def waited(self, group: Group, kind: str, limits: Any, *, reads_only: bool) -> None:
+        """Threads have waited for their groups of a kind whose numbers are below the limit of each thread."""
+        super().waited(group, kind, limits, reads_only=reads_only)
+        if not reads_only:
+            before = group.cta.complete.get(kind)
+            group.cta.complete[kind] = numpy.maximum(limits, 0 if before is None else before)
 
     def signals(self, operation: Operation | Arrival, barrier: Mbarrier) -> None:
         """A complete operation tells an mbarrier what was known when it began."""

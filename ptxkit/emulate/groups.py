@@ -33,7 +33,7 @@ class Activation:
     registers: an array over all threads for each place of the frame. caller: the activation that called, at `place`.
     """
 
-    __slots__ = ("_called", "caller", "code", "depth", "place", "registers", "site")
+    __slots__ = ("_called", "caller", "code", "depth", "flying", "place", "registers", "site")
 
     def __init__(self, code: Code, cta: Cta, caller: Activation | None = None, place: int = -1) -> None:
         self.code, self.caller, self.place = code, caller, place
@@ -41,6 +41,8 @@ class Activation:
         self.registers: list[Bits] = code.registers(cta)
         self._called: dict[tuple[int, int], Activation] = {}
         self.site: Any = None
+        self.flying: Any = None
+        """What is known of registers that asynchronous operations use."""
 
     def called(self, code: Code, cta: Cta, place: int) -> Activation:
         """The activation of a function that this one calls at a place."""

@@ -14,6 +14,7 @@ from ptxkit.emulate.faults import LaunchError, UnsupportedError
 from ptxkit.emulate.groups import CARRY, LOCAL_BASE, STACK_POINTER, Group
 from ptxkit.emulate.layout import SharedLayout, place_inner, place_variables, shared_layout
 from ptxkit.emulate.memory import Memory
+from ptxkit.emulate.register_flight import Watch, is_issue
 from ptxkit.emulate.registry import Bits
 from ptxkit.emulate.scopes import Fill, Frame, Label, Register, Scope, Symbol, alignment_of, bytes_of, element_bytes
 from ptxkit.emulate.steps import Step, step_of
@@ -55,6 +56,8 @@ class Code:
         self.instructions: list[Instruction] = []
         self.offsets: list[int] = []
         self._decoders: list[Callable[[], Step]] = []
+        self._body: list[tuple[Instruction, Scope]] = []
+        self._watch: Watch | None = None
         self._live: list[tuple[list[Bits], Cta]] = []
         scope = Scope(program.scope)
         scope.frame = self.frame
@@ -65,6 +68,8 @@ class Code:
             program.place_parameters(function, scope)
         assert function.body is not None
         self._flatten(function.body, Scope(scope))
+        if any(is_issue(opcode) for opcode in {each.opcode for each in self.instructions}):
+            self._watch = Watch(self._body)
         self.ops.append(_return)
         self.instructions.append(Instruction("ret"))
         self.offsets.append(self.offsets[-1] if self.offsets else 0)
@@ -97,6 +102,7 @@ class Code:
                 case Instruction():
                     self.ops.append(self._undecoded(len(self.ops), statement, scope))
                     self.instructions.append(statement)
+                    self._body.append((statement, scope))
                     self.offsets.append(offset)
                 case LabelStatement(name):
                     scope.names[name] = Label(name, len(self.ops))
@@ -118,7 +124,7 @@ class Code:
 
         def decoded() -> Step:
             try:
-                return step_of(instruction, scope, self.program)
+                return step_of(instruction, scope, self.program, self._watch)
             except UnsupportedError as error:
                 raise UnsupportedError(f"`{instruction.opcode}`: {error}") from error
 

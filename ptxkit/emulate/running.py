@@ -21,7 +21,7 @@ POLICIES = ("eager", "late", "torn", "random")
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """How much a run may cost. steps: instructions of groups of threads; seconds: of time."""
+    """How much a run may cost. steps: instructions of groups of threads; seconds: of the processor's time."""
 
     steps: int = 20_000_000
     seconds: float = 60.0
@@ -87,7 +87,7 @@ def run(  # noqa: PLR0913 (all but three are by name, and have defaults)
     program.memory.seal()
     machine = Machine(program, launch, order or (Clocks() if races else Order()), policy, seed)
     machine.steps_left = budget.steps
-    machine.deadline = time.monotonic() + budget.seconds
+    machine.deadline = time.process_time() + budget.seconds
     undecided = failed = ""
     try:
         machine.run()

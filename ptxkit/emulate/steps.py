@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy
 
 from ptxkit.emulate import registry
+from ptxkit.emulate.collectives import collective
 from ptxkit.emulate.control import control_step
 from ptxkit.emulate.faults import UnsupportedError
 from ptxkit.emulate.groups import Blocked, Group, Pause, Signal
@@ -31,16 +32,23 @@ from ptxkit.syntax.tree import Guard, Instruction, Name, Operand
 
 if TYPE_CHECKING:
     from ptxkit.emulate.program import Program
+    from ptxkit.emulate.register_flight import Watch
 
 Step: TypeAlias = Callable[[Group], "Signal | None"]
 
 
-def step_of(instruction: Instruction, scope: Scope, program: Program) -> Step:
-    """What executes an instruction. Raises UnsupportedError where the machine knows no meaning for it."""
+def step_of(instruction: Instruction, scope: Scope, program: Program, watch: Watch | None = None) -> Step:
+    """What executes an instruction. watch: minds registers that asynchronous operations use.
+
+    Raises UnsupportedError where the machine knows no meaning for it.
+    """
     match = _match(instruction, scope)
     operands = Operands(instruction, match, scope, program)
     control = next((each for each in match.effects if isinstance(each, Control)), None)
     step = _in_order(_parts(operands, match)) if control is None else control_step(control, operands)
+    step = collective(step, instruction, match)
+    if watch is not None:
+        step = watch.watched(step, instruction, match, scope)
     return step if instruction.guard is None else _guarded(step, _guard(operands, instruction.guard))
 
 
