@@ -294,6 +294,23 @@ class Asynchrony:
             self._closed.pop((cta, kind), None)
         for arrival in [each for each in self._signalled if isinstance(each, Arrival) and each.cta is cta]:
             self._forget(arrival)
+        if cta.cluster.size > 1:
+            self._check_memory_of(cta)
+
+    def _check_memory_of(self, cta: Cta) -> None:
+        """The shared memory of a CTA that ends is nothing that others in the cluster still read or write."""
+        begin, end = cta.rank * cta.cluster.stride, (cta.rank + 1) * cta.cluster.stride
+        for operation in list(self._signalled):
+            if not isinstance(operation, Operation):
+                continue
+            for each in operation.transfers:
+                for side, rows, does in (("source", operation.reading, "read"), ("target", operation.writing, "write")):
+                    if each.pool(side) is not cta.cluster.pool:
+                        continue
+                    octets = each.octets(side, rows)
+                    if ((octets >= begin) & (octets < end)).any():
+                        what = f"may still {does} shared memory of CTA {cta.ctaid}, which ends"
+                        self._report(operation, "PTX612", f"`{operation.name}` {what}")
 
     def cluster_ends(self, cluster: Cluster) -> None:
         """The shared memory of a cluster is gone."""

@@ -245,7 +245,19 @@ class Memory:
         wrong = (rank >= cta.cluster.size) | (offset < RESERVED_SHARED) | (offset > cta.cluster.span - size)
         if wrong.any():
             self._beyond_shared(cta, address, wrong, size, index)
+        if cta.cluster.size > 1:
+            self._check_living(cta, rank, offset, size, index)
         return offset + rank * cta.cluster.stride
+
+    @staticmethod
+    def _check_living(cta: Cta, ranks: Any, offset: Any, size: int, index: Index) -> None:
+        """The shared memory of a CTA is there until its threads have ended."""
+        for rank in set(ranks.tolist()) - {cta.rank}:
+            if not cta.cluster.ctas[rank].alive.any():
+                gone = ranks == rank
+                message = f"shared memory of CTA {cta.cluster.ctas[rank].ctaid} of the cluster, which has ended"
+                start = int(offset[gone][0]) + (rank << RANK_SHIFT)
+                raise Fault("PTX612", message, index[gone], space="shared", start=start, size=size)
 
     def _beyond_shared(self, cta: Cta, address: Any, wrong: Any, size: int, index: Index) -> None:
         first = int(address[wrong][0])

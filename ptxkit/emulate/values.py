@@ -14,7 +14,7 @@ import numpy
 from ptxkit.emulate import integers
 from ptxkit.emulate.registry import Bits, Function
 from ptxkit.emulate.widths import WIDE, constant, is_signed, resized, unsigned, width_of
-from ptxkit.emulate.windows import RANK_SHIFT, Windows
+from ptxkit.emulate.windows import RANK_SHIFT, RANKS, Windows
 from ptxkit.isa.expressions import Call, Const, Expression, Role
 from ptxkit.isa.functions import kind
 from ptxkit.records import dataclass
@@ -204,13 +204,13 @@ class Evaluator:
                 part, width = self._build(operand)
                 number = self._fitted(rank, width)
                 kind_ = unsigned(width)
-                mask, shift = kind_(255 << RANK_SHIFT), kind_(RANK_SHIFT)
+                mask, shift = kind_(RANKS << RANK_SHIFT), kind_(RANK_SHIFT)
                 return lambda a: part(a) & ~mask | number(a) << shift, width
             case Call("rank_of", (Const(space), operand)):
                 part, width = self._build(operand)
                 shift = unsigned(width)(RANK_SHIFT)
-                octet = unsigned(width)(255)
-                return lambda a: resized(part(a) >> shift & octet, 32), 32
+                ranks = unsigned(width)(RANKS)
+                return lambda a: resized(part(a) >> shift & ranks, 32), 32
             case Call("pack", (operand,)):
                 part, _ = self._build(operand)
                 return lambda a: packed(part(a)), -1

@@ -14,6 +14,9 @@ from ptxkit.records import dataclass
 RANK_SHIFT = 24
 """The bits of a shared address below the rank of its CTA."""
 
+RANKS = 15
+"""The bits of a rank, above which are those of the window."""
+
 RESERVED_SHARED = 1024
 """Bytes at the start of shared memory that the system has for itself."""
 
