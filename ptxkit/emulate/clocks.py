@@ -14,6 +14,7 @@ from ptxkit.emulate.births import Birth
 from ptxkit.emulate.faults import Fault
 from ptxkit.emulate.flying_bytes import coming, touched
 from ptxkit.emulate.knowledge import DONE, FENCED_GLOBAL, FENCED_SHARED, Knowledge, Vector, distance, join, level_of
+from ptxkit.emulate.map_fences import MapFences
 from ptxkit.emulate.operations import CP_ASYNC, FREE, TCGEN05, Arrival, Operation
 from ptxkit.emulate.races import ASPECTS, Event, Races
 from ptxkit.emulate.shadow import FIRST_READ, LAST_READ, WRITE, Shadow
@@ -38,6 +39,7 @@ class Clocks(Races):
 
     def __init__(self) -> None:
         super().__init__()
+        self._maps = MapFences(self)
         self._told: dict[tuple[Pool, int], dict[tuple[Cta, int], Vector]] = {}
 
     # ----------------------------------------------------------------------------------------------- accesses
@@ -299,7 +301,7 @@ class Clocks(Races):
         space: str | None,
         direction: str,
         scope: str | None,
-        address: Any = None,  # noqa: ARG002
+        address: Any = None,
     ) -> None:
         """Threads execute a fence between the generic proxy and another; one of one direction counts as whole.
 
@@ -307,12 +309,19 @@ class Clocks(Races):
         """
         if direction == "acquire" and scope is not None:
             self.fenced(group, direction, scope)
+        if proxy == "tensormap":
+            self._maps.fence(group, direction, address)
         if proxy == "async":
             shared, beyond = space is None or space.startswith("shared"), space is None or space == "global"
             aspects = [FENCED_SHARED] * shared + [FENCED_GLOBAL] * beyond
             self.knowledge(group.cta).fence_proxy(group.lanes.index, aspects)
         if direction == "release" and scope is not None:
             self.fenced(group, direction, scope)
+
+    def uses_map(self, group: Group, thread: int, pool: Pool, place: int) -> None:
+        """A thread copies by the tensor map at a place of a pool."""
+        if pool.shadow is not None:
+            self._maps.use(group, thread, pool, place)
 
     def issued(self, operation: Operation) -> None:
         """An asynchronous operation begins: behind what its threads did before, as they know it."""

@@ -78,6 +78,9 @@ class Order:
         space: what it is restricted to, None for all. address: of the one object that it is about, or None.
         """
 
+    def uses_map(self, group: Group, thread: int, pool: Pool, place: int) -> None:
+        """A thread copies by the tensor map at a place of a pool."""
+
     def issued(self, operation: Operation) -> None:
         """An asynchronous operation begins: behind what its threads did before, as they know it."""
 

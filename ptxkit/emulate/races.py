@@ -65,6 +65,14 @@ class Races(Order):
             self._bases.append(base)
         return found
 
+    def place_of(self, site: int) -> tuple[Code, int, Cta]:
+        """Where accesses of a site are made."""
+        return self._places[site][:3]
+
+    def owner_of(self, agent: int) -> Knowledge:
+        """What the threads know of the CTA to which an agent belongs."""
+        return self._owners[int(numpy.searchsorted(self._bases, agent, side="right")) - 1]
+
     def _check(self, event: Event, kind: int, known: Knowledge) -> None:
         """Whether the last accesses of a kind are known to those who access now."""
         agents, times = self._shadow(event.pool).last(kind, event.units)

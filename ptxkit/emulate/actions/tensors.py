@@ -15,6 +15,7 @@ from ptxkit.emulate.actions.bulk import each_thread, issue_grouped, issue_signal
 from ptxkit.emulate.boxes import box_bytes, elements, fill_of, in_shared
 from ptxkit.emulate.faults import Fault
 from ptxkit.emulate.groups import Group
+from ptxkit.emulate.lanes import Lanes
 from ptxkit.emulate.mbarriers import Mbarrier
 from ptxkit.emulate.memory import Pool
 from ptxkit.emulate.objects import at, copies
@@ -132,6 +133,7 @@ def _map(group: Group, one: int, address: Any, mode: str) -> Layout:
     start = address[one : one + 1]
     pool, place = group.cta.machine.memory.locate(group.cta, "generic", start, ALIGNED, index)
     group.cta.machine.memory.locate(group.cta, "generic", start + numpy.uint64(BYTES - ALIGNED), ALIGNED, index)
+    group.cta.machine.order.uses_map(group, int(index[0]), pool, int(place[0]))
     found = decoded(pool.data[int(place[0]) : int(place[0]) + BYTES].tobytes())
     if found is None:
         message = f"{NO_MAP} at 0x{int(start[0]):x}: pass a TensorMap, or copy one and replace its fields"
@@ -233,10 +235,16 @@ def copy_map(*, scope: str) -> Function:
     def copy(group: Group, to: Any, source: Any) -> None:
         machine, cta = group.cta.machine, group.cta
         warps = numpy.flatnonzero(numpy.concatenate([[True], numpy.diff(group.lanes.index >> 5) != 0]))
+        lanes = group.lanes
         for one in warps.tolist():
-            index = group.lanes.index[one : one + 1]
+            index = lanes.index[one : one + 1]
             from_pool, start = machine.memory.locate(cta, "shared::cta", source[one : one + 1], BYTES, index)
             pool, place = machine.memory.locate(cta, "global", to[one : one + 1], BYTES, index)
+            if machine.order.watches:
+                group.lanes = Lanes(index, cta.threads)
+                machine.order.accessed(group, "read", from_pool, start, BYTES, "weak", None)
+                machine.order.accessed(group, "write", pool, place, BYTES, "weak", None)
+                group.lanes = lanes
             octets = from_pool.data[int(start[0]) : int(start[0]) + BYTES]
             pool.data[int(place[0]) : int(place[0]) + BYTES] = octets
         machine.order.proxy_fenced(group, "tensormap", None, "release", scope, to)

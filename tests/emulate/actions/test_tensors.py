@@ -257,3 +257,45 @@ def test_a_map_is_changed_on_the_way(policy: str) -> None:
     wanted = second[:, 16:].copy()
     wanted[6:] = 0
     assert (found.outputs[3].view(numpy.float32).reshape(8, 16) == wanted).all()
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (" fence.proxy.tensormap::generic.acquire.gpu [%d1], 128;\n", ""),
+        ("acquire.gpu [%d1], 128", "acquire.gpu [%d2], 128"),
+    ],
+)
+def test_a_map_that_is_not_acquired_is_found(old: str, new: str) -> None:
+    assert old in CHANGE
+    arguments = [
+        TensorMap.tiled(numbers(8, 32), box=(16, 8)),
+        numpy.zeros(128, numpy.uint8),
+        numbers(8, 32),
+        numpy.zeros(512, numpy.uint8),
+    ]
+    found = run(CHANGE.replace(old, new), "k", block=THREADS, arguments=arguments)
+    assert [each.code for each in found.findings] == ["PTX403"]
+    assert [each.action.split(".")[0] for each in found.findings[0].witnesses] == ["cp", "tensormap"]
+
+
+def test_a_map_that_is_stored_and_not_released_is_found() -> None:
+    copy = (
+        " tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [%d1], [map], 128;\n"
+    )
+    store = (
+        " add.u64 %d7, %d1, %d5; ld.shared.u32 %r3, [%r1]; st.global.u32 [%d7], %r3;\n"
+        "{release} bar.warp.sync 0xffffffff;\n"
+    )
+    assert copy in CHANGE
+    arguments = [
+        TensorMap.tiled(numbers(8, 32), box=(16, 8)),
+        numpy.zeros(128, numpy.uint8),
+        numbers(8, 32),
+        numpy.zeros(512, numpy.uint8),
+    ]
+    for release, codes in (("", ["PTX403"]), (" fence.proxy.tensormap::generic.release.gpu;\n", [])):
+        text = CHANGE.replace(copy, store.replace("{release}", release))
+        found = run(text, "k", block=THREADS, arguments=arguments)
+        assert not found.failed
+        assert [each.code for each in found.findings] == codes
