@@ -1,0 +1,325 @@
+"""Whole kernels that are free of undefined behaviour by construction, as trees of statements.
+
+A kernel reads rows of its input, one element of 64 bits a thread, and writes rows of its output. Threads meet only
+where all come along: at the top, and in loops whose turns are the same for all; there are the warp's instructions and
+the barriers. A register is read after its first write on every path; an atomic operation has its own word of memory.
+
+The text can be written with a store after each result (`probes`), so that the first row which differs tells the
+instruction that made it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from ptxkit.emulate.widths import width_of
+from ptxkit.records import dataclass, field
+from ptxkit.testing.kernel_steps import Step, Version
+from ptxkit.testing.number_patterns import LANES, pattern
+
+Words = np.ndarray[Any, np.dtype[np.uint64]]
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """A register gets an element of a row of the input."""
+
+    register: str
+    row: int
+
+
+@dataclass(frozen=True, slots=True)
+class Do:
+    """A step. guard: `@%pred_1 ` in front, or nothing."""
+
+    step: Step
+    results: tuple[str, ...]
+    operands: tuple[str, ...]
+    guard: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """An atomic operation on a word of its own: of the output, or of shared memory."""
+
+    step: Step
+    operand: str
+    slot: int
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """Each thread gets what the thread `distance` further in the CTA holds, through shared memory."""
+
+    result: str
+    operand: str
+    distance: int
+
+
+@dataclass(frozen=True, slots=True)
+class If:
+    """Two ways. predicate: a register."""
+
+    predicate: str
+    then: tuple[Statement, ...]
+    otherwise: tuple[Statement, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """A loop. turns: at most so many, at least one; where it is divergent by the thread's number."""
+
+    counter: str
+    turns: int
+    divergent: bool
+    body: tuple[Statement, ...]
+
+
+Statement: TypeAlias = Load | Do | Update | Exchange | If | Loop
+
+
+@dataclass(frozen=True, slots=True)
+class GeneratedKernel:
+    """A kernel and its launch. rows: the type of each row of the input; kept: registers that it writes at its end.
+
+    Two arguments: the rows of the input, uint64 of shape (rows, threads), and those of the output, zeros before.
+    """
+
+    version: Version
+    target: str
+    grid: int
+    block: int
+    rows: tuple[str, ...]
+    statements: tuple[Statement, ...]
+    kept: tuple[str, ...]
+    seed: int = 0
+    probes: bool = False
+    name: str = "kernel"
+
+    @property
+    def threads(self) -> int:
+        return self.grid * self.block
+
+    def inputs(self) -> Words:
+        """The rows of the input: patterns of their types, edges among them."""
+        rows = [_row(word, place, self.seed, self.threads) for place, word in enumerate(self.rows)]
+        return np.stack(rows) if rows else np.zeros((1, self.threads), np.uint64)
+
+    def outputs(self) -> Words:
+        """The rows of the output before the launch."""
+        return np.zeros((len(self.sources()) + ROWS_OF_UPDATES, self.threads), np.uint64)
+
+    def steps(self) -> Iterator[Do | Update]:
+        """The steps in the text's order."""
+        yield from (each for each in _flat(self.statements) if isinstance(each, (Do, Update)))
+
+    def sources(self) -> list[str]:
+        """What each row of the output comes from, behind those of the updates: an instruction, or `kept`."""
+        found = []
+        if self.probes:
+            for each in _flat(self.statements):
+                found += [_said(each)] * len(_results(each))
+        return found + [f"kept {register}" for register in self.kept]
+
+    def module(self) -> str:
+        """A module with this kernel."""
+        return f"{self.head()}{self.text()}"
+
+    def head(self) -> str:
+        major, minor = self.version
+        return f".version {major}.{minor}\n.target {self.target}\n.address_size 64\n"
+
+    def text(self) -> str:
+        """The kernel alone."""
+        return "\n".join(_Writer(self).lines()) + "\n"
+
+
+SLOTS = 8
+"""Words of 64 bits for updates of the output, and as many of shared memory."""
+
+ROWS_OF_UPDATES = 2
+"""Rows in front of the output: updates of it, and what shared memory held at the end of each CTA."""
+
+
+def _row(word: str, place: int, seed: int, threads: int) -> Words:
+    """A part of the patterns; a predicate is any bit."""
+    start = (seed * 7919 + place * 104729) % (LANES - threads)
+    return pattern("b32" if word == "pred" else word, 1 + place % 3, 0, seed % 64)[start : start + threads]
+
+
+def _flat(statements: tuple[Statement, ...]) -> Iterator[Statement]:
+    for each in statements:
+        if isinstance(each, If):
+            yield from _flat(each.then)
+            yield from _flat(each.otherwise)
+        elif isinstance(each, Loop):
+            yield from _flat(each.body)
+        else:
+            yield each
+
+
+def _results(statement: Statement) -> tuple[str, ...]:
+    match statement:
+        case Do(results=results):
+            return results
+        case Exchange(result=result):
+            return (result,)
+    return ()
+
+
+def _said(statement: Statement) -> str:
+    match statement:
+        case Do(step, results, operands, guard):
+            return guard + step.text(results, operands)
+        case Exchange(result, operand, distance):
+            return f"exchange {result} <- {operand} of {distance} further"
+    return ""
+
+
+def width(register: str) -> int:
+    """Bits of a register, which its name tells: `%pred_3` (1), `%b32_7`."""
+    kind = register[1:].partition("_")[0]
+    return 1 if kind == "pred" else width_of(kind)
+
+
+@dataclass(slots=True)
+class _Writer:
+    """Writes the text of one kernel."""
+
+    kernel: GeneratedKernel
+    labels: int = 0
+    row: int = ROWS_OF_UPDATES
+    registers: dict[str, int] = field(default_factory=dict)
+
+    def lines(self) -> list[str]:
+        kernel = self.kernel
+        body = self.block(kernel.statements)
+        for register in kernel.kept:
+            body += self.stored(register)
+        for statement in _flat(kernel.statements):
+            loads = (statement.register,) if isinstance(statement, Load) else _results(statement)
+            for register in loads:
+                self.declare(register)
+        declared = [f".reg .{kind} %{kind}_<{count}>;" for kind, count in self.registers.items()]
+        return [
+            f".visible .entry {kernel.name}(.param .u64 in_, .param .u64 out_)",
+            f".reqntid {kernel.block}",
+            "{",
+            ".reg .b64 %in, %out, %column, %updates, %at; .reg .pred %is;",
+            ".reg .b32 %thread, %tid_, %cta, %own, %other;",
+            *declared,
+            f".shared .align 8 .b8 exchanged[{kernel.block * 8}];",
+            f".shared .align 8 .b8 updated[{SLOTS * 8}];",
+            "ld.param.u64 %in, [in_]; ld.param.u64 %updates, [out_];",
+            f"mov.u32 %tid_, %tid.x; mov.u32 %cta, %ctaid.x; mad.lo.u32 %thread, %cta, {kernel.block}, %tid_;",
+            "mul.wide.u32 %column, %thread, 8; add.u64 %in, %in, %column; add.u64 %out, %updates, %column;",
+            *self.updates_begun(),
+            *body,
+            *self.updates_ended(),
+            "ret;",
+            "}",
+        ]
+
+    def declare(self, register: str) -> None:
+        kind, _, number = register[1:].partition("_")
+        self.registers[kind] = max(self.registers.get(kind, 0), int(number) + 1)
+
+    def updates_begun(self) -> list[str]:
+        if not self.updates_shared():
+            return []
+        return [
+            "mov.u32 %own, updated; shl.b32 %other, %tid_, 3; add.u32 %own, %own, %other;",
+            f"setp.lt.u32 %is, %tid_, {SLOTS}; @%is st.shared.b64 [%own], 0;",
+            "bar.sync 0;",
+        ]
+
+    def updates_ended(self) -> list[str]:
+        if not self.updates_shared():
+            return []
+        return [
+            "bar.sync 0;",
+            "mov.u32 %own, updated; shl.b32 %other, %tid_, 3; add.u32 %own, %own, %other;",
+            f"setp.lt.u32 %is, %tid_, {SLOTS}; @%is ld.shared.b64 %at, [%own];",
+            f"@%is st.global.b64 [%out+{self.kernel.threads * 8}], %at;",
+        ]
+
+    def updates_shared(self) -> bool:
+        found = (each for each in self.kernel.steps() if isinstance(each, Update))
+        return any(each.step.space == "shared" for each in found)
+
+    def block(self, statements: tuple[Statement, ...]) -> list[str]:
+        return [line for each in statements for line in self.statement(each)]
+
+    def statement(self, statement: Statement) -> list[str]:
+        match statement:
+            case Load(register, row):
+                return self.loaded(register, row)
+            case Do(step, results, operands, guard):
+                text = guard + step.text(results, operands)
+                return [text, *(self.probed(results))]
+            case Update(step, operand, slot):
+                base = "updated" if step.space == "shared" else "%updates"
+                return [step.text((), (operand,), f"{base}+{slot * 8}")]
+            case Exchange():
+                return [*self.exchanged(statement), *self.probed((statement.result,))]
+            case If():
+                return self.ways(statement)
+            case Loop():
+                return self.turns(statement)
+
+    def loaded(self, register: str, row: int) -> list[str]:
+        place = f"[%in+{row * self.kernel.threads * 8}]"
+        if width(register) == 1:
+            return [f"ld.global.b32 %own, {place}; and.b32 %own, %own, 1; setp.ne.u32 {register}, %own, 0;"]
+        return [f"ld.global.b{width(register)} {register}, {place};"]
+
+    def probed(self, registers: tuple[str, ...]) -> list[str]:
+        return [line for each in registers for line in self.stored(each)] if self.kernel.probes else []
+
+    def stored(self, register: str) -> list[str]:
+        place = f"[%out+{self.row * self.kernel.threads * 8}]"
+        self.row += 1
+        if width(register) == 1:
+            return [f"selp.u32 %own, 1, 0, {register}; st.global.b32 {place}, %own;"]
+        return [f"st.global.b{width(register)} {place}, {register};"]
+
+    def exchanged(self, statement: Exchange) -> list[str]:
+        bits, size = width(statement.operand), width(statement.operand) // 8
+        return [
+            f"mov.u32 %other, exchanged; mad.lo.u32 %own, %tid_, {size}, %other;",
+            f"st.shared.b{bits} [%own], {statement.operand};",
+            f"add.u32 %own, %tid_, {statement.distance}; and.b32 %own, %own, {self.kernel.block - 1};",
+            f"mad.lo.u32 %own, %own, {size}, %other;",
+            "bar.sync 0;",
+            f"ld.shared.b{bits} {statement.result}, [%own];",
+            "bar.sync 0;",
+        ]
+
+    def ways(self, statement: If) -> list[str]:
+        self.labels += 1
+        number = self.labels
+        return [
+            f"@!{statement.predicate} bra ELSE_{number};",
+            *self.block(statement.then),
+            f"bra END_{number};",
+            f"ELSE_{number}:",
+            *self.block(statement.otherwise),
+            f"END_{number}:",
+        ]
+
+    def turns(self, statement: Loop) -> list[str]:
+        self.labels += 1
+        number, counter = self.labels, statement.counter
+        self.declare(counter)
+        first = [f"mov.u32 {counter}, {statement.turns};"]
+        if statement.divergent:
+            first = [f"rem.u32 {counter}, %tid_, {statement.turns}; add.u32 {counter}, {counter}, 1;"]
+        return [
+            *first,
+            f"LOOP_{number}:",
+            *self.block(statement.body),
+            f"sub.u32 {counter}, {counter}, 1; setp.ne.u32 %is, {counter}, 0; @%is bra LOOP_{number};",
+        ]

@@ -1,0 +1,179 @@
+"""Makes kernels out of choices: those of Hypothesis, which shrink, or those of a random generator, which are fast.
+
+The smallest choice is always the plainest: no more statements, the first form, the register written last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from random import Random
+from typing import TypeAlias
+
+from ptxkit.emulate.widths import width_of
+from ptxkit.records import dataclass, field
+from ptxkit.testing.generated import SLOTS, Do, Exchange, GeneratedKernel, If, Load, Loop, Statement, Update, width
+from ptxkit.testing.kernel_steps import Step, Steps, Version, steps_of
+
+Choose: TypeAlias = Callable[[int], int]
+"""A number below the argument; the smallest is the plainest choice."""
+
+_BLOCKS = (32, 64, 128)
+_DEEPEST = 2
+_KEPT = 24
+"""Registers that a kernel writes at its end."""
+
+# What stands for a statement, by its share: the plainest first.
+_ANYWHERE = ("compute",) * 8 + ("guarded",)
+_SHALLOW = (*_ANYWHERE, "if", "loop", "update")
+_TOGETHER = (*_SHALLOW, "warp", "warp", "exchange")
+
+
+def random_kernel(
+    random: Random, version: Version, target: str, statements: int = 16, name: str = "kernel"
+) -> GeneratedKernel:
+    """A kernel without Hypothesis."""
+    return generated(random.randrange, version, target, statements, name)
+
+
+def generated(
+    choose: Choose, version: Version, target: str, statements: int = 16, name: str = "kernel"
+) -> GeneratedKernel:
+    """A kernel of at most so many statements at its top."""
+    block = _BLOCKS[choose(len(_BLOCKS))]
+    grid = 1 + choose(2)
+    maker = _Maker(choose, steps_of(version, target), block)
+    body = maker.block(1 + choose(statements), _Scope(), together=True)
+    kept = tuple(maker.top[-_KEPT:])
+    seed, probes = choose(1 << 16), choose(2) == 1
+    return GeneratedKernel(version, target, grid, block, tuple(maker.rows), body, kept, seed, probes, name)
+
+
+@dataclass(slots=True)
+class _Scope:
+    """Registers that hold a value here, by their width; `outside`: those that the surrounding blocks know, too."""
+
+    values: dict[int, list[str]] = field(default_factory=dict)
+    outside: dict[int, list[str]] = field(default_factory=dict)
+    depth: int = 0
+
+    def inner(self) -> _Scope:
+        copied = {bits: list(each) for bits, each in self.values.items()}
+        return _Scope(copied, {bits: list(each) for bits, each in self.values.items()}, self.depth + 1)
+
+    def add(self, register: str) -> None:
+        known = self.values.setdefault(width(register), [])
+        if register not in known:
+            known.append(register)
+
+
+class _Maker:
+    """Makes the statements of one kernel."""
+
+    def __init__(self, choose: Choose, steps: dict[str, Steps], block: int) -> None:
+        self.choose, self.steps, self.threads = choose, steps, block
+        self.rows: list[str] = []
+        self.top: list[str] = []
+        self.numbers: dict[str, int] = {}
+        self.slots = {"shared": 0, "global": 0}
+
+    def block(self, count: int, scope: _Scope, *, together: bool) -> tuple[Statement, ...]:
+        made: list[Statement] = []
+        for _ in range(count):
+            made += self.statement(scope, together)
+        return tuple(made)
+
+    def statement(self, scope: _Scope, together: bool) -> list[Statement]:
+        """One, behind the loads that it needs."""
+        deep = scope.depth >= _DEEPEST
+        ways = _ANYWHERE if deep else _TOGETHER if together else _SHALLOW
+        before: list[Statement] = []
+        match ways[self.choose(len(ways))]:
+            case "if":
+                predicate = self.operand("pred", scope, before)
+                then = self.block(1 + self.choose(4), scope.inner(), together=False)
+                otherwise = self.block(self.choose(4), scope.inner(), together=False)
+                return [*before, If(predicate, then, otherwise)]
+            case "loop":
+                divergent = self.choose(2) == 1
+                counter, turns = self.new("b32"), 1 + self.choose(4)
+                body = self.block(1 + self.choose(4), scope.inner(), together=together and not divergent)
+                return [Loop(counter, turns, divergent, body)]
+            case "update":
+                return self.update(scope, before)
+            case "exchange":
+                return self.exchange(scope, before)
+            case "warp":
+                return self.step(self.chosen("warp"), scope, before, guarded=False)
+            case way:
+                return self.step(self.chosen("compute"), scope, before, guarded=way == "guarded")
+
+    def chosen(self, kind: str) -> Step:
+        forms = self.steps[kind]
+        form = forms[self.choose(len(forms))]
+        return form[self.choose(len(form))]
+
+    def step(self, step: Step, scope: _Scope, before: list[Statement], *, guarded: bool) -> list[Statement]:
+        operands = tuple(self.operand(word, scope, before) for word in step.operands)
+        guard = ""
+        if guarded and all(scope.values.get(_bits(word)) for word in step.results):
+            guard = f"@{self.operand('pred', scope, before)} "
+        results: list[str] = []
+        for word in step.results:
+            results.append(self.result(word, scope, results, guarded=bool(guard)))
+        for register in results:
+            self.defined(register, scope)
+        return [*before, Do(step, tuple(results), operands, guard)]
+
+    def result(self, word: str, scope: _Scope, taken: list[str], *, guarded: bool) -> str:
+        """A new register, or, where the value may be needed outside, one that is known there."""
+        known = scope.values if guarded else scope.outside
+        free = [each for each in known.get(_bits(word), []) if each not in taken]
+        if free and (guarded or self.choose(2)):
+            return free[-1 - self.choose(len(free))]
+        return self.new(_declared(word))
+
+    def exchange(self, scope: _Scope, before: list[Statement]) -> list[Statement]:
+        word = ("b32", "b64", "b16")[self.choose(3)]
+        operand = self.operand(word, scope, before)
+        result = self.new(word)
+        self.defined(result, scope)
+        return [*before, Exchange(result, operand, 1 + self.choose(self.threads - 1))]
+
+    def update(self, scope: _Scope, before: list[Statement]) -> list[Statement]:
+        step = self.chosen("update")
+        slot = self.slots[step.space]
+        if slot == SLOTS:
+            return []
+        self.slots[step.space] += 1
+        operand = self.operand(step.operands[0], scope, before)
+        return [*before, Update(step, operand, slot)]
+
+    def operand(self, word: str, scope: _Scope, before: list[Statement]) -> str:
+        """A register that holds a value, or one that gets an element of the input."""
+        known = scope.values.get(_bits(word), [])
+        place = self.choose(len(known) + 2)
+        if place < len(known):
+            return known[-1 - place]
+        register = self.new(_declared(word))
+        before.append(Load(register, len(self.rows)))
+        self.rows.append(word)
+        self.defined(register, scope, kept=False)
+        return register
+
+    def defined(self, register: str, scope: _Scope, *, kept: bool = True) -> None:
+        scope.add(register)
+        if scope.depth == 0 and kept and register not in self.top:
+            self.top.append(register)
+
+    def new(self, kind: str) -> str:
+        number = self.numbers.get(kind, 0)
+        self.numbers[kind] = number + 1
+        return f"%{kind}_{number}"
+
+
+def _bits(word: str) -> int:
+    return 1 if word == "pred" else max(width_of(word), 8)
+
+
+def _declared(word: str) -> str:
+    return "pred" if word == "pred" else f"b{_bits(word)}"

@@ -1,0 +1,193 @@
+"""What a generated kernel may execute: instructions of the table whose results hardware and machine must agree on.
+
+Three kinds. `compute`: from registers to registers, every bit fixed by the manual. `warp`: a value of a whole warp, for
+which its threads must have met. `update`: an atomic operation whose order does not matter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from random import Random
+
+from ptxkit.emulate.widths import width_of
+from ptxkit.isa import table
+from ptxkit.isa.effects import Access, Barrier
+from ptxkit.isa.expressions import Const
+from ptxkit.isa.forms import Form, Match, OperandForm
+from ptxkit.isa.functions import kind
+from ptxkit.isa.spellings import register_type
+from ptxkit.isa.targets import parse_target, unmet
+from ptxkit.records import dataclass
+from ptxkit.testing.number_forms import Variant, matches_of, variants
+
+Version = tuple[int, int]
+
+_COMMUTATIVE = frozenset({"and", "or", "xor", "add", "min", "max"})
+_WIDE_SCOPES = frozenset({None, "gpu", "sys"})
+"""Scopes that hold all CTAs of a grid."""
+
+_ROLES = frozenset({"d", "a", "b", "c", "mask", "policy"})
+"""What operands of an instruction on one word or one warp may be."""
+
+_EVERYONE = "0xffffffff"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """An instruction with places for its registers.
+
+    template: the text with `{0}`, `{1}`... in place of registers, results first, and `{address}` for an update's.
+    results, operands: the types of the registers (`f32`, `pred`); widths of the registers follow from them.
+    form: its title, for counting. space: of an update's address.
+    """
+
+    form: str
+    template: str
+    results: tuple[str, ...]
+    operands: tuple[str, ...]
+    kind: str = "compute"
+    space: str = ""
+
+    def text(self, results: tuple[str, ...], operands: tuple[str, ...], address: str = "") -> str:
+        return self.template.format(*results, *operands, address=address)
+
+
+Steps = tuple[tuple[Step, ...], ...]
+"""The steps by form, the plainest form first."""
+
+
+@cache
+def steps_of(version: Version, target: str, most: int = 12) -> dict[str, Steps]:
+    """All steps that a version and a target have, by kind; at most so many of each form."""
+    computing = (_computing(each) for each in variants(version, target, most, 1) if _is_fixed(each))
+    acting = _acting(version, target, most)
+    return {
+        name: _by_form([each for each in found if each.kind == name])
+        for found in ([*computing, *acting],)
+        for name in ("compute", "warp", "update")
+    }
+
+
+def _by_form(found: list[Step]) -> Steps:
+    forms: dict[str, list[Step]] = {}
+    for each in found:
+        forms.setdefault(each.form, []).append(each)
+    ordered = sorted(forms.values(), key=lambda form: (len(form[0].operands), len(form[0].template)))
+    return tuple(tuple(sorted(form, key=lambda step: len(step.template))) for form in ordered)
+
+
+# ------------------------------------------------------------------------------------------- registers to registers
+
+
+def _is_fixed(variant: Variant) -> bool:
+    """Whether the manual fixes every bit: nothing approximate, nothing that may be fused with its neighbours."""
+    return variant.approximate is None and not _may_be_fused(variant.match)
+
+
+def _may_be_fused(match: Match) -> bool:
+    """Sums and products without a rounding: an assembler may make one instruction of two."""
+    slots = {slot.name for slot in match.form.modifiers if slot.optional}
+    is_open = "rnd" in slots and match.modifiers.get("rnd") is None
+    types = [operand.type for operand in match.operands]
+    return is_open and len(types) > 2 and all(_is_floating(each) for each in types)
+
+
+def _is_floating(found: object) -> bool:
+    return isinstance(found, Const) and kind(str(found.value)) == "f"
+
+
+def _computing(variant: Variant) -> Step:
+    names = {cell.number: place for place, cell in enumerate((*variant.outputs, *variant.inputs))}
+    template = variant.text.replace("{", "{{").replace("}", "}}")
+    for number in sorted(names, reverse=True):
+        template = template.replace(f"%r{number}", f"{{{names[number]}}}")
+    results = tuple(cell.word for cell in variant.outputs)
+    return Step(variant.match.form.syntax, template, results, tuple(cell.word for cell in variant.inputs))
+
+
+# ------------------------------------------------------------------------------------------- warps and memory
+
+
+def _acting(version: Version, target: str, most: int) -> Iterator[Step]:
+    aimed, known, random = parse_target(target), table(), Random(1)
+    for form in _with_effects():
+        made = 0
+        for match in matches_of(form, random):
+            if made == most:
+                break
+            if unmet(tuple(match.gates), version, aimed):
+                continue
+            step = _of_warp(match) or _of_memory(match)
+            if step is not None and known.meanings(match):
+                made += 1
+                yield step
+
+
+def _with_effects() -> Iterator[Form]:
+    """Forms that act on a warp or on memory and give registers: few have to be looked at closely."""
+    known = table()
+    for name in known.names:
+        for form in known.forms(name):
+            names = {effect.name for effect in form.effects}
+            roles = {operand.role for operand in form.operands}
+            acts = "update" in names or ("barrier" in names and "mask" in roles)
+            if acts and not form.tolerated and roles <= _ROLES:
+                yield form
+
+
+def _of_warp(match: Match) -> Step | None:
+    """A value that depends on other lanes of a warp, all of which take part."""
+    found = [each for each in match.effects if isinstance(each, Barrier) and each.level == "warp"]
+    if not found or not match.results or "mask" not in match.roles:
+        return None
+    words: list[str] = []
+    cells: dict[bool, list[str]] = {True: [], False: []}
+    for operand in match.operands:
+        for each in operand.elements if operand.kind == "pair" else (operand,):
+            if each.kind != "register" or not isinstance(each.type, Const):
+                return None
+            if each.role != "mask":
+                cells[each.role in match.results].append(register_type(each))
+    if not cells[True] or not cells[False]:
+        return None
+    places = iter(range(len(cells[True]) + len(cells[False])))
+    for operand in match.operands:
+        parts = operand.elements if operand.kind == "pair" else (operand,)
+        words.append("|".join(_EVERYONE if each.role == "mask" else f"{{{next(places)}}}" for each in parts))
+    text = f"{match.canonical} {', '.join(words)};"
+    return Step(match.form.syntax, text, tuple(cells[True]), tuple(cells[False]), "warp")
+
+
+def _of_memory(match: Match) -> Step | None:
+    """An atomic operation on whole numbers that leaves the same whatever its order."""
+    accesses = [each for each in match.effects if isinstance(each, Access)]
+    meanings = table().meanings(match)
+    if len(accesses) != 1 or accesses[0].kind != "update" or len(meanings) != 1:
+        return None
+    (access,), words = accesses, meanings[0].words
+    wanted = str(words.get("type"))
+    if words.get("operation") not in _COMMUTATIVE or kind(wanted) == "f" or width_of(wanted) not in (32, 64):
+        return None
+    if access.space not in ("global", "shared", "shared::cta") or words.get("scope") not in _WIDE_SCOPES:
+        return None
+    texts, operands = [], []
+    for operand in match.operands:
+        text = _part_of_update(operand, access.address, match)
+        if text is None:
+            return None
+        if text == "{0}":
+            operands.append(wanted)
+        texts.append(text)
+    if len(operands) != 1:
+        return None
+    text = f"{match.canonical} {', '.join(texts)};"
+    return Step(match.form.syntax, text, (), tuple(operands), "update", access.space.partition(":")[0])
+
+
+def _part_of_update(operand: OperandForm, address: str, match: Match) -> str | None:
+    if operand.role == address:
+        return "[{address}]"
+    if operand.role in match.results or operand.kind == "sink":
+        return "_"
+    return "{0}" if operand.kind == "register" and operand.role == "b" else None
