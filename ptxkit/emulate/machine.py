@@ -23,6 +23,8 @@ from ptxkit.emulate.program import Program
 from ptxkit.records import dataclass
 
 Three = tuple[int, int, int]
+_REFUSED = 0.2
+"""The chance, where chance decides, that a request for the work of a cluster is refused."""
 DEADLOCK = "nobody can go on"
 """How the message of each finding begins that tells who waits for ever."""
 
@@ -78,6 +80,7 @@ class Machine:
         self.clusters: list[Cluster] = []
         order.machine = self
         self.asynchrony = Asynchrony(self)
+        self._waiting = self._clusters()
 
     @property
     def clock(self) -> int:
@@ -104,7 +107,6 @@ class Machine:
                 self.note(fault)
 
     def _run(self) -> None:
-        waiting = self._clusters()
         chance = random.Random(self.seed) if self.is_random else None
         while True:
             if chance is not None and len(self.clusters) > 1:
@@ -116,7 +118,7 @@ class Machine:
                 if all(cta.is_over for cta in cluster.ctas):
                     self._end(cluster)
             done = self.asynchrony.progress() or done
-            following = next(waiting, None)
+            following = next(self._waiting, None)
             if following is not None:
                 self.clusters.append(following)
             elif not self.clusters:
@@ -133,6 +135,18 @@ class Machine:
                 for x in range(shape[0]):
                     yield Cluster(self, (x, y, z), number)
                     number += 1
+
+    def cancel(self) -> Three | None:
+        """Take a cluster that has not started from the launch; its first CTA. Chance may refuse it."""
+        if self.is_random and self.asynchrony.chance.random() < _REFUSED:
+            return None
+        found = next(self._waiting, None)
+        if found is None:
+            return None
+        for cta in found.ctas:
+            for code in self.program.codes:
+                code.forget(cta)
+        return found.ctas[0].ctaid
 
     def _end(self, cluster: Cluster) -> None:
         self.clusters.remove(cluster)
