@@ -27,12 +27,16 @@ DISTINCT = "iota"
 class Chosen:
     """What of the launch nobody said. values: the size of blocks, or numbers; contents: of memory; boxes: of maps.
 
+    grid, block: how many CTAs there are, and threads in each; some kernels want one only.
+
     proven: codes and offsets of what the rules say, whatever the arguments are.
     """
 
     values: bool = False
     contents: bool = False
     boxes: bool = False
+    grid: bool = False
+    block: bool = False
     proven: frozenset[tuple[str, int]] = frozenset()
 
     def misfits(self, finding: Finding) -> bool:
@@ -49,8 +53,12 @@ class Chosen:
         return finding.code == _OUTSIDE or (finding.code == _UNALIGNED and (not where or bool(where & {"", *_GLOBAL})))
 
     def doubts(self, finding: Finding, contents: str) -> bool:
-        """Whether a finding by itself may come of the numbers in memory. contents: which those are."""
-        return self.contents and contents != DISTINCT and self._collides(finding)
+        """Whether a finding by itself may come of what was chosen. contents: the numbers in memory."""
+        if (finding.code, finding.offset) in self.proven or not self._collides(finding):
+            return False
+        first, *others = [each.cta for each in finding.witnesses]
+        alone = self.block if all(each == first for each in others) else self.grid
+        return alone or (self.contents and contents != DISTINCT)
 
     @staticmethod
     def _collides(finding: Finding) -> bool:

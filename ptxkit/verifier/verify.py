@@ -95,18 +95,21 @@ def _verified(
     ways = map_choices(flat) if chosen else [{}]
     deadline = time.monotonic() + request.seconds
 
+    plans = plans_of(entry, program, request, [step.instruction for step in flat.steps])
+    if request.grid is None and ways[0]:  # with boxes of another size, CTAs would be in each other's way
+        plans = [replace(each, grid=each.cluster) for each in plans]
+
     def session_of(plan: Plan, maps: Maps) -> _Session:
         fit = Chosen(
             values=chosen or not plan.is_given,
             contents=bool(contents_chosen(program, request)),
             boxes=bool(maps),
+            grid=request.grid is None,
+            block=len(plans) > 1,
             proven=proven,
         )
         return _Session(module, source, entry.name, plan, fit, traces=request.trace)
 
-    plans = plans_of(entry, program, request, [step.instruction for step in flat.steps])
-    if request.grid is None and ways[0]:  # with boxes of another size, CTAs would be in each other's way
-        plans = [replace(each, grid=each.cluster) for each in plans]
     candidates = [(plan, maps) for plan in plans for maps in ways]
     plan, maps = candidates[0]
     for each in candidates if len(candidates) > 1 else ():

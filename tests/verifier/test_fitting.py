@@ -37,8 +37,9 @@ HISTOGRAM = """	shl.b32 %r3, %r2, 2;
 """
 
 
-def verified(body: str, **request: object) -> FileResult:
-    return verify_source(SourceFile("k.ptx", HEAD + body), Request(schedules=12, grid=(1,), **request))  # type: ignore[arg-type]
+def verified(body: str, head: str = HEAD, **request: object) -> FileResult:
+    asked = Request(schedules=12, **{"grid": (1,), **request})  # type: ignore[arg-type]
+    return verify_source(SourceFile("k.ptx", head + body), asked)
 
 
 def given(*texts: str) -> dict[str, object]:
@@ -68,3 +69,14 @@ def test_what_the_rules_prove_counts_whatever_the_arguments_are() -> None:
 def test_a_race_in_shared_memory_counts_with_any_data() -> None:
     race = "\tst.shared.u32 [bins], %r1;\n\tret;\n}\n"
     assert "PTX621" in {each.code for each in verified(race).diagnostics}
+
+
+def test_a_kernel_may_be_meant_for_one_cta_or_one_thread() -> None:
+    each = "\tst.global.u32 [%rd6], %r1;\n\tret;\n}\n"
+    by_cta = "\tmov.u32 %r1, %ctaid.x;\n\tadd.u64 %rd6, %rd2, %rd3;\n" + each
+    by_thread = "\tmov.u64 %rd6, %rd2;\n" + each
+    open_ = HEAD.replace(".reqntid 64", "")
+    assert verified(by_cta, grid=None).diagnostics == ()
+    assert {found.code for found in verified(by_cta, grid=(2,)).diagnostics} == {"PTX621"}
+    assert verified(by_thread, open_).diagnostics == ()
+    assert {found.code for found in verified(by_thread).diagnostics} == {"PTX621"}
