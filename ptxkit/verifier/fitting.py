@@ -19,6 +19,9 @@ _BOXES = ("PTX503", "PTX205", "PTX206", "PTX207")
 _TWO = ("PTX304", "PTX621", "PTX622")
 """Codes of two accesses to the same bytes."""
 
+_COUNTS = ("PTX206", "PTX505")
+"""Codes of counts of threads that are not there."""
+
 _GLOBAL = ("global", "generic")
 DISTINCT = "iota"
 
@@ -51,6 +54,12 @@ class Chosen:
         if not (self.values or self.contents):
             return False
         return finding.code == _OUTSIDE or (finding.code == _UNALIGNED and (not where or bool(where & {"", *_GLOBAL})))
+
+    def wants_others(self, finding: Finding) -> bool:
+        """Whether a run shows by a finding that the kernel is meant for other blocks or boxes."""
+        if self.boxes and self.misfits(finding):
+            return True
+        return self.block and (finding.code in _COUNTS or finding.message.startswith(DEADLOCK))
 
     def doubts(self, finding: Finding, contents: str) -> bool:
         """Whether a finding by itself may come of what was chosen. contents: the numbers in memory."""

@@ -11,7 +11,6 @@ from ptxkit.analysis.program import flatten
 from ptxkit.diagnostics import Diagnostic, Severity, Undecided, Verdict
 from ptxkit.emulate import Budget, Finding, LaunchError, Outcome, run
 from ptxkit.emulate.launching import three
-from ptxkit.emulate.machine import DEADLOCK
 from ptxkit.emulate.program import Program
 from ptxkit.linter import broken, lint
 from ptxkit.records import dataclass, field, replace
@@ -154,11 +153,8 @@ class _Session:
             self._trace(new, trial, seconds)
 
     def fits(self, trial: Trial, seconds: float) -> bool:
-        """Whether no thread waits for ever, and bytes come as they are expected, in a run that nothing is kept of."""
-        found = self._outcome(trial, seconds).findings
-        return not any(
-            each.message.startswith(DEADLOCK) or (self._fit.boxes and self._fit.misfits(each)) for each in found
-        )
+        """Whether a run, of which nothing is kept, shows that the kernel is meant for other blocks or boxes."""
+        return not any(self._fit.wants_others(each) for each in self._outcome(trial, seconds).findings)
 
     def _outcome(self, trial: Trial, seconds: float, order: Recorder | None = None) -> Outcome:
         plan = self._plan

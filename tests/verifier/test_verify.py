@@ -101,6 +101,19 @@ def test_where_a_kernel_says_nothing_of_its_blocks_a_size_is_taken_at_which_nobo
     assert result.diagnostics == ()
 
 
+def test_where_a_count_of_threads_is_computed_a_size_is_taken_that_leaves_some() -> None:
+    rest = """	.shared .align 8 .b64 bar;
+	mov.u32 %r2, %ntid.x;
+	sub.u32 %r2, %r2, 128;
+	mov.u32 %r3, bar;
+	setp.eq.u32 %p1, %r1, 0;
+	@%p1 mbarrier.init.shared.b64 [%r3], %r2;
+"""
+    result = verified(kernel(rest + STORE, directives=""))
+    assert result.runs[0].launch == "grid 2, block 160"
+    assert result.diagnostics == ()
+
+
 def test_a_kernel_that_waits_for_ever_at_every_size_is_reported_at_the_first() -> None:
     never = "\tsetp.ne.u32 %p1, %r1, 0;\n\t@%p1 bra over;\n\tbarrier.sync 1, 64;\nover:\n" + STORE
     result = verified(kernel(never, directives=""))
