@@ -74,6 +74,10 @@ class DeviceProcess:
                     break
         return answers
 
+    def begin(self) -> None:
+        """Starts the process, which otherwise the first launch does. Raises NoDeviceError where there is no GPU."""
+        self._begun()
+
     def _begun(self) -> Connection:
         if self._connection is not None:
             return self._connection

@@ -33,6 +33,18 @@ def pattern(word: str, place: int, turn: int, seed: int) -> Words:
     return found
 
 
+def edges(word: str) -> list[int]:
+    """Patterns at the edges of a type, packed ones with the same in each element."""
+    base, _, count = word.partition("x")
+    if kind(word) == "f" and base.removesuffix("p4") in FORMATS:
+        fmt, times = FORMATS[base.removesuffix("p4")], int(count or 1)
+        stride = max(bits(word), 8) // times
+        return [sum(int(code) << (stride * each) for each in range(times)) for code in _edges(fmt)]
+    top = (1 << bits(word)) - 1
+    half = 1 << (bits(word) - 1)
+    return sorted({each & top for each in (0, 1, 2, top, top - 1, half, half - 1, half + 1)})
+
+
 def _floats(fmt: Format, place: int, turn: int, random: np.random.Generator) -> Words:
     """Codes: of 16 bits or less all in order for the first operand; else any, near one, and edges."""
     if fmt.width <= 16 and place == 0:

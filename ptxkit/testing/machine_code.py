@@ -1,0 +1,29 @@
+"""The ways from PTX to machine code, and the launch of a generated kernel."""
+
+from __future__ import annotations
+
+from ptxkit.device import Cubin, DeviceError, assembler
+from ptxkit.device import compile as compiled
+from ptxkit.device.signature import of_module
+from ptxkit.syntax import parse
+from ptxkit.testing.device_process import DeviceLaunch
+from ptxkit.testing.generated import GeneratedKernel
+
+LEVELS = ("0", "1", "2", "3", "link")
+"""Ways to machine code: ptxas at its levels of optimisation, and nvJitLink."""
+
+
+def cubin_of(text: str, target: str, level: str) -> Cubin | str:
+    """Machine code by one of the `LEVELS`, or why there is none."""
+    try:
+        if level == "link":
+            return compiled(text, target, verify=False, cache=False)
+        code, log = assembler.assembled(text, target, [f"-O{level}"])
+    except DeviceError as error:
+        return str(error)
+    return log if code is None else Cubin(code, target, of_module(parse(text)), text, log)
+
+
+def launch_of(kernel: GeneratedKernel) -> DeviceLaunch:
+    """The launch of a generated kernel, with its inputs."""
+    return DeviceLaunch(kernel.name, kernel.grid, kernel.block, (kernel.inputs(), kernel.outputs()))

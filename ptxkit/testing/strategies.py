@@ -1,0 +1,167 @@
+"""Strategies of Hypothesis, made from the instruction table: instructions, arrays, whole kernels.
+
+    from hypothesis import given
+    from ptxkit.testing import strategies
+
+    @given(strategies.kernels(target="sm_90a"))
+    def test_my_optimiser_changes_no_result(kernel): ...
+
+They shrink to the plainest: the first form, registers as operands, no branch, one thread block of one warp.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from random import Random
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+
+from ptxkit.emulate.widths import unsigned, width_of
+from ptxkit.isa import table
+from ptxkit.isa.forms import Form
+from ptxkit.isa.instances import Instance, instances
+from ptxkit.isa.scaffold import scaffold
+from ptxkit.isa.targets import parse_target, unmet
+from ptxkit.records import dataclass
+from ptxkit.testing.agreement import all_forms, why_refused
+from ptxkit.testing.generated import GeneratedKernel
+from ptxkit.testing.generator import generated
+from ptxkit.testing.kernel_steps import Version
+from ptxkit.testing.mutations import mutate
+from ptxkit.testing.number_patterns import edges
+
+__all__ = ["Instruction", "arrays", "instruction_named", "instructions", "kernels"]
+
+_OF_A_FORM = 12
+"""Instances of a form to choose from."""
+
+
+@dataclass(frozen=True, slots=True)
+class Instruction:
+    """One instruction. text: with its semicolon; form: the line of the table; change: what makes it near-valid."""
+
+    text: str
+    version: Version
+    target: str
+    form: str
+    change: str = ""
+
+    def module(self) -> str:
+        """A module that declares what the instruction names, and nothing else."""
+        return scaffold([self.text], self.version, self.target)
+
+
+@st.composite
+def instructions(
+    draw: st.DrawFn, target: str = "sm_90a", version: Version = (8, 7), *, valid: bool = True
+) -> Instruction:
+    """Instructions that a version and target have; with `valid=False` such that one change made illegal."""
+    forms = forms_of(version, target)
+    place = draw(st.integers(0, len(forms) - 1))
+    known = instances_of(place, version, target)
+    chosen = known[draw(st.integers(0, len(known) - 1))]
+    syntax = forms[place].syntax
+    if valid:
+        return Instruction(chosen.text, version, target, syntax)
+    words = _words(forms[place].name)
+    for _ in range(_TRIES):
+        text, change = mutate(chosen, words, Random(draw(st.integers(0, 9999))))
+        if why_refused(scaffold([text], version, target)) is not None:
+            return Instruction(text, version, target, syntax, change)
+    return Instruction(f"{chosen.text[:-1]}, undeclared;", version, target, syntax, "an operand too many")
+
+
+_TRIES = 6
+"""Changes of an instruction that may leave it legal before it gets an operand too many."""
+
+
+@cache
+def forms_of(version: Version, target: str) -> list[Form]:
+    """The manual's forms of which a version and target have at least one instance."""
+    return [form for place, form in _numbered() if not form.tolerated and _instances(place, version, target)]
+
+
+@cache
+def _numbered() -> list[tuple[int, Form]]:
+    return list(enumerate(all_forms()))
+
+
+def instances_of(place: int, version: Version, target: str) -> tuple[Instance, ...]:
+    """Instances of a form, given by its place in `forms_of`."""
+    return _instances(_places(version, target)[place], version, target)
+
+
+@cache
+def _places(version: Version, target: str) -> dict[int, int]:
+    wanted = {id(form) for form in forms_of(version, target)}
+    return dict(enumerate(place for place, form in _numbered() if id(form) in wanted))
+
+
+@cache
+def _instances(place: int, version: Version, target: str) -> tuple[Instance, ...]:
+    _, form = _numbered()[place]
+    aimed = parse_target(target)
+    made = instances(form, table().value_gates, Random(place), _OF_A_FORM)
+    had = (each for each in made if not unmet(tuple(each.match.gates), version, aimed))
+    legal = (each for each in had if why_refused(scaffold([each.text], version, target)) is None)
+    return tuple(sorted(legal, key=lambda each: len(each.text)))
+
+
+@cache
+def _words(name: str) -> Sequence[str]:
+    return sorted({value for form in table().forms(name) for slot in form.modifiers for value in slot.values})
+
+
+def instruction_named(name: str, target: str = "sm_90a", version: Version = (8, 7)) -> st.SearchStrategy[Instruction]:
+    """Instructions of one opcode, such as `fma`."""
+    forms = forms_of(version, target)
+    places = [place for place, form in enumerate(forms) if form.name == name]
+    found = [(forms[place].syntax, each.text) for place in places for each in instances_of(place, version, target)]
+    if not found:
+        raise ValueError(f"PTX {version[0]}.{version[1]} has no instruction {name!r} on {target}")
+    return st.sampled_from([Instruction(text, version, target, syntax) for syntax, text in found])
+
+
+def arrays(type: str, shape: int | tuple[int, ...]) -> st.SearchStrategy[np.ndarray[Any, Any]]:  # noqa: A002
+    """Bit patterns of a PTX type (`f16x2`, `s64`, `e4m3`...), in the unsigned type of its width.
+
+    Edges of the type are among them: zeros, the smallest and largest, infinities, NaNs, neighbours of powers of two.
+    """
+    wide = max(width_of(type), 8)
+    held = unsigned(wide)
+    size = int(np.prod(shape, dtype=np.int64))
+    top = (1 << width_of(type)) - 1
+    known = [each & top for each in edges(type)]
+    element = st.one_of(st.sampled_from(known), st.integers(0, top))
+
+    def packed(values: list[int]) -> np.ndarray[Any, Any]:
+        return np.array(values, held).reshape(shape)
+
+    return st.lists(element, min_size=size, max_size=size).map(packed)
+
+
+def kernels(
+    target: str = "sm_90a", version: Version = (8, 7), *, statements: int = 8, name: str = "kernel"
+) -> st.SearchStrategy[GeneratedKernel]:
+    """Whole kernels that are free of undefined behaviour, with their launch; at most so many statements at the top.
+
+    Every bit that they write is fixed by the manual: arithmetic without approximations, branches, loops with bounds,
+    operations of whole warps, shared memory with barriers, atomic operations whose order does not matter.
+    """
+    return _kernels(target, version, statements, name)
+
+
+@st.composite
+def _kernels(draw: st.DrawFn, target: str, version: Version, statements: int, name: str) -> GeneratedKernel:
+    def choose(below: int) -> int:
+        return draw(_below(below)) if below > 1 else 0
+
+    return generated(choose, version, target, statements, name)
+
+
+@cache
+def _below(count: int) -> st.SearchStrategy[int]:
+    return st.integers(0, count - 1)
