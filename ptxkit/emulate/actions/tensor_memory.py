@@ -7,7 +7,7 @@ st, cp.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -21,11 +21,19 @@ from ptxkit.emulate.operations import TCGEN05
 from ptxkit.emulate.registry import Function, action
 from ptxkit.emulate.tensor.tensor_memory import COLUMNS, LANES, WARP, Misuse, TensorMemory, fragment, of_cta, split
 
+if TYPE_CHECKING:
+    from ptxkit.emulate.cta import Cta
 
-def one_cta(ctas: str) -> None:
-    """Pairs of CTAs are not executed by the machine."""
-    if ctas != "cta_group::1":
-        raise NotImplementedError("the machine has no Tensor Memory of two CTAs")
+
+def pair_of(group: Group, ctas: str) -> list[Cta]:
+    """The CTAs that an instruction is for: its own, or the one of even rank and its neighbour."""
+    cta = group.cta
+    if ctas == "cta_group::1":
+        return [cta]
+    first = cta.rank & ~1
+    if first + 2 > cta.cluster.size:
+        raise Fault("PTX210", "the CTA has no neighbour in its cluster to make a pair with", group.lanes.index)
+    return list(cta.cluster.ctas[first : first + 2])
 
 
 def fault(group: Group, misuse: Misuse, position: int = 0) -> Fault:
@@ -50,11 +58,14 @@ def _warps(group: Group, name: str, values: tuple[Any, ...]) -> Any:
 
 @action
 def tmem_allocate(*, space: str, ctas: str) -> Function:
-    """Each warp takes columns, and its first lane writes their address to shared memory."""
-    one_cta(ctas)
+    """Each warp takes columns, and its first lane writes their address to shared memory.
+
+    Of a pair, a warp of either CTA does so, and takes the same: each for its own CTA here.
+    """
     write = store(type="u32", space=space)
 
     def allocate(group: Group, address: Any, count: Any) -> Any:
+        pair_of(group, ctas)
         found = _warps(group, "tcgen05.alloc", (address, count))
         if isinstance(found, Blocked):
             return found
@@ -77,10 +88,10 @@ def tmem_allocate(*, space: str, ctas: str) -> Function:
 
 @action
 def tmem_deallocate(*, ctas: str) -> Function:
-    """Each warp gives columns back."""
-    one_cta(ctas)
+    """Each warp gives columns back, of its own CTA."""
 
     def deallocate(group: Group, address: Any, count: Any) -> Any:
+        pair_of(group, ctas)
         found = _warps(group, "tcgen05.dealloc", (address, count))
         if isinstance(found, Blocked):
             return found
@@ -97,9 +108,9 @@ def tmem_deallocate(*, ctas: str) -> Function:
 @action
 def tmem_relinquish(*, ctas: str) -> Function:
     """The CTA takes no more columns."""
-    one_cta(ctas)
 
     def relinquish(group: Group) -> None:
+        pair_of(group, ctas)
         of_cta(group.cta).is_closed = True
 
     return relinquish
@@ -186,8 +197,7 @@ _HALVES = {"warpx2::02_13": ((0, 64), (32, 96)), "warpx2::01_23": ((0, 32), (64,
 
 @action
 def tmem_copy(*, shape: str, ctas: str, multicast: str | None = None, source: str | None = None) -> Function:
-    """Copies rows of a matrix of shared memory to lanes, for each thread."""
-    one_cta(ctas)
+    """Copies rows of a matrix of shared memory to lanes, for each thread; of a pair, in each CTA."""
     if source is not None or shape == "4x256b":
         raise NotImplementedError("the machine copies 32 lanes or more, and changes no format")
     rows, width = (int(part.rstrip("b")) for part in shape.split("x"))
@@ -195,22 +205,26 @@ def tmem_copy(*, shape: str, ctas: str, multicast: str | None = None, source: st
     def copy(group: Group, to: Any, descriptor: Any) -> None:
         for position in range(group.lanes.count):
             reads = Reads(group, group.lanes.index[position : position + 1] // WARP)
-            words = reads.tile(numpy.ravel(descriptor)[-1:], rows, width // 32, 32, False)[0]
-            reads.issue(TCGEN05, group.lanes.index[position : position + 1])
             _, column = split(number(to, position))
-            columns = column + numpy.arange(width // 32)
-            try:
-                of_cta(group.cta).check(columns)
-            except Misuse as misuse:
-                raise fault(group, misuse, position) from misuse
-            target = of_cta(group.cta).words[:, column : min(column + width // 32, COLUMNS)]
-            if multicast is None:
-                target[:rows] = words
-            elif multicast == "warpx4":
-                target[:] = numpy.tile(words, (LANES // rows, 1))
-            else:
-                for half, starts in enumerate(_HALVES[multicast]):
-                    for start in starts:
-                        target[start : start + WARP] = words[half * WARP : (half + 1) * WARP]
+            for cta in pair_of(group, ctas):
+                words = reads.tile([number(descriptor, position)], rows, width // 32, 32, False, cta.rank)[0]
+                try:
+                    of_cta(cta).check(column + numpy.arange(width // 32))
+                except Misuse as misuse:
+                    raise fault(group, misuse, position) from misuse
+                _spread(of_cta(cta).words[:, column : min(column + width // 32, COLUMNS)], words, multicast)
+            reads.issue(TCGEN05, group.lanes.index[position : position + 1])
 
     return copy
+
+
+def _spread(target: Any, words: Any, multicast: str | None) -> None:
+    """Put rows into lanes, or into several parts of them."""
+    if multicast is None:
+        target[: len(words)] = words
+    elif multicast == "warpx4":
+        target[:] = numpy.tile(words, (LANES // len(words), 1))
+    else:
+        for half, starts in enumerate(_HALVES[multicast]):
+            for start in starts:
+                target[start : start + WARP] = words[half * WARP : (half + 1) * WARP]

@@ -7,11 +7,11 @@ Source: PTX ISA, "TensorCore 5th Generation Instructions: tcgen05.mma", "tcgen05
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from ptxkit.emulate.actions.tensor_memory import fault, number, one_cta
+from ptxkit.emulate.actions.tensor_memory import fault, number, pair_of
 from ptxkit.emulate.actions.warpgroups import Reads
 from ptxkit.emulate.faults import Fault
 from ptxkit.emulate.groups import Group
@@ -24,6 +24,9 @@ from ptxkit.emulate.tensor.products import floating, integral, values
 from ptxkit.emulate.tensor.tensor_memory import LANES, WARP, Misuse, TensorMemory, of_cta, split
 from ptxkit.isa.functions import bits
 
+if TYPE_CHECKING:
+    from ptxkit.emulate.cta import Cta
+
 
 @action
 def tmem_multiply(*, kind: str, ctas: str, held: bool = False) -> Function:
@@ -31,7 +34,6 @@ def tmem_multiply(*, kind: str, ctas: str, held: bool = False) -> Function:
 
     lanes: a bit for each lane of D that stays as it is. shift: D counts so many powers of two less.
     """
-    one_cta(ctas)
     name = kind.removeprefix("kind::")
     if name not in ("f16", "tf32", "f8f6f4", "i8"):
         raise NotImplementedError(f"the machine has no products of .{kind}")
@@ -39,16 +41,17 @@ def tmem_multiply(*, kind: str, ctas: str, held: bool = False) -> Function:
     def multiply(  # noqa: PLR0913, PLR0917 (the operands of one instruction)
         group: Group, d: Any, a: Any, b: Any, idesc: Any, enable: Any, lanes: Any = None, shift: Any = None
     ) -> None:
+        pair = pair_of(group, ctas)
         for position in range(group.lanes.count):
             try:
-                how = decode(number(idesc, position), name)
+                how = decode(number(idesc, position), name, len(pair))
             except ValueError as error:
                 raise Fault("PTX206", f"tcgen05.mma: {error}", group.lanes.index[position : position + 1]) from error
             kept = [] if lanes is None else [number(each, position) for each in lanes]
             scale = 2.0 ** -(0 if shift is None else number(shift, position))
             operands = [number(each, position) for each in (d, a, b)]
             try:
-                _one(group, position, how, held, operands, bool(number(enable, position)), kept, scale)
+                _one(group, position, pair, how, held, operands, bool(number(enable, position)), kept, scale)
             except Misuse as misuse:
                 raise fault(group, misuse, position) from misuse
 
@@ -58,6 +61,7 @@ def tmem_multiply(*, kind: str, ctas: str, held: bool = False) -> Function:
 def _one(  # noqa: PLR0913, PLR0917
     group: Group,
     position: int,
+    pair: list[Cta],
     how: InstructionDescriptor,
     held: bool,
     operands: list[int],
@@ -65,41 +69,58 @@ def _one(  # noqa: PLR0913, PLR0917
     kept: list[int],
     scale: float,
 ) -> None:
-    memory, (to, left, right) = of_cta(group.cta), operands
+    """Of a pair each CTA has half of the rows of A and of D, and half of the columns of B."""
+    to, left, right = operands
     thread = group.lanes.index[position : position + 1]
-    reads = Reads(group, thread // WARP)
-    y = reads.tile([right], how.n, how.k, bits(how.right), how.turned[1])[0].T
-    x = _held(memory, left, how) if held else reads.tile([left], how.m, how.k, bits(how.left), how.turned[0])[0]
-    rows, first = _rows(how.m, to)
-    columns = first + numpy.arange(how.n)
-    memory.check(columns)
-    width = bits(how.result)
-    before = memory.words[rows[:, None], columns].astype(DTYPES[width])
-    if not adds:
-        before = numpy.zeros_like(before)
+    reads, share, rows_of_b = Reads(group, thread // WARP), how.m // len(pair), how.n // len(pair)
+    parts = [reads.tile([right], rows_of_b, how.k, bits(how.right), how.turned[1], each.rank)[0] for each in pair]
+    b = values(how.right, numpy.concatenate(parts).T) * how.signs[1]
+    for number_, cta in enumerate(pair):
+        memory = of_cta(cta)
+        if held:
+            x = _held(memory, left, how, share, len(pair) == 2)
+        else:
+            x = reads.tile([left], share, how.k, bits(how.left), how.turned[0], cta.rank)[0]
+        lanes, columns = _places(share, how.n, to, len(pair) == 2)
+        memory.check(numpy.unique(columns))
+        before = memory.words[lanes, columns].astype(DTYPES[bits(how.result)])
+        if not adds:
+            before = numpy.zeros_like(before)
+        a = values(how.left, x) * how.signs[0]
+        if how.result == "s32":
+            after = integral(a, b, before, satfinite=how.satfinite)
+        else:
+            after = floating(a, b, values(how.result, before) * scale, how.result).astype(numpy.uint32)
+        if kept:
+            own = numpy.array(kept[4 * number_ : 4 * number_ + 4], numpy.int64)
+            stays = own[lanes // WARP] >> lanes % WARP & 1 != 0
+            after = numpy.where(stays, memory.words[lanes, columns], after)
+        memory.words[lanes, columns] = after
     reads.issue(TCGEN05, thread)
-    a, b = values(how.left, x) * how.signs[0], values(how.right, y) * how.signs[1]
-    if how.result == "s32":
-        after = integral(a, b, before, satfinite=how.satfinite)
-    else:
-        after = floating(a, b, values(how.result, before) * scale, how.result).astype(numpy.uint32)
-    stays = numpy.array([kept[lane // WARP] >> lane % WARP & 1 if kept else 0 for lane in rows], bool)
-    memory.words[rows[~stays, None], columns] = after[~stays]
 
 
-def _rows(m: int, address: int) -> tuple[Any, int]:
-    """The lanes of the rows of D, or of A, and the first column. 64 rows are 16 lanes of each warp's."""
+def _rows(m: int, address: int, paired: bool) -> tuple[Any, int]:
+    """The lanes of the rows of D, or of A, and the first column. 64 rows of one CTA are 16 lanes of each warp's."""
     lane, column = split(address)
     row = numpy.arange(m)
-    lanes = row + lane if m == LANES else row // 16 * WARP + row % 16 + lane
-    if lanes.max() >= LANES or (m == LANES and lane):
+    lanes = row + lane if m == LANES or paired else row // 16 * WARP + row % 16 + lane
+    if lanes.max() >= LANES or ((m == LANES or paired) and lane):
         raise Misuse("PTX701", f"{m} rows begin at lane {lane} of Tensor Memory, which has {LANES}")
     return lanes, column
 
 
-def _held(memory: TensorMemory, address: int, how: InstructionDescriptor) -> Any:
+def _places(m: int, n: int, address: int, paired: bool) -> tuple[Any, Any]:
+    """The lane and the column of each element of D. 64 rows of a pair's CTA have their right half in lanes 64 on."""
+    lanes, first = _rows(m, address, paired)
+    column = numpy.arange(n)[None, :]
+    if paired and m == LANES // 2:
+        return lanes[:, None] + column // (n // 2) * m, first + column % (n // 2) + 0 * lanes[:, None]
+    return lanes[:, None] + 0 * column, first + column + 0 * lanes[:, None]
+
+
+def _held(memory: TensorMemory, address: int, how: InstructionDescriptor, m: int, paired: bool) -> Any:
     """The codes of A, of which a column holds as many as it has bits for."""
-    rows, first = _rows(how.m, address)
+    rows, first = _rows(m, address, paired)
     width = bits(how.left)
     columns = first + numpy.arange(how.k * width // 32)
     memory.check(columns)
@@ -110,9 +131,9 @@ def _held(memory: TensorMemory, address: int, how: InstructionDescriptor) -> Any
 @action
 def tmem_commit(*, space: str, ctas: str) -> Function:
     """Arrives once at an mbarrier, or at those of several CTAs, when the thread's operations so far are done."""
-    one_cta(ctas)
 
     def commit(group: Group, address: Any, mask: Any = None) -> None:
+        pair_of(group, ctas)
         flying = group.cta.machine.asynchrony
         flying.commit(group, TCGEN05)
         for barrier, chosen in one_by_one(group, space, address, mask):

@@ -115,9 +115,9 @@ class Reads:
         self.places: list[Any] = []
         self._known: dict[tuple[int, ...], tuple[Any, Any]] = {}
 
-    def tile(self, descriptors: Any, rows: int, columns: int, width: int, turned: bool) -> Any:
-        """A matrix for each warp, by its descriptor."""
-        found = [self._read(int(each), rows, columns, width, turned) for each in descriptors]
+    def tile(self, descriptors: Any, rows: int, columns: int, width: int, turned: bool, rank: int | None = None) -> Any:
+        """A matrix for each warp, by its descriptor. rank: of the CTA in whose shared memory it lies, if another."""
+        found = [self._read(int(each), rows, columns, width, turned, rank) for each in descriptors]
         self.places.append([places.ravel() for _, places in found])
         return numpy.stack([values for values, _ in found])
 
@@ -133,15 +133,19 @@ class Reads:
         self.places.append(places)
         return numpy.stack(chosen)
 
-    def _read(self, descriptor: int, rows: int, columns: int, width: int, turned: bool) -> tuple[Any, Any]:
+    def _read(
+        self, descriptor: int, rows: int, columns: int, width: int, turned: bool, rank: int | None = None
+    ) -> tuple[Any, Any]:
         """Codes, and where the units lie."""
-        key = (descriptor, rows, columns, width, turned)
+        cta = self.group.cta
+        home = cta.rank if rank is None else rank
+        key = (descriptor, rows, columns, width, turned, home)
         if key not in self._known:
             address = units(descriptor, rows, columns, width, transposed=turned)
-            cta = self.group.cta
-            flat = address.ravel().astype(numpy.uint64) + numpy.uint64(cta.rank << RANK_SHIFT)
+            flat = address.ravel().astype(numpy.uint64) + numpy.uint64(home << RANK_SHIFT)
             index = numpy.broadcast_to(self.group.lanes.index[:1], flat.shape)
-            self.pool, places = cta.machine.memory.locate(cta, "shared::cta", flat, _UNIT, index)
+            space = "shared::cta" if home == cta.rank else "shared::cluster"
+            self.pool, places = cta.machine.memory.locate(cta, space, flat, _UNIT, index)
             octets = self.pool.data[places[:, None] + numpy.arange(_UNIT)].reshape(*address.shape, _UNIT)
             self._known[key] = codes(octets, width, transposed=turned), places.reshape(address.shape)
         return self._known[key]

@@ -33,8 +33,8 @@ class InstructionDescriptor:
     satfinite: bool
 
 
-def decode(bits: int, kind: str) -> InstructionDescriptor:
-    """A descriptor of a kind (`f16`, ...). Raises ValueError where it names what the machine, or the kind, lacks."""
+def decode(bits: int, kind: str, ctas: int) -> InstructionDescriptor:
+    """A descriptor of a kind (`f16`, ...), for one CTA or a pair. Raises ValueError for what is not there."""
     result = _RESULTS.get(bits >> 4 & 3)
     left, right = (_ELEMENTS[kind].get(bits >> at & 7) for at in (7, 10))
     if bits & 4:
@@ -44,8 +44,9 @@ def decode(bits: int, kind: str) -> InstructionDescriptor:
     if (result == "s32") != (kind == "i8"):
         raise ValueError(f"its instruction descriptor names {result} for the result, which .kind::{kind} does not give")
     m, n = (bits >> 24 & 31) << 4, (bits >> 17 & 63) << 3
-    if m not in (64, 128) or not 8 <= n <= 256 or (m == 128 and n % 16):
-        raise ValueError(f"its instruction descriptor names m{m}n{n}, which one CTA cannot multiply")
+    if m not in (64 * ctas, 128 * ctas) or not 8 <= n <= 256 or (m > 64 and n % (16 * ctas)):
+        who = "one CTA" if ctas == 1 else "a pair of CTAs"
+        raise ValueError(f"its instruction descriptor names m{m}n{n}, which {who} cannot multiply")
     signs = tuple(-1.0 if bits >> at & 1 else 1.0 for at in (13, 14))
     turned = tuple(bool(bits >> at & 1) for at in (15, 16))
     return InstructionDescriptor(

@@ -254,3 +254,50 @@ def test_a_tile_may_be_overwritten_by_whoever_saw_the_commit_through(policy: str
     found = outcome(mma, tiles, *descriptors, idesc_of(128, 1, 0, 0), policy=policy, after=wait)
     assert not found.failed
     assert not found.findings
+
+
+def paired(kernel: str) -> str:
+    """The kernel for pairs of CTAs: each has tiles and results of its own, the first one multiplies for both."""
+    meet = "barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;"
+    changes = {
+        "cta_group::1": "cta_group::2",
+        ".reg .pred %p<4>;": ".reg .pred %p<5>; .reg .b16 %h0;",
+        " mov.u32 %r0, %tid.x;": " mov.u32 %r0, %tid.x; mov.u32 %r34, %ctaid.x; mov.u16 %h0, 3;\n"
+        " mul.wide.u32 %d6, %r34, 32768; add.u64 %d0, %d0, %d6; mul.wide.u32 %d6, %r34, 8192; add.u64 %d1, %d1, %d6;",
+        " fence.proxy.async;\n bar.sync 0;": f" fence.proxy.async;\n fence.mbarrier_init.release.cluster;\n {meet}",
+        " @!%p2 bra issued;": " setp.eq.and.u32 %p4, %r34, 0, %p2;\n @!%p4 bra issued;",
+        "bar.sync 0;\n @!%p0 bra over;": f"{meet}\n @!%p0 bra over;",
+    }
+    for old, new in changes.items():
+        assert old in kernel
+        kernel = kernel.replace(old, new)
+    return kernel
+
+
+COMMIT_TO_BOTH = COMMIT.replace("cta_group::1", "cta_group::2").replace(
+    ".b64 [%r10]", ".multicast::cluster.b64 [%r10], %h0"
+)
+
+
+@pytest.mark.parametrize("m", [128, 256])
+def test_a_pair_of_ctas_multiplies_what_lies_in_both(m: int) -> None:
+    random = np.random.default_rng(9)
+    a, b = random.integers(-4, 5, (m, 16)).astype(float), random.integers(-4, 5, (2 * N, 16)).astype(float)
+    tiles = np.zeros((2, 32768), np.uint8)
+    for at in range(2):
+        left = along(tiles[at], 0, narrow(FORMATS["f16"], a[at * m // 2 : (at + 1) * m // 2]), 2)
+        right = along(tiles[at], B_AT, narrow(FORMATS["f16"], b[at * N : (at + 1) * N]), 2)
+    # Of 256 rows each CTA has 128 lanes of 32 columns, of which the kernel shows 16; of 128 it has both halves in 16.
+    idesc = 1 << 4 | 2 * N >> 3 << 17 | m >> 4 << 24
+    mma = "tcgen05.mma.cta_group::2.kind::f16 [%r13], %d2, %d3, %r1, %p3;"
+    text = paired(KERNEL).format(instruction=mma, commit=COMMIT_TO_BOTH, before="", after="")
+    arguments = [tiles, np.zeros((2, 128, N), np.uint32), left, right, np.uint32(idesc)]
+    found = run(text, "k", grid=2, block=128, cluster=2, arguments=arguments)
+    assert not found.failed, found.failed
+    assert not found.findings, found.findings
+    shown, product = found.outputs[1].view(np.float32), a @ b.T
+    if m == 256:
+        assert (shown.reshape(256, N) == product[:, :N]).all()
+    else:
+        halves = np.stack([product[:, :N].reshape(2, 64, N), product[:, N:].reshape(2, 64, N)], axis=1)
+        assert (shown == halves.reshape(2, 128, N)).all()
