@@ -171,7 +171,7 @@ def wrong_vector(operand: OperandForm, found: str) -> str | None:
         return None
     count = operand.count.value if isinstance(operand.count, Const) else None
     vector, _, element = found.partition(".")
-    fitting = vector == f"v{count}" or (operand.more and int(vector[1:] or 0) >= int(count or 0))
+    fitting = vector == f"v{count}" or (operand.more and element != "" and int(vector[1:] or 0) >= int(count or 0))
     if not is_symbol(found) and element and fitting:
         return wrong_name(replace(operand, kind="register"), element, inside=True)
     return f"must be {count} registers in braces, and is {'an address' if is_symbol(found) else f'.{found}'}"
