@@ -159,10 +159,12 @@ def mbarrier_pending_count() -> Function:
 
 
 @action
-def mbarrier_has_layout(*, layout: str) -> Function:
+def mbarrier_has_layout(*, layout: str, space: str) -> Function:
     """Whether an object has a layout: all here have the first."""
 
-    def has(group: Group, _: Any) -> Any:
+    def has(group: Group, address: Any) -> Any:
+        for _ in one_by_one(group, space, address):
+            pass  # each must be one
         return numpy.full(group.lanes.count, layout.endswith("v0"))
 
     return has

@@ -22,6 +22,7 @@ from ptxkit.emulate.objects import at, copies
 from ptxkit.emulate.registry import Function, action
 from ptxkit.emulate.tensor_maps import BYTES, Layout, decoded, replaced
 from ptxkit.emulate.transfers import NOWHERE, PIECE, Combine, Transfer
+from ptxkit.records import replace
 
 NO_MAP = "there is no tensor map"
 """How messages begin that tell of bytes that are no map, or none of the mode."""
@@ -37,11 +38,18 @@ def box_load(*, target: str, mode: str | None = None, paired: bool = False) -> F
     """
     how = mode or "tile"
 
-    def load(
-        group: Group, to: Any, map_: Any, coordinates: Any, bar: Any, offsets: Any = None, mask: Any = None
+    def load(  # noqa: PLR0913, PLR0917 (the operands of one instruction)
+        group: Group,
+        to: Any,
+        map_: Any,
+        coordinates: Any,
+        bar: Any,
+        offsets: Any = None,
+        base: Any = None,
+        mask: Any = None,
     ) -> None:
         for one in each_thread(group):
-            layout = _map(group, one, map_, how)
+            layout = _map(group, one, map_, how, base)
             count = box_bytes(layout, how)
             shared, place = _box(group, one, target, to, count)
             barrier = object_of(group, one, target, bar)
@@ -63,9 +71,9 @@ def box_store(*, mode: str | None = None) -> Function:
     """Copies a box out of shared memory for each thread."""
     how = mode or "tile"
 
-    def store(group: Group, map_: Any, coordinates: Any, source: Any) -> None:
+    def store(group: Group, map_: Any, coordinates: Any, source: Any, base: Any = None) -> None:
         for one in each_thread(group):
-            issue_grouped(group, one, [_outwards(group, one, map_, coordinates, source, how, None)])
+            issue_grouped(group, one, [_outwards(group, one, (map_, base), coordinates, source, how, None)])
 
     return store
 
@@ -75,9 +83,9 @@ def box_reduce(*, operation: str, mode: str | None = None) -> Function:
     """Combines a box in shared memory with the tensor, element by element, for each thread."""
     how = mode or "tile"
 
-    def reduce(group: Group, map_: Any, coordinates: Any, source: Any) -> None:
+    def reduce(group: Group, map_: Any, coordinates: Any, source: Any, base: Any = None) -> None:
         for one in each_thread(group):
-            issue_grouped(group, one, [_outwards(group, one, map_, coordinates, source, how, operation)])
+            issue_grouped(group, one, [_outwards(group, one, (map_, base), coordinates, source, how, operation)])
 
     return reduce
 
@@ -87,18 +95,18 @@ def box_prefetch(*, mode: str | None = None) -> Function:
     """Names a box that may be wanted soon: its map must be one."""
     how = mode or "tile"
 
-    def prefetch(group: Group, map_: Any, coordinates: Any, offsets: Any = None) -> None:
+    def prefetch(group: Group, map_: Any, coordinates: Any, offsets: Any = None, base: Any = None) -> None:
         for one in each_thread(group):
-            layout = _map(group, one, map_, how)
+            layout = _map(group, one, map_, how, base)
             _in_tensor(group, one, layout, how, _taken(coordinates, one), _taken(offsets, one))
 
     return prefetch
 
 
 def _outwards(
-    group: Group, one: int, map_: Any, coordinates: Any, source: Any, mode: str, operation: str | None
+    group: Group, one: int, map_: tuple[Any, Any], coordinates: Any, source: Any, mode: str, operation: str | None
 ) -> Transfer:
-    layout = _map(group, one, map_, mode)
+    layout = _map(group, one, map_[0], mode, map_[1])
     count = box_bytes(layout, mode)
     shared, place = _box(group, one, "shared::cta", source, count)
     at_ = _taken(coordinates, one)
@@ -127,8 +135,11 @@ def _taken(values: Any, one: int) -> tuple[int, ...]:
     return tuple(found)
 
 
-def _map(group: Group, one: int, address: Any, mode: str) -> Layout:
-    """What the map at a thread's address says; it must be one of the instruction's mode."""
+def _map(group: Group, one: int, address: Any, mode: str, base: Any) -> Layout:
+    """What the map at a thread's address says; it must be one of the instruction's mode.
+
+    base: where the tensor begins instead, or None.
+    """
     index = group.lanes.index[one : one + 1]
     start = address[one : one + 1]
     pool, place = group.cta.machine.memory.locate(group.cta, "generic", start, ALIGNED, index)
@@ -140,7 +151,7 @@ def _map(group: Group, one: int, address: Any, mode: str) -> Layout:
         raise Fault("PTX403", message, index)
     if (found.mode == "im2col") != mode.startswith("im2col"):
         raise Fault("PTX403", f"{NO_MAP} for `.{mode}` at 0x{int(start[0]):x}: its mode is {found.mode}", index)
-    return found
+    return found if base is None else replace(found, address=int(base[one] if base.ndim else base))
 
 
 ALIGNED = 64

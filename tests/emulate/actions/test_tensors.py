@@ -299,3 +299,22 @@ def test_a_map_that_is_stored_and_not_released_is_found() -> None:
         found = run(text, "k", block=THREADS, arguments=arguments)
         assert not found.failed
         assert [each.code for each in found.findings] == codes
+
+
+def test_a_copy_may_name_another_place_for_the_tensor() -> None:
+    first, second = numbers(8, 32), numbers(8, 32) + 1000
+    text = CHANGE.replace("[%d1, {16, 0}]", "[%d1, %d2, {16, 0}]").replace(
+        f"tile.{KIND} [box]", f"tile.{KIND}.override::global_address [box]"
+    )
+    text = text.replace(" @%p0 tensormap.replace.tile.global_address.shared::cta.b1024.b64 [map], %d2;\n", "")
+    text = text.replace(".version 8.6", ".version 9.4").replace("sm_100a", "sm_107a")
+    arguments = [
+        TensorMap.tiled(first, box=(16, 8)),
+        numpy.zeros(128, numpy.uint8),
+        second,
+        numpy.zeros(512, numpy.uint8),
+    ]
+    found = run(text, "k", block=THREADS, arguments=arguments)
+    assert not found.failed, found.failed
+    assert [(each.code, each.message) for each in found.findings] == []
+    assert (found.outputs[3].view(numpy.float32).reshape(8, 16)[:6] == second[:6, 16:]).all()
