@@ -82,7 +82,7 @@ def _other_blocks(instructions: Iterable[Instruction]) -> list[Shape]:
     """Sizes at which numbers in a kernel hint: counts of threads that meet, and where a part of the threads begins."""
     seen: Counter[int] = Counter()
     for each in instructions:
-        seen.update({operand.value for operand in each.operands if isinstance(operand, Integer)})
+        seen.update({abs(operand.value) for operand in each.operands if isinstance(operand, Integer)})
     hints = [number for number, _ in seen.most_common() if number % WARP == 0 and WARP <= number < MOST]
     sizes = dict.fromkeys([*hints[:MOST_HINTS], *(each + WARP for each in hints[:MOST_HINTS]), 2 * BLOCK])
     return [(size,) for size in sizes if size != BLOCK]

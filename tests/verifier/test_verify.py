@@ -104,7 +104,7 @@ def test_where_a_kernel_says_nothing_of_its_blocks_a_size_is_taken_at_which_nobo
 def test_where_a_count_of_threads_is_computed_a_size_is_taken_that_leaves_some() -> None:
     rest = """	.shared .align 8 .b64 bar;
 	mov.u32 %r2, %ntid.x;
-	sub.u32 %r2, %r2, 128;
+	add.s32 %r2, %r2, -128;
 	mov.u32 %r3, bar;
 	setp.eq.u32 %p1, %r1, 0;
 	@%p1 mbarrier.init.shared.b64 [%r3], %r2;
