@@ -7,6 +7,7 @@ st, cp.
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy
@@ -17,6 +18,9 @@ from ptxkit.emulate.faults import Fault
 from ptxkit.emulate.groups import Blocked, Group
 from ptxkit.emulate.lanes import Lanes
 from ptxkit.emulate.meetings import gather
+from ptxkit.emulate.numbers.carriers import magnitudes
+from ptxkit.emulate.numbers.formats import F32
+from ptxkit.emulate.numbers.order import extreme
 from ptxkit.emulate.operations import TCGEN05
 from ptxkit.emulate.registry import Function, action
 from ptxkit.emulate.tensor.tensor_memory import COLUMNS, LANES, WARP, Misuse, TensorMemory, fragment, of_cta, split
@@ -166,6 +170,33 @@ def tmem_load(*, shape: str, count: str, pack: bool = False) -> Function:
         return tuple(words)
 
     return load
+
+
+@action
+def tmem_load_extreme(
+    *,
+    shape: str,
+    count: str,
+    type: str,  # noqa: A002
+    operation: str,
+    abs: bool = False,  # noqa: A002
+    nan: bool = False,
+) -> Function:
+    """The same, and the least or greatest of what each thread reads; a NaN among them is passed over unless `nan`."""
+    load, greatest = tmem_load(shape=shape, count=count), operation == "max"
+    choose = extreme(F32, greatest=greatest, nan=nan) if type == "f32" else None
+    whole = numpy.dtype(numpy.int32 if type == "s32" else numpy.uint32)
+
+    def load_both(group: Group, address: Any, offset: Any = None) -> Any:
+        words = load(group, address, offset)
+        if isinstance(words, Blocked):
+            return words
+        if choose is not None:
+            return words, reduce(choose, (magnitudes(F32, each) for each in words) if abs else words)
+        numbers = numpy.stack(words).view(whole)
+        return words, (numbers.max(axis=0) if greatest else numbers.min(axis=0)).view(numpy.uint32)
+
+    return load_both
 
 
 @action

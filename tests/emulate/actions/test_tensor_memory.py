@@ -301,3 +301,28 @@ def test_a_pair_of_ctas_multiplies_what_lies_in_both(m: int) -> None:
     else:
         halves = np.stack([product[:, :N].reshape(2, 64, N), product[:, N:].reshape(2, 64, N)], axis=1)
         assert (shown == halves.reshape(2, 128, N)).all()
+
+
+@pytest.mark.parametrize(
+    ("form", "expected"),
+    [("max.f32", 7.0), ("min.f32", -9.0), ("max.abs.f32", 9.0), ("max.NaN.f32", float("nan")), ("min.s32", None)],
+)
+def test_a_load_may_give_the_extreme_of_what_it_reads(form: str, expected: float | None) -> None:
+    values = np.array([1.0, -9.0, float("nan"), 7.0], np.float32).view(np.uint32)
+    moves = "".join(f"mov.b32 %r{16 + at}, {value}; " for at, value in enumerate(values))
+    before = (
+        moves
+        + "tcgen05.st.sync.aligned.32x32b.x4.b32 [%r15], {%r16, %r17, %r18, %r19}; tcgen05.wait::st.sync.aligned; "
+    )
+    before += f"tcgen05.ld.red.sync.aligned.32x32b.x4.{form} {{%r20, %r21, %r22, %r23}}, {{%r24}}, [%r15]; "
+    before += "tcgen05.wait::ld.sync.aligned; tcgen05.st.sync.aligned.32x32b.x1.b32 [%r15], {%r24};"
+    text = KERNEL.replace("sm_100a", "sm_103a").replace(".version 8.6", ".version 8.8")
+    text = text.format(instruction="", commit=COMMIT, before=before, after="")
+    arguments = [np.zeros(32768, np.uint8), np.zeros((128, N), np.uint32), 0, 0, np.uint32(0)]
+    found = run(text, "k", block=128, arguments=arguments)
+    assert not found.failed, found.failed
+    shown = found.outputs[1][:, 0]
+    if expected is None:
+        assert (shown.view(np.int32) == values.view(np.int32).min()).all()
+    else:
+        np.testing.assert_array_equal(shown.view(np.float32), np.full(128, expected, np.float32))
