@@ -30,6 +30,9 @@ _WIDE_SCOPES = frozenset({None, "gpu", "sys"})
 _ROLES = frozenset({"d", "a", "b", "c", "mask", "policy"})
 """What operands of an instruction on one word or one warp may be."""
 
+_MORE_OF_ACTIONS = 6
+"""Their forms are few, and each has many ways: operations, orders, scopes, types."""
+
 _EVERYONE = "0xffffffff"
 
 
@@ -61,7 +64,7 @@ Steps = tuple[tuple[Step, ...], ...]
 def steps_of(version: Version, target: str, most: int = 12) -> dict[str, Steps]:
     """All steps that a version and a target have, by kind; at most so many of each form."""
     computing = (_computing(each) for each in variants(version, target, most, 1) if _is_fixed(each))
-    acting = _acting(version, target, most)
+    acting = _acting(version, target, most * _MORE_OF_ACTIONS)
     return {
         name: _by_form([each for each in found if each.kind == name])
         for found in ([*computing, *acting],)

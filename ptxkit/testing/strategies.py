@@ -35,7 +35,7 @@ from ptxkit.testing.number_patterns import edges
 
 __all__ = ["Instruction", "arrays", "instruction_named", "instructions", "kernels"]
 
-_OF_A_FORM = 12
+_OF_A_FORM = 8
 """Instances of a form to choose from."""
 
 

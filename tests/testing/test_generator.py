@@ -1,0 +1,138 @@
+"""Generated kernels: ptxas takes them, the machine finds nothing in them, and all kinds of statements occur."""
+
+from __future__ import annotations
+
+from random import Random
+
+import numpy as np
+import pytest
+
+from ptxkit.emulate import run
+from ptxkit.records import replace
+from ptxkit.testing.generated import (
+    ROWS_OF_UPDATES,
+    Do,
+    Exchange,
+    GeneratedKernel,
+    If,
+    Load,
+    Loop,
+    Statement,
+    Update,
+)
+from ptxkit.testing.generator import random_kernel
+from ptxkit.testing.kernel_steps import Step, steps_of
+from ptxkit.testing.ptxas import installed
+
+AIM = ((8, 7), "sm_90a")
+
+
+def some(count: int) -> list[GeneratedKernel]:
+    return [random_kernel(Random(number), *AIM, name=f"k{number}") for number in range(count)]
+
+
+def kinds(statements: tuple[Statement, ...]) -> set[str]:
+    found = {type(each).__name__ for each in statements}
+    for each in statements:
+        if isinstance(each, If):
+            found |= kinds(each.then) | kinds(each.otherwise)
+        elif isinstance(each, Loop):
+            found |= kinds(each.body)
+    return found
+
+
+def executed(kernel: GeneratedKernel) -> np.ndarray:  # type: ignore[type-arg]
+    arguments = [kernel.inputs(), kernel.outputs()]
+    found = run(kernel.module(), kernel.name, grid=kernel.grid, block=kernel.block, arguments=arguments)
+    assert found.is_clean, (found, kernel.module())
+    output: np.ndarray = found.outputs[1]  # type: ignore[type-arg]
+    return output
+
+
+def test_the_same_choices_make_the_same_kernel() -> None:
+    assert some(3) == some(3)
+
+
+def test_all_kinds_of_statements_occur() -> None:
+    found = set().union(*(kinds(each.statements) for each in some(60)))
+    assert found == {"Do", "Exchange", "If", "Load", "Loop", "Update"}
+
+
+def test_the_machine_finds_nothing_in_them_whatever_the_order_of_threads() -> None:
+    for kernel in some(12):
+        executed(kernel)
+        arguments = [kernel.inputs(), kernel.outputs()]
+        shape = {"grid": kernel.grid, "block": kernel.block}
+        found = run(kernel.module(), kernel.name, **shape, arguments=arguments, policy="random", seed=3)
+        assert found.is_clean, (found, kernel.module())
+        assert np.array_equal(found.outputs[1], executed(kernel))
+
+
+@pytest.mark.skipif(not installed(), reason="ptxas is not installed")
+def test_ptxas_takes_them() -> None:
+    texts = [each.module() for each in some(200)]
+    assert installed()[0].refusals(texts, "sm_90a") == {}
+
+
+def test_a_probe_behind_each_instruction_changes_no_result() -> None:
+    for kernel in some(10):
+        bare, probed = (replace(kernel, probes=probes) for probes in (False, True))
+        kept = len(kernel.kept)
+        assert np.array_equal(executed(bare)[ROWS_OF_UPDATES:], executed(probed)[len(probed.outputs()) - kept :])
+        assert len(probed.sources()) >= len(bare.sources()) == kept
+
+
+def of(statements: tuple[Statement, ...], rows: tuple[str, ...], kept: tuple[str, ...] = ()) -> GeneratedKernel:
+    return GeneratedKernel(*AIM, 2, 32, rows, statements, kept)
+
+
+def step(kind: str, start: str, results: int) -> Step:
+    """A step of the table by how its text begins."""
+    steps = (each for form in steps_of(*AIM)[kind] for each in form)
+    return next(each for each in steps if each.template.startswith(start) and len(each.results) == results)
+
+
+def test_a_thread_gets_what_another_of_its_cta_holds() -> None:
+    kernel = of((Load("%b32_0", 0), Exchange("%b32_1", "%b32_0", 3)), ("b32",), ("%b32_1",))
+    held = (kernel.inputs()[0] & np.uint64(0xFFFFFFFF)).reshape(2, 32)
+    assert np.array_equal(executed(kernel)[ROWS_OF_UPDATES], np.roll(held, -3, axis=1).ravel())
+
+
+@pytest.mark.parametrize(("space", "row"), [("global", 0), ("shared", 1)])
+def test_an_update_in_a_loop_counts_every_turn_of_every_thread(space: str, row: int) -> None:
+    steps = (each for form in steps_of(*AIM)["update"] for each in form)
+    adding = next(
+        each for each in steps if ".add." in each.template and each.space == space and ".u64" in each.template
+    )
+    body = (Update(adding, "%b64_0", 5),)
+    kernel = of((Load("%b64_0", 0), Loop("%b32_0", 3, True, body)), ("b64",))
+    turns = np.arange(64, dtype=np.uint64) % np.uint64(32) % np.uint64(3) + np.uint64(1)
+    each = (kernel.inputs()[0] * turns).reshape(2, 32).sum(axis=1)
+    output = executed(kernel)[row]
+    assert output[5] == (each.sum() if space == "global" else each[0])
+    assert space == "global" or output[32 + 5] == each[1]
+
+
+def test_both_ways_of_a_branch_are_taken_by_their_threads() -> None:
+    negate = step("compute", "not.b32", 1)
+    way = (Do(negate, ("%b32_1",), ("%b32_0",)),)
+    copied = (Load("%b32_0", 0), Do(negate, ("%b32_1",), ("%b32_0",)), Do(negate, ("%b32_1",), ("%b32_1",)))
+    kernel = of((*copied, Load("%pred_0", 1), If("%pred_0", way, ())), ("b32", "pred"), ("%b32_1",))
+    held, chosen = kernel.inputs()[0].astype(np.uint32), (kernel.inputs()[1] & np.uint64(1)) != 0
+    assert chosen.any()
+    assert not chosen.all()
+    assert np.array_equal(executed(kernel)[ROWS_OF_UPDATES], np.where(chosen, ~held, held))
+
+
+def test_no_step_is_approximate_or_may_be_fused() -> None:
+    texts = {each.template.partition(" ")[0] for form in steps_of(*AIM)["compute"] for each in form}
+    assert "fma.rn.f32" in texts
+    assert {"add.s32", "add.rn.f32", "mul.rn.f64"} & texts
+    assert not {"add.f32", "mul.f32", "sub.f64", "mul.f16"} & texts
+    assert not [each for each in texts if ".approx" in each or ".full" in each]
+
+
+def test_updates_commute_and_reach_all_ctas() -> None:
+    texts = [each.template for form in steps_of(*AIM)["update"] for each in form]
+    assert len(texts) > 10
+    assert not [each for each in texts if ".exch" in each or ".inc" in each or ".f32" in each or ".cta." in each]

@@ -1,0 +1,106 @@
+"""The oracles: each lets what is right pass, says what is wrong, and is skipped where its judge is not there."""
+
+from __future__ import annotations
+
+from random import Random
+from unittest import SkipTest
+
+import numpy as np
+import pytest
+
+from ptxkit.device import NoDeviceError, check_device
+from ptxkit.syntax import PTXSyntaxError
+from ptxkit.testing import oracles
+from ptxkit.testing.device_process import DeviceLaunch
+from ptxkit.testing.generator import random_kernel
+
+DOUBLE = """.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry double(.param .u64 data) {
+.reg .b64 %d<3>; .reg .b32 %r<3>;
+ld.param.u64 %d0, [data]; mov.u32 %r0, %tid.x; mul.wide.u32 %d1, %r0, 4; add.u64 %d2, %d0, %d1;
+ld.global.u32 %r1, [%d2]; shl.b32 %r2, %r1, 1; st.global.u32 [%d2], %r2;
+ret;
+}
+"""
+LAUNCH = DeviceLaunch("double", 1, 32, (np.arange(32, dtype=np.uint32),))
+KERNEL = random_kernel(Random(1), (8, 7), "sm_90a")
+
+
+def has_gpu() -> bool:
+    try:
+        check_device()
+    except NoDeviceError:
+        return False
+    return True
+
+
+def test_ptxas_and_ptxkit_agree_on_what_is_right_and_on_what_is_wrong() -> None:
+    oracles.assert_ptxas_agrees(DOUBLE)
+    oracles.assert_ptxas_agrees(DOUBLE.replace("shl.b32", "shl.f32"))
+
+
+def test_a_disagreement_is_told_with_both_verdicts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(oracles, "why_refused", lambda text: "PTX103 no such form")
+    with pytest.raises(AssertionError, match=r"ptxkit: PTX103 no such form\nptxas .*: accepted"):
+        oracles.assert_ptxas_agrees(DOUBLE)
+
+
+def test_a_module_without_a_target_cannot_be_asked_about() -> None:
+    with pytest.raises(PTXSyntaxError, match=r"begins with `\.version`"):
+        oracles.assert_ptxas_agrees(".entry k() { ret; }")
+
+
+def test_what_reads_back_as_the_same_round_trips() -> None:
+    oracles.assert_round_trips(DOUBLE)
+    oracles.assert_round_trips(KERNEL)
+
+
+def test_the_same_kernel_by_other_instructions_is_the_same() -> None:
+    oracles.assert_same_kernel(DOUBLE, DOUBLE.replace("shl.b32 %r2, %r1, 1", "add.u32 %r2, %r1, %r1"), LAUNCH)
+
+
+def test_another_result_is_told_with_its_place() -> None:
+    with pytest.raises(
+        AssertionError, match=r"argument 0: 31 bytes differ, first in element 1: first .*2.*, second .*4"
+    ):
+        oracles.assert_same_kernel(DOUBLE, DOUBLE.replace("%r1, 1;", "%r1, 2;"), LAUNCH)
+
+
+def test_what_the_machine_finds_fails_the_test() -> None:
+    with pytest.raises(AssertionError, match="the machine: "):
+        oracles.on_machine(DOUBLE, DeviceLaunch("double", 1, 64, LAUNCH.arguments))
+
+
+def test_a_text_needs_a_launch() -> None:
+    with pytest.raises(ValueError, match="say how the kernel is launched"):
+        oracles.assert_machine_matches_device(DOUBLE)
+
+
+@pytest.mark.skipif(has_gpu(), reason="there is a GPU")
+def test_without_a_gpu_the_oracles_that_need_one_are_skipped_for_one_reason() -> None:
+    reasons = set()
+    for ask in (oracles.assert_machine_matches_device, oracles.assert_optimisation_invariant):
+        with pytest.raises(SkipTest) as skipped:
+            ask(KERNEL)
+        reasons.add(str(skipped.value))
+    assert len(reasons) == 1
+
+
+@pytest.mark.device
+def test_machine_and_device_leave_the_same_at_every_level() -> None:
+    oracles.assert_machine_matches_device(KERNEL)
+    oracles.assert_machine_matches_device(DOUBLE, LAUNCH)
+    oracles.assert_optimisation_invariant(KERNEL)
+
+
+@pytest.mark.parametrize("level", oracles.LEVELS)
+def test_every_way_to_machine_code_takes_a_generated_kernel(level: str) -> None:
+    cubin = oracles.cubin_of(KERNEL.module(), "sm_90a", level)
+    assert not isinstance(cubin, str), cubin
+    assert cubin.code.startswith(b"\x7fELF")
+
+
+def test_what_is_not_compiled_says_why() -> None:
+    assert "line 7; error" in str(oracles.cubin_of(DOUBLE.replace("shl.b32", "shl.f32"), "sm_90a", "3"))

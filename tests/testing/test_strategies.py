@@ -1,0 +1,113 @@
+"""The strategies: fast enough, legal or not as asked, and shrinking to the plainest."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+from hypothesis import find, given, settings
+
+from ptxkit.emulate import run
+from ptxkit.testing import strategies
+from ptxkit.testing.agreement import why_refused
+from ptxkit.testing.generated import GeneratedKernel, If
+from ptxkit.testing.oracles import assert_ptxas_agrees, assert_round_trips
+
+QUIET = settings(max_examples=60, deadline=None, database=None, derandomize=True)
+
+
+@QUIET
+@given(strategies.instructions())
+def test_valid_instructions_are_legal(instruction: strategies.Instruction) -> None:
+    assert why_refused(instruction.module()) is None
+    assert_round_trips(instruction)
+
+
+@QUIET
+@given(strategies.instructions(valid=False))
+def test_others_are_refused_and_differ_in_one_thing(instruction: strategies.Instruction) -> None:
+    assert why_refused(instruction.module()) is not None
+    assert instruction.change
+
+
+@QUIET
+@given(strategies.instructions(target="sm_80", version=(7, 1)))
+def test_a_target_has_only_its_own_instructions(instruction: strategies.Instruction) -> None:
+    assert "wgmma" not in instruction.text
+    assert why_refused(instruction.module()) is None
+
+
+@QUIET
+@given(strategies.instruction_named("fma"))
+def test_instructions_of_one_opcode(instruction: strategies.Instruction) -> None:
+    assert instruction.text.startswith("fma.")
+
+
+def test_an_opcode_that_the_target_lacks_is_told() -> None:
+    with pytest.raises(ValueError, match=r"PTX 7\.1 has no instruction 'wgmma' on sm_80"):
+        strategies.instruction_named("wgmma", "sm_80", (7, 1))
+
+
+@QUIET
+@given(strategies.kernels(statements=4))
+def test_kernels_are_judged_alike_and_round_trip(kernel: GeneratedKernel) -> None:
+    assert why_refused(kernel.module()) is None
+    assert_round_trips(kernel)
+
+
+@settings(QUIET, max_examples=15)
+@given(strategies.kernels())
+def test_ptxas_takes_kernels_and_the_machine_finds_nothing(kernel: GeneratedKernel) -> None:
+    assert_ptxas_agrees(kernel)
+    arguments = [kernel.inputs(), kernel.outputs()]
+    assert run(kernel.module(), kernel.name, grid=kernel.grid, block=kernel.block, arguments=arguments).is_clean
+
+
+def test_small_kernels_are_made_at_a_hundred_a_second() -> None:
+    count = 0
+
+    @settings(QUIET, max_examples=200)
+    @given(strategies.kernels(statements=4))
+    def count_them(kernel: GeneratedKernel) -> None:
+        nonlocal count
+        count += bool(kernel.module())
+
+    find(strategies.kernels(), lambda _: True, settings=QUIET)  # reads the table before the clock starts
+    began = time.process_time()
+    count_them()
+    assert count / (time.process_time() - began) > 100
+
+
+def test_a_kernel_shrinks_to_what_matters() -> None:
+    found = find(
+        strategies.kernels(),
+        lambda kernel: any(isinstance(each, If) for each in kernel.statements),
+        settings=settings(QUIET, max_examples=2000),
+    )
+    assert (found.grid, found.block, len(found.statements)) == (1, 32, 2)
+    assert len(list(found.steps())) == 1
+
+
+@pytest.mark.parametrize(
+    ("type_", "held", "edges"),
+    [
+        ("f32", np.uint32, {0x7F800000, 0x80000000, 0x7F7FFFFF, 1}),
+        ("f16x2", np.uint32, {0x7C007C00, 0x80008000}),
+        ("s16", np.uint16, {0, 0x7FFF, 0x8000, 0xFFFF}),
+        ("u64", np.uint64, {0, (1 << 64) - 1}),
+        ("e4m3", np.uint8, {0, 0x7F}),
+    ],
+)
+def test_arrays_have_the_edges_of_their_type(type_: str, held: type, edges: set[int]) -> None:
+    seen: set[int] = set()
+
+    @settings(QUIET, max_examples=300)
+    @given(strategies.arrays(type_, (2, 3)))
+    def look(array: np.ndarray) -> None:  # type: ignore[type-arg]
+        assert array.dtype == held
+        assert array.shape == (2, 3)
+        seen.update(array.ravel().tolist())
+
+    look()
+    assert edges <= seen
