@@ -10,13 +10,25 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from ptxkit.emulate.births import Birth
 from ptxkit.emulate.faults import Fault
 from ptxkit.emulate.flying_bytes import coming, touched
-from ptxkit.emulate.knowledge import DONE, FENCED_GLOBAL, FENCED_SHARED, Knowledge, Vector, distance, join, level_of
+from ptxkit.emulate.knowledge import (
+    DONE,
+    FENCED_GLOBAL,
+    FENCED_SHARED,
+    IMPLIED,
+    RELEASED,
+    Knowledge,
+    Vector,
+    distance,
+    join,
+    level_of,
+)
 from ptxkit.emulate.map_fences import MapFences
-from ptxkit.emulate.operations import CP_ASYNC, FREE, TCGEN05, Arrival, Operation
-from ptxkit.emulate.races import ASPECTS, Event, Races
+from ptxkit.emulate.operations import BULK, CP_ASYNC, FREE, TCGEN05, WGMMA, Arrival, Operation
+from ptxkit.emulate.phase_clocks import ACQUIRES, RELEASES
+from ptxkit.emulate.proxies import Proxies
+from ptxkit.emulate.races import ASPECTS, Event
 from ptxkit.emulate.shadow import FIRST_READ, LAST_READ, WRITE, Shadow
 
 if TYPE_CHECKING:
@@ -28,17 +40,14 @@ if TYPE_CHECKING:
     from ptxkit.emulate.mbarriers import Mbarrier
     from ptxkit.emulate.memory import Pool
 
-_RELEASES = frozenset({"release", "acq_rel", "sc"})
-_ACQUIRES = frozenset({"acquire", "acq_rel", "sc"})
 
-
-class Clocks(Races):
+class Clocks(Proxies):
     """Holds each access against those before it, and against the asynchronous operations that are in flight."""
 
     watches = True
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, *, strict: bool = False) -> None:
+        super().__init__(strict=strict)
         self._maps = MapFences(self)
         self._told: dict[tuple[Pool, int], dict[tuple[Cta, int], Vector]] = {}
 
@@ -70,18 +79,25 @@ class Clocks(Races):
         shadow = self._shadow(pool)
         units, rows = shadow.units(places, size)
         agents = index + known.base
-        site = self._site((group.activation.code, group.pc, group.cta, strong, "generic"))
-        if strong and kind != "read" and (order in _RELEASES or known.has_fenced):
+        site = self._site((group.activation.code, group.pc, group.cta, strong, "generic", -1))
+        if strong and kind != "read" and (order in RELEASES or known.has_fenced):
             self._give(known, index, pool, places, order, level_of(scope))
         times = known.own[index]
         place = (group.activation.code, group.pc, group.cta)
         event = Event(place, index, kind, pool, units, rows, strong, places, size, value)
         self._check(event, WRITE, known)
+        hands_over = pool is group.cta.cluster.pool and group.cta.cluster.size > 1
+        if hands_over:
+            self._check_handover(event, WRITE, known)
         if kind == "read":
             shadow.note_read(units, agents[rows], times[rows], site)
             return
         self._check(event, LAST_READ, known)
         self._check(event, FIRST_READ, known)
+        if self.strict:
+            self._check_store(event, known)
+            if hands_over:
+                self._check_handover(event, LAST_READ, known)
         lost = shadow.note_write(units, agents[rows], times[rows], site)
         if not strong and lost.any():
             self._check_together(event, lost)
@@ -100,7 +116,7 @@ class Clocks(Races):
                 need = distance(cta, known.cta)
                 if need > min(level, reach):
                     continue
-                if order in _ACQUIRES:
+                if order in ACQUIRES:
                     known.learn(numpy.array([thread]), told)
                 else:
                     known.seen.setdefault(thread, []).append((need, told))
@@ -108,7 +124,7 @@ class Clocks(Races):
     def _give(self, known: Knowledge, index: Any, pool: Pool, places: Any, order: str, level: int) -> None:
         """Strong writes tell all that their threads did, or what they did before their fences."""
         for thread, place in zip(index.tolist(), places.tolist(), strict=True):
-            if order in _RELEASES:
+            if order in RELEASES:
                 given: Mapping[int, Vector] = {level: known.tell(numpy.array([thread]))}
             else:
                 given = known.fenced(thread)
@@ -210,13 +226,13 @@ class Clocks(Races):
                     return
 
     def _ends_too_early(self, cta: Cta, shadow: Shadow, kind: int, unit: int, thread: int) -> None:
-        code, pc, by, _, _ = self._places[int(shadow.sites[kind][unit])]
+        code, pc, by, _, _, issuer = self._places[int(shadow.sites[kind][unit])]
         verb = "writes" if kind == WRITE else "reads"
         start = unit * shadow.unit % cta.cluster.stride
         fault = Fault(
             "PTX612",
             f"{verb} the shared memory of CTA {cta.ctaid}, which ends without knowing that this is done",
-            numpy.array([thread]),
+            numpy.array([thread if issuer < 0 else issuer]),
             space="shared",
             start=start,
             size=shadow.unit,
@@ -225,72 +241,14 @@ class Clocks(Races):
         assert self.machine is not None
         self.machine.note(fault)
 
-    @staticmethod
-    def _tell_into(vector: Vector, known: Knowledge, index: Any, order: str) -> None:
-        if order in _RELEASES:
-            join(vector, known.tell(index))
-            return
-        for thread in index.tolist():
-            for told in known.fenced(thread).values():
-                join(vector, told)
-
-    # ---------------------------------------------------------------------------------------------- mbarriers
-
-    def mbarrier_begins(self, group: Group, thread: int, barrier: Mbarrier) -> None:
-        """A thread has initialised an mbarrier."""
-        known = self.knowledge(group.cta)
-        place = (group.activation.code, group.pc, group.cta)
-        self._clock(barrier).begun = Birth(known, int(thread), int(known.own[thread]), place)
-
-    def uses(self, group: Group, index: Any, barrier: Mbarrier) -> None:
-        """Threads (`index`) execute an operation on a live mbarrier: they must know of its beginning."""
-        begun = self._clock(barrier).begun
-        if begun is not None and self.machine is not None:
-            begun.check(group, index, barrier, self.knowledge(group.cta), self.machine)
-
-    def arrives(self, group: Group, index: Any, barrier: Mbarrier, order: str, scope: str) -> None:  # noqa: ARG002
-        """Threads (`index`) are about to arrive at an mbarrier."""
-        self._tell_into(self._clock(barrier).coming, self.knowledge(group.cta), index, order)
-
-    def mbarrier_completes(self, barrier: Mbarrier) -> None:
-        """The current phase of an mbarrier is complete."""
-        clock = self._clock(barrier)
-        join(clock.done, clock.coming)
-        clock.coming = {}
-
-    def observes(self, group: Group, index: Any, barrier: Mbarrier, order: str, scope: str) -> None:  # noqa: ARG002
-        """Threads (`index`) have seen that the phase before the current one is complete."""
-        group.cta.together.met[index] = True
-        known, done = self.knowledge(group.cta), self._clock(barrier).done
-        if order in _ACQUIRES:
-            known.learn(index, done)
-            return
-        for thread in index.tolist():
-            known.seen.setdefault(thread, []).append((0, dict(done)))
-
     def waited(self, group: Group, kind: str, limits: Any, *, reads_only: bool) -> None:
         """Threads have waited for their groups of a kind whose numbers are below the limit of each thread."""
         super().waited(group, kind, limits, reads_only=reads_only)
+        if self.strict and kind in (BULK, WGMMA):
+            self.knowledge(group.cta).fence_proxy(group.lanes.index, [IMPLIED])
         if not reads_only:
             before = group.cta.complete.get(kind)
             group.cta.complete[kind] = numpy.maximum(limits, 0 if before is None else before)
-
-    def signals(self, operation: Operation | Arrival, barrier: Mbarrier) -> None:
-        """A complete operation tells an mbarrier what was known when it began."""
-        if operation.known is not None:
-            known = self.knowledge(operation.cta)
-            join(self._clock(barrier).coming, operation.known)
-            # What one arrival found complete, a later one on another object tells, too.
-            engines = known.copying if isinstance(operation, Arrival) else {known.engine(operation.signals[0][0])}
-            for engine in engines:
-                join(self._clock(barrier).coming, known.told_by(engine))
-
-    @staticmethod
-    def _clock(barrier: Mbarrier) -> _PhaseClock:
-        if barrier.clock is None:
-            barrier.clock = _PhaseClock()
-        found: _PhaseClock = barrier.clock
-        return found
 
     # ----------------------------------------------------------------------------------------- asynchronous
 
@@ -303,7 +261,7 @@ class Clocks(Races):
         scope: str | None,
         address: Any = None,
     ) -> None:
-        """Threads execute a fence between the generic proxy and another; one of one direction counts as whole.
+        """Threads execute a fence between the generic proxy and another.
 
         It acquires or releases, too, so that what stands between two of them may be relaxed.
         """
@@ -314,7 +272,13 @@ class Clocks(Races):
         if proxy == "async":
             shared, beyond = space is None or space.startswith("shared"), space is None or space == "global"
             aspects = [FENCED_SHARED] * shared + [FENCED_GLOBAL] * beyond
-            self.knowledge(group.cta).fence_proxy(group.lanes.index, aspects)
+            known = self.knowledge(group.cta)
+            if direction == "release" and known.aspects > RELEASED:
+                known.fence_proxy(group.lanes.index, [RELEASED])
+            elif direction == "acquire" and known.aspects > RELEASED:
+                known.acquire_proxy(group.lanes.index, aspects)
+            else:
+                known.fence_proxy(group.lanes.index, aspects)
         if direction == "release" and scope is not None:
             self.fenced(group, direction, scope)
 
@@ -336,8 +300,11 @@ class Clocks(Races):
                 if kind == "write":
                     self._check(event, LAST_READ, known)
                     self._check(event, FIRST_READ, known)
-                elif operation.proxy == "async":
+                if operation.proxy == "async":
                     self._check_proxy(event, known)
+                if self.strict and operation.cta.cluster.size > 1 and event.pool is operation.cta.cluster.pool:
+                    for before in (WRITE, LAST_READ) if kind == "write" else (WRITE,):
+                        self._check_handover(event, before, known)
         operation.known = known.tell(threads)
 
     def arrives_later(self, arrival: Arrival) -> None:
@@ -363,7 +330,10 @@ class Clocks(Races):
             known.own[engine] += 1
             if operation.completion in (CP_ASYNC, TCGEN05):  # told of by arrivals
                 known.copying.add(engine)
-        site = self._site((operation.code, operation.pc, operation.cta, operation.is_combining, operation.proxy))
+        issuer = -1 if engine is None or not len(operation.threads) else int(operation.threads[0])
+        proxy = "tensor" if operation.completion == TCGEN05 else operation.proxy
+        place = (operation.code, operation.pc, operation.cta)
+        site = self._site((*place, operation.is_combining, f"{proxy} {operation.completion}", issuer))
         for event in self._events(operation, side, kind, rows):
             threads = event.index[event.rows]
             shadow = self._shadow(event.pool)
@@ -386,13 +356,4 @@ class Clocks(Races):
                 places, size = units * shadow.unit, shadow.unit
                 everyone = numpy.arange(len(units))
                 value = coming(transfer, rows, shadow) if kind == "write" else None
-                yield Event(place, threads, kind, pool, units, everyone, strong, places, size, value)
-
-
-class _PhaseClock:
-    """What those who arrive at an mbarrier tell, in the current phase and in those that are complete."""
-
-    def __init__(self) -> None:
-        self.coming: Vector = {}
-        self.done: Vector = {}
-        self.begun: Birth | None = None
+                yield Event(place, threads, kind, pool, units, everyone, strong, places, size, value, operation.proxy)

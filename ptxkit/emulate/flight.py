@@ -169,7 +169,7 @@ class Flight:
             what = f"{does} bytes that `{by.name}` at line {other.line} may still read"
         else:
             what = f"{does} bytes that `{by.name}` at line {other.line} may still write"
-        rule = "PTX302" if kind == "read" else "PTX303"
+        rule = "PTX302" if kind == "read" else _overwritten(by) if side == "source" else "PTX303"
         missing = "a wait that tells the thread that the copy is complete"
         message = f"`{own.action}` {what}"
         self._add(Finding(rule, message, own.line, code.offsets[pc], (own, other), missing), by)
@@ -191,7 +191,7 @@ class Flight:
         if side == "target" and at == "target":
             rule, what = "PTX304", "writes bytes that {} may still write"
         elif side == "target":
-            rule, what = "PTX303", "writes bytes that {} may still read"
+            rule, what = _overwritten(by), "writes bytes that {} may still read"
         else:
             rule, what = "PTX302", "reads bytes that {} may still write"
         message = f"`{own.action}` " + what.format(f"`{by.name}` at line {other.line}")
@@ -220,6 +220,11 @@ class Flight:
         text = code.instructions[pc].opcode
         line, at = machine.line_of(offset), machine.thread_of(thread)
         return Witness(text, line, at, cta.ctaid, pool.name, address, size)
+
+
+def _overwritten(by: Operation) -> str:
+    """The rule that is broken by who writes what an operation may still read."""
+    return "PTX314" if by.completion == "wgmma" else "PTX303"
 
 
 def _row_at(operation: Operation, side: str, pool: Pool, start: int, size: int) -> int:

@@ -21,14 +21,23 @@ if TYPE_CHECKING:
 Vector: TypeAlias = "dict[Knowledge, Any]"
 """Times by CTA: an array (aspects, threads)."""
 
-DONE, FENCED_SHARED, FENCED_GLOBAL = range(3)
-"""Aspects: what is known to be done; what of it is fenced towards the async proxy, by space."""
+DONE, FENCED_SHARED, FENCED_GLOBAL, SCOPED, RELEASED, NEAR_SHARED, NEAR_GLOBAL, IMPLIED = range(8)
+"""Aspects: what is known to be done; what of it is fenced towards the async proxy, by space; what is known by
+operations whose scopes reach that far; what is released towards the async proxy, and needs an acquire, too; what of
+other CTAs' doing was fenced in this CTA; behind what a wait for an operation stands, which may be such a fence. All
+launches have the first three, see `aspects_of`."""
 
-_ASPECTS = 3
+_NEAR = NEAR_SHARED - FENCED_SHARED
+_FEWEST, _USUAL, _MOST = 3, 5, 8
 ENGINES = 32
 """Agents of a CTA beside its threads: what asynchronous operations did is known by the mbarriers that they tell."""
 
 _LEVELS = {"cta": 0, "cluster": 1, "gpu": 2, "sys": 3}
+
+
+def aspects_of(*, parted: bool, strict: bool) -> int:
+    """How many aspects matter in a launch. parted: CTAs reach each other's memory, or fences go one way."""
+    return _MOST if strict else _USUAL if parted else _FEWEST
 
 
 def level_of(scope: str | None) -> int:
@@ -55,6 +64,7 @@ class Knowledge:
     __slots__ = (
         "_engines",
         "_fenced",
+        "aspects",
         "base",
         "common",
         "copying",
@@ -64,19 +74,22 @@ class Knowledge:
         "foreign",
         "foreign_of",
         "has_met",
+        "heard",
         "own",
         "seen",
         "threads",
     )
 
-    def __init__(self, cta: Cta, base: int) -> None:
-        self.cta, self.base, self.threads = cta, base, cta.threads + ENGINES
+    def __init__(self, cta: Cta, base: int, aspects: int = _FEWEST) -> None:
+        self.cta, self.base, self.threads, self.aspects = cta, base, cta.threads + ENGINES, aspects
+        self.heard: Vector = {}
+        """What other CTAs did before relaxed arrivals, which tell of nothing."""
         self._engines: dict[object, int] = {}
         self.copying: set[int] = set()
         """The engines through which copies of single threads were complete."""
         self.own = numpy.ones(self.threads, numpy.int64)
-        self.fenced_by = numpy.zeros((_ASPECTS, self.threads), numpy.int64)
-        self.common = numpy.zeros((_ASPECTS, self.threads), numpy.int64)
+        self.fenced_by = numpy.zeros((self.aspects, self.threads), numpy.int64)
+        self.common = numpy.zeros((self.aspects, self.threads), numpy.int64)
         self.extra: Any = None
         self.foreign: Vector = {}
         self.has_met = cta.cluster.size == 1
@@ -94,6 +107,8 @@ class Knowledge:
             numpy.maximum(known, self.extra[:, index].max(axis=1), out=known)
         known[:, index] = numpy.maximum(known[:, index], self.fenced_by[:, index])
         known[DONE, index] = numpy.maximum(known[DONE, index], self.own[index])
+        if self.aspects > SCOPED:
+            known[SCOPED, index] = known[DONE, index]
         self.own[index] += 1
         vector: Vector = dict(self.foreign)
         vector[self] = known
@@ -163,9 +178,37 @@ class Knowledge:
                 known = join(dict(self.foreign), self.foreign_of.get(thread, {}))
                 self.foreign_of[thread] = {other: _covered(times, aspects) for other, times in known.items()}
 
+    def acquire_proxy(self, index: Any, aspects: Sequence[int]) -> None:
+        """What some threads know to be released towards the async proxy is fenced from here on."""
+        everyone = len(index) == self.cta.threads
+        for aspect in aspects:
+            self.fenced_by[aspect, index] = numpy.maximum(
+                self.fenced_by[aspect, index], self.fenced_by[RELEASED, index]
+            )
+            if everyone:
+                self.common[aspect] = numpy.maximum(self.common[aspect], self.common[RELEASED])
+            else:
+                extra = self._need_extra()
+                extra[aspect, index] = numpy.maximum(extra[aspect, index], self.common[RELEASED])
+            if self.extra is not None:
+                self.extra[aspect, index] = numpy.maximum(self.extra[aspect, index], self.extra[RELEASED, index])
+        self.own[index] += 1
+        if everyone:
+            self.foreign = {other: _covered(times, aspects, RELEASED) for other, times in self.foreign.items()}
+        if self.foreign_of or (self.foreign and not everyone):
+            for thread in index.tolist():
+                known = join(dict(self.foreign), self.foreign_of.get(thread, {}))
+                self.foreign_of[thread] = {o: _covered(times, aspects, RELEASED) for o, times in known.items()}
+
+    def lacks_scope(self, index: Any, other: Knowledge, threads: Any, times: Any) -> Any:
+        """Which threads know what another CTA did at a time, and only by operations of a narrower scope."""
+        if self.aspects <= SCOPED:
+            return numpy.zeros(len(index), bool)
+        return self.knows(index, other, threads, times) & ~self.knows(index, other, threads, times, SCOPED)
+
     def _need_extra(self) -> Any:
         if self.extra is None:
-            self.extra = numpy.zeros((_ASPECTS, self.threads, self.threads), numpy.int64)
+            self.extra = numpy.zeros((self.aspects, self.threads, self.threads), numpy.int64)
         return self.extra
 
     def fenced(self, thread: int) -> Mapping[int, Vector]:
@@ -183,8 +226,10 @@ class Knowledge:
 
     def told_by(self, engine: int) -> Vector:
         """What an engine has done until now."""
-        known = numpy.zeros((_ASPECTS, self.threads), numpy.int64)
+        known = numpy.zeros((self.aspects, self.threads), numpy.int64)
         known[DONE, engine] = self.own[engine]
+        if self.aspects > SCOPED:
+            known[SCOPED, engine] = self.own[engine]
         return {self: known}
 
     # ------------------------------------------------------------------------------------------------ knowing
@@ -226,11 +271,24 @@ class Knowledge:
         return found
 
 
-def _covered(times: Any, aspects: Sequence[int]) -> Any:
-    """Times of which all that is done is fenced."""
+def _covered(times: Any, aspects: Sequence[int], by: int = DONE) -> Any:
+    """Another CTA's times, of which all that is done (or released) is fenced here."""
     made = times.copy()
     for aspect in aspects:
-        made[aspect] = numpy.maximum(made[aspect], made[DONE])
+        made[aspect] = numpy.maximum(made[aspect], made[by])
+        if len(made) > NEAR_SHARED and aspect in (FENCED_SHARED, FENCED_GLOBAL):
+            made[aspect + _NEAR] = numpy.maximum(made[aspect + _NEAR], made[by])
+    return made
+
+
+def narrowed(vector: Vector) -> Vector:
+    """What was told, as those know it who tell or hear at a scope that does not reach the other."""
+    made = {}
+    for owner, times in vector.items():
+        made[owner] = times
+        if owner.aspects > SCOPED:
+            made[owner] = times.copy()
+            made[owner][SCOPED] = 0
     return made
 
 

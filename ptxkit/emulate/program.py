@@ -68,11 +68,16 @@ class Code:
             program.place_parameters(function, scope)
         assert function.body is not None
         self._flatten(function.body, Scope(scope))
-        if any(is_issue(opcode) for opcode in {each.opcode for each in self.instructions}):
+        if any(is_issue(opcode) for opcode in self.opcodes):
             self._watch = Watch(self._body)
         self.ops.append(_return)
         self.instructions.append(Instruction("ret"))
         self.offsets.append(self.offsets[-1] if self.offsets else 0)
+
+    @property
+    def opcodes(self) -> set[str]:
+        """What it executes, each once."""
+        return {each.opcode for each in self.instructions}
 
     def _formal(self, declaration: Declaration, scope: Scope) -> Register | Symbol:
         (declarator,) = declaration.declarators

@@ -10,14 +10,18 @@ Source: PTX ISA, "Memory Consistency Model": "Conflict and Data-Races", "Causali
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy
 
 from ptxkit.emulate.faults import Finding, Witness
-from ptxkit.emulate.knowledge import FENCED_GLOBAL, FENCED_SHARED, Knowledge
+from ptxkit.emulate.knowledge import DONE, FENCED_GLOBAL, FENCED_SHARED, Knowledge, aspects_of
+from ptxkit.emulate.operations import WGMMA
 from ptxkit.emulate.order import Order
 from ptxkit.emulate.shadow import WRITE, Shadow
+from ptxkit.isa import table
+from ptxkit.isa.effects import ProxyFence
 
 if TYPE_CHECKING:
     from ptxkit.emulate.cta import Cta
@@ -26,16 +30,67 @@ if TYPE_CHECKING:
 
 ASPECTS = {"shared": FENCED_SHARED, "global": FENCED_GLOBAL}
 _KINDS = ("write", "read", "read")
+_LACKS = {
+    "PTX621": (
+        "nothing orders the two",
+        "a barrier, or a release by one thread and an acquire by the other, between the two",
+    ),
+    "PTX302": (
+        "nothing tells this thread that it is complete",
+        "a wait by the thread that issued it, and a barrier behind that",
+    ),
+    "PTX303": (
+        "nothing tells this thread that it is complete",
+        "a wait by the thread that issued it, and a barrier behind that",
+    ),
+    "PTX314": (
+        "nothing tells this thread that the multiplication has read it",
+        "`wgmma.wait_group` by all warps, and a hand-over behind that",
+    ),
+    "PTX506": (
+        "the mbarrier that hands it over does not order the two",
+        "`.release.cluster` on the arrival and `.acquire.cluster` on the wait",
+    ),
+    "PTX407": (
+        "atomics through different proxies are not atomic to each other",
+        "a barrier, or one proxy for all updates",
+    ),
+}
+"""By rule, why an access is wrong, and what is missing."""
 
-Site: TypeAlias = "tuple[Code, int, Cta, bool, str]"
-"""Where an access is made, whether it is strong, and through which proxy."""
+_MILDER = frozenset({"PTX402", "PTX405", "PTX407"})
+"""Rules that only the strict policy has: what they find is a warning."""
+
+Site: TypeAlias = "tuple[Code, int, Cta, bool, str, int]"
+"""Where an access is made, whether it is strong, through which proxy, and by which thread where an engine made it.
+
+The proxy is `tensor` where the completion of an operation is no fence between proxies; behind it, for an operation,
+what tells of its completion."""
+
+
+def _rule_of(now: str, before: int, completion: str) -> str:
+    """The rule that an access breaks which nothing orders behind another. completion: where that is an operation's."""
+    if not completion:
+        return "PTX621"
+    if before == WRITE:
+        return "PTX302" if now == "read" else "PTX303"
+    return "PTX314" if completion == WGMMA else "PTX303"
+
+
+@lru_cache(maxsize=4096)
+def is_one_way(opcode: str) -> bool:
+    """Whether an instruction is a fence that orders the generic and the async proxy in one direction."""
+    effects = (each for match in table().candidates(opcode) for each in match.effects)
+    return any(isinstance(e, ProxyFence) and e.proxy == "async" and e.direction != "both" for e in effects)
 
 
 class Races(Order):
     """Keeps who used each unit of memory last, and judges accesses by what their threads know."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, strict: bool = False) -> None:
         super().__init__()
+        self.strict = strict
+        self._aspects = 0
         self._known: dict[Cta, Knowledge] = {}
         self._owners: list[Knowledge] = []
         self._bases: list[int] = []
@@ -60,7 +115,7 @@ class Races(Order):
         found = self._known.get(cta)
         if found is None:
             base = 1 if not self._owners else self._bases[-1] + self._owners[-1].threads
-            found = self._known[cta] = Knowledge(cta, base)
+            found = self._known[cta] = Knowledge(cta, base, self._count_of_aspects(cta))
             self._owners.append(found)
             self._bases.append(base)
         return found
@@ -72,6 +127,13 @@ class Races(Order):
     def owner_of(self, agent: int) -> Knowledge:
         """What the threads know of the CTA to which an agent belongs."""
         return self._owners[int(numpy.searchsorted(self._bases, agent, side="right")) - 1]
+
+    def _count_of_aspects(self, cta: Cta) -> int:
+        if not self._aspects:
+            codes = cta.machine.program.codes
+            parted = cta.cluster.size > 1 or any(is_one_way(each) for code in codes for each in code.opcodes)
+            self._aspects = aspects_of(parted=parted, strict=self.strict)
+        return self._aspects
 
     def _check(self, event: Event, kind: int, known: Knowledge) -> None:
         """Whether the last accesses of a kind are known to those who access now."""
@@ -101,15 +163,32 @@ class Races(Order):
         """Report the first access that nothing orders, unless it is none that matters."""
         sites = self._shadow(event.pool).sites[kind][event.units]
         for at in numpy.flatnonzero(wrong):
-            code, pc, cta, was_strong, _ = self._places[int(sites[at])]
+            code, pc, cta, was_strong, proxy, issuer = self._places[int(sites[at])]
             if was_strong and event.strong:
-                continue
+                if not self.strict or event.proxy == proxy.partition(" ")[0]:
+                    continue
+                rule = "PTX407"
+            else:
+                rule = _rule_of(event.kind, kind, proxy.partition(" ")[2])
             row = int(event.rows[at])
             if kind == WRITE and event.kind == "write" and event.is_silent(row):
                 continue
             owner = self.knowledge(cta)
-            self._report(event, row, kind, (code, pc, cta), int(agents[at]) - owner.base)
+            thread = int(agents[at]) - owner.base
+            if (
+                rule == "PTX621"
+                and kind == WRITE
+                and cta is not event.place[2]
+                and self._was_heard(event, owner, thread)
+            ):
+                rule = "PTX506"
+            self._report(event, row, kind, (code, pc, cta), thread if issuer < 0 else issuer, rule)
             return
+
+    def _was_heard(self, event: Event, owner: Knowledge, thread: int) -> bool:
+        """Whether an arrival that tells nothing came behind what a thread of another CTA did."""
+        held = self.knowledge(event.place[2]).heard.get(owner)
+        return held is not None and bool(held[DONE, thread] > 0)
 
     def _check_together(self, event: Event, lost: Any) -> None:
         """Two threads write the same bytes in one instruction: no matter, where they write the same."""
@@ -122,15 +201,15 @@ class Races(Order):
                 self._report(event, row, WRITE, event.place, thread)
                 return
 
-    def _report(self, event: Event, row: int, kind: int, place: tuple[Code, int, Cta], other: int) -> None:
+    def _report(
+        self, event: Event, row: int, kind: int, place: tuple[Code, int, Cta], other: int, rule: str = "PTX621"
+    ) -> None:
         verb, rest = ("reads", "writes") if event.kind == "read" else ("writes", _KINDS[kind] + "s")
         too = ", too" if kind == WRITE and event.kind != "read" else ""
-        missing = "a barrier, or a release by one thread and an acquire by the other, between the two"
-        self._found(
-            "PTX621", event, row, kind, place, other, (verb, rest, f"{too}{{}}: nothing orders the two", missing)
-        )
+        why, missing = _LACKS[rule]
+        self._found(rule, event, row, kind, place, other, (verb, rest, f"{too}{{}}: {why}", missing))
 
-    def _found(
+    def _found(  # noqa: PLR0913, PLR0917 (all that a finding is)
         self,
         rule: str,
         event: Event,
@@ -139,6 +218,7 @@ class Races(Order):
         place: tuple[Code, int, Cta],
         other: int,
         words: tuple[str, str, str, str],
+        severity: str = "error",
     ) -> None:
         machine = self.machine
         assert machine is not None
@@ -146,12 +226,13 @@ class Races(Order):
         here = self._witness(event, event.kind, event.place, thread, start)
         there = self._witness(event, _KINDS[kind], place, other, start)
         verb, does, rest, missing = words
+        severity = "warning" if rule in _MILDER else severity
         where = f" at line {there.line}" if there.line else ""
         where += f" of CTA {there.cta}" if there.cta != here.cta else ""
         message = f"{verb} {event.size} bytes of {event.pool.name} memory that thread {there.thread} {does}"
         offset = event.place[0].offsets[event.place[1]]
         machine.report.add(
-            Finding(rule, message + rest.format(where), here.line, offset, (here, there), missing),
+            Finding(rule, message + rest.format(where), here.line, offset, (here, there), missing, severity),
             place[0].offsets[place[1]],
         )
 
@@ -165,39 +246,36 @@ class Races(Order):
             action, line, self.machine.thread_of(thread), cta.ctaid, event.pool.name, start, event.size, old=old
         )
 
-    def _check_proxy(self, event: Event, known: Knowledge) -> None:
-        """Whether what an operation reads through the async proxy, and others wrote, is fenced towards that."""
-        aspect = ASPECTS.get(event.pool.name)
+    def _check_handover(self, event: Event, kind: int, known: Knowledge) -> None:
+        """Whether what another CTA did is known by operations whose scopes take in both CTAs."""
         shadow = self._shadow(event.pool)
-        agents, times = shadow.last(WRITE, event.units)
-        written = numpy.flatnonzero(agents)
-        if aspect is None or not len(written):
+        agents, times = shadow.last(kind, event.units)
+        wrong = self._check_scopes(known, event.index[event.rows], agents, times)
+        for at in numpy.flatnonzero(wrong):
+            code, pc, cta, was_strong, proxy, issuer = self._places[int(shadow.sites[kind][event.units][at])]
+            if (was_strong and event.strong) or (" " in proxy and not self.strict):
+                continue
+            thread = int(agents[at]) - self.knowledge(cta).base if issuer < 0 else issuer
+            self._report(event, int(event.rows[at]), kind, (code, pc, cta), thread, "PTX506")
             return
-        sites = shadow.sites[WRITE][event.units]
-        owners = numpy.searchsorted(self._bases, agents[written], side="right") - 1
+
+    def _check_scopes(self, known: Knowledge, index: Any, agents: Any, times: Any) -> Any:
+        """Which accesses of other CTAs are known only by operations whose scopes do not reach them."""
+        wrong = numpy.zeros(len(agents), bool)
+        own = agents - known.base
+        outside = numpy.flatnonzero((agents != 0) & ((own < 0) | (own >= known.threads)))
+        owners = numpy.searchsorted(self._bases, agents[outside], side="right") - 1
         for number in numpy.unique(owners):
             other = self._owners[number]
-            at = written[owners == number]
-            index, threads = event.index[event.rows[at]], agents[at] - other.base
-            fenced = known.knows(index, other, threads, times[at], aspect)
-            for missing in at[~fenced & known.knows(index, other, threads, times[at])]:
-                code, pc, cta, _, proxy = self._places[int(sites[missing])]
-                if proxy == "generic":
-                    words = (
-                        "reads through the async proxy",
-                        "writes through the generic one",
-                        "{}: no fence is between",
-                        "`fence.proxy.async` behind the write and before the hand-over, or before the operation",
-                    )
-                    thread = int(agents[missing]) - other.base
-                    self._found("PTX401", event, int(event.rows[missing]), WRITE, (code, pc, cta), thread, words)
-                    return
+            at = outside[owners == number]
+            wrong[at] = known.lacks_scope(index[at], other, agents[at] - other.base, times[at])
+        return wrong
 
 
 class Event:
     """One access: place: the code, the step and the CTA; index: the threads; rows: the thread's position by unit."""
 
-    __slots__ = ("index", "kind", "place", "places", "pool", "rows", "size", "strong", "units", "value")
+    __slots__ = ("index", "kind", "place", "places", "pool", "proxy", "rows", "size", "strong", "units", "value")
 
     def __init__(  # noqa: PLR0913, PLR0917 (all that an access is)
         self,
@@ -211,7 +289,9 @@ class Event:
         places: Any,
         size: int,
         value: Any,
+        proxy: str = "generic",
     ) -> None:
+        self.proxy = proxy
         self.place, self.index, self.kind, self.pool = place, index, kind, pool
         self.units, self.rows, self.strong = units, rows, strong
         self.places, self.size, self.value = places, size, value
@@ -228,7 +308,7 @@ class Event:
     def is_silent(self, row: int) -> bool:
         """Whether a thread writes what is there already."""
         start = int(self.places[row])
-        return self._octets(row) == self.pool.data[start : start + self.size].tobytes()
+        return self._octets(row) == bytes(self.pool.data[start : start + self.size])
 
     def is_same(self, row: int, other: int) -> bool:
         """Whether two threads write the same to the same place."""

@@ -62,6 +62,7 @@ def run(  # noqa: PLR0913 (all but three are by name, and have defaults)
     seed: int = 0,
     budget: Budget = Budget(),  # noqa: B008 (frozen)
     races: bool = True,
+    strict: bool = False,
     order: Order | None = None,
 ) -> Outcome:
     """Run a kernel. shared: bytes of dynamic shared memory. seed: of what the policy leaves to chance.
@@ -70,7 +71,8 @@ def run(  # noqa: PLR0913 (all but three are by name, and have defaults)
     not changed, see `Outcome.outputs`; the same array twice is one buffer), a `TensorMap`, a list of arrays or maps for
     a pointer to a table of these, a Python number, a numpy scalar, or bytes.
     races: watch for accesses that nothing orders, too; that costs time. order: what hears of accesses and of what
-    orders them instead, such as a `Recorder`.
+    orders them instead, such as a `Recorder`. strict: warn of what the text of the ISA does not allow and machines may
+    let be: proxy fences for what is only read before, and in the CTA of the operation; atomics through two proxies.
 
     Raises LaunchError (a ValueError) where the launch cannot be made so, and PTXSyntaxError for a text that is no PTX.
     """
@@ -85,7 +87,7 @@ def run(  # noqa: PLR0913 (all but three are by name, and have defaults)
     program.code(entry)  # places the parameters
     buffers = pass_arguments(program, arguments)
     program.memory.seal()
-    machine = Machine(program, launch, order or (Clocks() if races else Order()), policy, seed)
+    machine = Machine(program, launch, order or (Clocks(strict=strict) if races else Order()), policy, seed)
     machine.steps_left = budget.steps
     machine.deadline = time.process_time() + budget.seconds
     undecided = failed = ""

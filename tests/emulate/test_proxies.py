@@ -69,7 +69,7 @@ def test_a_copy_that_no_barrier_orders_behind_the_stores_is_a_race() -> None:
 
 def test_others_may_store_again_only_when_they_know_that_the_copy_has_read() -> None:
     fence = "fence.proxy.async;"
-    assert found(fence, end="st.shared.u32 [%r4], %r2;") == ["PTX621"]
+    assert found(fence, end="st.shared.u32 [%r4], %r2;") == ["PTX303"]
     assert found(fence, end="bar.sync 0; st.shared.u32 [%r4], %r2;") == []
 
 

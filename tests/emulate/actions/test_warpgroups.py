@@ -170,7 +170,7 @@ def test_what_is_read_must_not_be_written_before_the_wait() -> None:
     text = f"wgmma.mma_async.sync.aligned.m64n{N}k16.f32.f16.f16 D, %d2, %d3, 0, 1, 1, 0, 0;"
     overwriting = "mad.lo.u32 %r5, %r0, 16, %r2; st.shared.u32 [%r5], %r0;"
     found = outcome(text, tiles, *descriptors, wait=overwriting + WAIT)
-    assert {each.code for each in found.findings} == {"PTX303"}
+    assert {each.code for each in found.findings} == {"PTX314"}
     assert not outcome(text, tiles, *descriptors, wait=WAIT + "bar.sync 0;" + overwriting).findings
 
 

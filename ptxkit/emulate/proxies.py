@@ -1,0 +1,81 @@
+"""Accesses through the generic and the async proxy to the same bytes: where a fence must be between.
+
+What was written through the generic proxy, and is read through the async one, is an error without it. The strict policy
+asks for a fence wherever bytes go from one proxy to the other, and between CTAs in the one whose operation it is.
+
+Source: PTX ISA, "Async Proxy", "Causality Order", "membar, fence".
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy
+
+from ptxkit.emulate.knowledge import FENCED_SHARED, IMPLIED, NEAR_SHARED, Knowledge
+from ptxkit.emulate.phase_clocks import PhaseClocks
+from ptxkit.emulate.races import ASPECTS, Event
+from ptxkit.emulate.shadow import FIRST_READ, LAST_READ, WRITE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_VERBS = ("writes", "reads", "reads")
+_FENCE = "`fence.proxy.async` behind the one and before the hand-over, or before the other"
+
+
+class Proxies(PhaseClocks):
+    """Holds accesses against those through another proxy that they are ordered behind."""
+
+    def _check_proxy(self, event: Event, known: Knowledge) -> None:
+        """Accesses of an operation, behind those through the generic proxy."""
+        if event.kind == "read":
+            self._check_fence(event, known, WRITE, "generic", "PTX401")
+        elif self.strict:
+            for kind in (WRITE, LAST_READ, FIRST_READ):
+                self._check_fence(event, known, kind, "generic", "PTX402")
+
+    def _check_store(self, event: Event, known: Knowledge) -> None:
+        """Stores behind operations whose completion is no fence."""
+        for kind in (LAST_READ, FIRST_READ):
+            self._check_fence(event, known, kind, "tensor", "PTX405")
+
+    def _check_fence(self, event: Event, known: Knowledge, kind: int, proxy: str, rule: str) -> None:
+        """Whether what was done through a proxy is fenced towards another, for those who know that it is done."""
+        aspect = ASPECTS.get(event.pool.name)
+        if aspect is None:
+            return
+        shadow = self._shadow(event.pool)
+        agents, times = shadow.last(kind, event.units)
+        sites = shadow.sites[kind][event.units]
+        for other, at in self._by_owner(agents):
+            index, threads = event.index[event.rows[at]], agents[at] - other.base
+            done = known.knows(index, other, threads, times[at])
+            fenced = known.knows(index, other, threads, times[at], aspect)
+            unfenced = done & ~fenced
+            if known.aspects > IMPLIED and rule == "PTX402" and unfenced.any():
+                unfenced &= ~known.knows(index, other, threads, times[at], IMPLIED)
+            severity = "error"
+            if not unfenced.any() and self.strict and other is not known and known.aspects > NEAR_SHARED:
+                near = aspect + NEAR_SHARED - FENCED_SHARED
+                unfenced = done & ~known.knows(index, other, threads, times[at], near)
+                severity = "warning"
+            for missing in at[unfenced]:
+                code, pc, cta, was_strong, through, issuer = self._places[int(sites[missing])]
+                if through.partition(" ")[0] == proxy:
+                    which = "PTX404" if rule == "PTX401" and other is not known else rule
+                    which = "PTX407" if rule == "PTX402" and was_strong and event.strong else which
+                    here, there = ("the generic", "the async") if proxy == "tensor" else ("the async", "the generic")
+                    verb = f"{event.kind}s through {here} proxy"
+                    words = (verb, f"{_VERBS[kind]} through {there} one", "{}: no fence is between", _FENCE)
+                    thread = int(agents[missing]) - other.base if issuer < 0 else issuer
+                    row = int(event.rows[missing])
+                    self._found(which, event, row, kind, (code, pc, cta), thread, words, severity)
+                    return
+
+    def _by_owner(self, agents: Any) -> Iterator[tuple[Knowledge, Any]]:
+        """Positions of those who did something, by CTA."""
+        there = numpy.flatnonzero(agents)
+        owners = numpy.searchsorted(self._bases, agents[there], side="right") - 1
+        for number in numpy.unique(owners):
+            yield self._owners[number], there[owners == number]
