@@ -20,7 +20,7 @@ from ptxkit.emulate.program import Program
 from ptxkit.emulate.scopes import Symbol
 from ptxkit.isa.functions import kind
 from ptxkit.records import dataclass
-from ptxkit.syntax.tree import Declaration, Function, Instruction, Integer
+from ptxkit.syntax.tree import Declaration, Function, Instruction, Integer, Unary
 from ptxkit.verifier.given import filled
 from ptxkit.verifier.request import Request, Shape
 
@@ -82,7 +82,8 @@ def _other_blocks(instructions: Iterable[Instruction]) -> list[Shape]:
     """Sizes at which numbers in a kernel hint: counts of threads that meet, and where a part of the threads begins."""
     seen: Counter[int] = Counter()
     for each in instructions:
-        seen.update({abs(operand.value) for operand in each.operands if isinstance(operand, Integer)})
+        plain = [operand.operand if isinstance(operand, Unary) else operand for operand in each.operands]
+        seen.update({operand.value for operand in plain if isinstance(operand, Integer)})
     hints = [number for number, _ in seen.most_common() if number % WARP == 0 and WARP <= number < MOST]
     sizes = dict.fromkeys([*hints[:MOST_HINTS], *(each + WARP for each in hints[:MOST_HINTS]), 2 * BLOCK])
     return [(size,) for size in sizes if size != BLOCK]

@@ -49,6 +49,8 @@ class Chosen:
         where = {each.space for each in finding.witnesses[:1]}
         if self.boxes and (finding.code in _BOXES or finding.message.startswith(DEADLOCK) or self._collides(finding)):
             return True
+        if self.block and finding.code == _COUNTS[0]:
+            return True
         if self.values and (not finding.code.startswith("PTX") or finding.message.startswith(NO_MAP)):
             return True
         if not (self.values or self.contents):

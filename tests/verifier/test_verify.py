@@ -114,6 +114,20 @@ def test_where_a_count_of_threads_is_computed_a_size_is_taken_that_leaves_some()
     assert result.diagnostics == ()
 
 
+def test_nothing_is_said_of_counts_where_no_size_is_known_that_fits() -> None:
+    rest = """	.shared .align 8 .b64 bar;
+	mov.u32 %r3, bar;
+	mov.u32 %r2, %ntid.y;
+	sub.u32 %r2, %r2, 1;
+	setp.eq.u32 %p1, %r1, 0;
+	@%p1 mbarrier.init.shared.b64 [%r3], %r2;
+"""
+    result = verified(kernel(rest + STORE, directives=""))
+    assert result.diagnostics == ()
+    assert "a phase cannot need 0 arrivals" in result.undecided[-1].reason
+    assert {each.code for each in verified(kernel(rest + STORE)).diagnostics} == {"PTX206"}
+
+
 def test_a_kernel_that_waits_for_ever_at_every_size_is_reported_at_the_first() -> None:
     never = "\tsetp.ne.u32 %p1, %r1, 0;\n\t@%p1 bra over;\n\tbarrier.sync 1, 64;\nover:\n" + STORE
     result = verified(kernel(never, directives=""))
