@@ -123,6 +123,45 @@ def test_a_parity_that_a_register_only_carries_is_constant_already() -> None:
     assert len(made("constant-parity", turned)) == 1
 
 
+MAP_HANDED_OVER = """.version 8.3
+.target sm_90a
+.address_size 64
+.visible .entry k(.param .u64 maps, .param .u64 flag)
+.reqntid 32, 1, 1
+{
+	.shared .align 128 .b8 map[128];
+	.reg .b32 %v;
+	.reg .b64 %g, %f;
+	ld.param.u64 %g, [maps];
+	ld.param.u64 %f, [flag];
+	tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [%g], [map], 128;
+	bar.warp.sync -1;
+	fence.proxy.tensormap::generic.acquire.gpu [%g], 128;
+	ret;
+}
+"""
+
+
+def test_a_map_that_one_cta_writes_and_uses_needs_no_larger_scope() -> None:
+    assert [each.line for each in made("harmless: smaller-scope", MAP_HANDED_OVER)] == [12, 14]
+    assert made("smaller-scope", MAP_HANDED_OVER) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("bar.warp.sync -1;", "ld.acquire.gpu.u32 %v, [%f];"),
+        ("ret;", "red.relaxed.gpu.global.add.u32 [%f], 1; ret;"),
+        ("bar.warp.sync -1;", "add.u64 %g, %g, 128;"),
+        ("acquire.gpu [%g]", "acquire.gpu [%f]"),
+    ],
+)
+def test_a_map_that_other_ctas_may_ask_for_needs_the_larger_scope(old: str, new: str) -> None:
+    assert old in MAP_HANDED_OVER
+    found = made("smaller-scope", MAP_HANDED_OVER.replace(old, new))
+    assert {each.line for each in found if each.rules == ("TM5",)} == {12, 14}
+
+
 def test_bytes_of_boxes_are_halved_only_where_nothing_else_tells_of_them() -> None:
     box = "cp.async.bulk.tensor.1d.shared::cta.global.mbarrier::complete_tx::bytes [tile], [%box, {%zero}], [bar];"
     expect = "@%first mbarrier.arrive.expect_tx.shared::cta.b64 _, [bar], 1024;"

@@ -6,13 +6,24 @@ from collections.abc import Iterator
 from typing import TypeAlias
 
 from ptxkit.analysis.program import Step
-from ptxkit.isa.effects import Access, Barrier, MbarrierArrive, MbarrierWait, MemoryFence, ProxyFence
+from ptxkit.isa.effects import (
+    Access,
+    Barrier,
+    CommitGroup,
+    Control,
+    Grid,
+    MbarrierArrive,
+    MbarrierWait,
+    MemoryFence,
+    ProxyFence,
+    WaitGroup,
+)
 from ptxkit.records import replace
 from ptxkit.syntax.printer import print_instruction
 from ptxkit.testing.faults.changes import Change, put, replaced
 from ptxkit.testing.faults.family import Operator
 from ptxkit.testing.faults.moves import async_fences, fenced, last_write
-from ptxkit.testing.faults.reading import Reading, operand
+from ptxkit.testing.faults.reading import Reading, operand, read_names, written
 from ptxkit.testing.faults.spelling import form_with_effects, respelled
 
 Scoped: TypeAlias = Access | MbarrierArrive | MbarrierWait | MemoryFence | ProxyFence
@@ -22,14 +33,19 @@ _PLAIN = ("weak", "volatile", "mmio", "relaxed")
 
 
 def _smaller_scope(reading: Reading) -> Iterator[Change | None]:
-    """Only the own CTA is synchronised with, where threads of others take part."""
+    """Only the own CTA is synchronised with, where threads of others take part.
+
+    A scope holds the threads that may observe the order. A tensor map that the same CTA releases and acquires at once
+    is observed by it alone, so that nothing is lost there.
+    """
     for step in reading.steps:
         found = [each for each in (step.match.effects if step.match else ()) if isinstance(each, Scoped)]
         wide = [each for each in found if each.scope in ("cluster", "gpu") and _counts(reading, step, each)]
         if not wide:
             continue
         new = respelled(step, *[(each, replace(each, scope="cta")) for each in wide])
-        yield replaced(reading, step, [new], _scope_rules(wide[0])) if new is not None else None
+        rules = () if _stays_at_home(reading, step, wide[0]) else _scope_rules(wide[0])
+        yield replaced(reading, step, [new], rules) if new is not None else None
 
 
 def _counts(reading: Reading, step: Step, effect: Scoped) -> bool:
@@ -51,6 +67,51 @@ def _counts(reading: Reading, step: Step, effect: Scoped) -> bool:
 
 def _is_remote(reading: Reading, step: Step, arrive: MbarrierArrive) -> bool:
     return arrive.expect is None and reading.comes_from(step, operand(step, arrive.barrier), ("map_rank",))
+
+
+def _stays_at_home(reading: Reading, step: Step, effect: Scoped) -> bool:
+    """Whether one half of a hand-over of a tensor map has the other half beside it, and no other CTA can have part.
+
+    Beside it: under the same guard, of the same address, nothing but computing and synchronising in between. The map is
+    then the one that this CTA wrote: another CTA's would race with it whatever the scopes are, since the kernel does
+    nothing by which CTAs wait for each other.
+    """
+    if not isinstance(effect, ProxyFence) or effect.proxy != "tensormap" or _meets_other_ctas(reading):
+        return False
+    other, way = ("acquire", reading.after) if effect.direction == "release" else ("release", reading.before)
+    for near in way(step):
+        for fence in reading.effects(near, ProxyFence):
+            if (fence.proxy, fence.direction) == (
+                "tensormap",
+                other,
+            ) and near.instruction.guard == step.instruction.guard:
+                address = operand(step, effect.address)
+                return address is not None and address == operand(near, fence.address)
+        if not reading.does_only(near, (Barrier, CommitGroup, WaitGroup)) or set(written(near)) & set(read_names(step)):
+            return False
+    return False
+
+
+def _meets_other_ctas(reading: Reading) -> bool:
+    """Whether CTAs may wait for each other: in clusters, through global memory, in what is called."""
+    return reading.uses_cluster or any(_may_meet(step) for step in reading.steps)
+
+
+def _may_meet(step: Step) -> bool:
+    """Whether threads of several CTAs may synchronise by an instruction; what is not known may do anything."""
+    for effect in step.match.effects if step.match else ():
+        match effect:
+            case Access():
+                meets = effect.order != "weak" and not effect.space.startswith("shared")
+            case MemoryFence():
+                meets = effect.only is None and effect.scope != "cta"
+            case Control():
+                meets = effect.kind == "call"
+            case _:
+                meets = isinstance(effect, Grid)
+        if meets:
+            return True
+    return step.match is None
 
 
 def _scope_rules(effect: Scoped) -> tuple[str, ...]:
