@@ -52,4 +52,4 @@ class Birth:
         message = f"uses {barrier.name}, which thread {there.thread}{far} initialises: nothing orders the two"
         offset = group.activation.code.offsets[group.pc]
         missing = "a barrier between the initialisation and the first use by another thread"
-        machine.report.add(Finding("PTX501", message, here.line, offset, (here, there), missing))
+        machine.report.add(Finding("PTX611" if far else "PTX501", message, here.line, offset, (here, there), missing))

@@ -61,6 +61,8 @@ class Cta:
         self.meetings: dict[tuple[object, ...], Any] = {}
         self.alive = numpy.ones(self.threads, bool)
         self.together = Together(self)
+        self.refused = numpy.zeros(self.threads, bool)
+        """Threads that have seen that a request for another cluster's work was refused."""
         self.complete: dict[str, Any] = {}
         """By kind, below which number the groups of each thread are known to be complete."""
         self.runnable: list[Group] = []

@@ -108,6 +108,9 @@ class Order:
     def mbarrier_begins(self, group: Group, thread: int, barrier: Mbarrier) -> None:
         """A thread has initialised an mbarrier."""
 
+    def mbarrier_ends(self, group: Group, index: Any, barrier: Mbarrier) -> None:
+        """Threads (`index`) are about to end the life of an mbarrier."""
+
     def uses(self, group: Group, index: Any, barrier: Mbarrier) -> None:
         """Threads (`index`) execute an operation on a live mbarrier."""
 

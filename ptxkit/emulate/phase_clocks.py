@@ -12,8 +12,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy
+
 from ptxkit.emulate.births import Birth
+from ptxkit.emulate.faults import Fault
 from ptxkit.emulate.knowledge import Knowledge, Vector, distance, join, level_of, narrowed
+from ptxkit.emulate.mbarriers import SIZE
 from ptxkit.emulate.operations import Arrival, Operation
 from ptxkit.emulate.races import Races
 
@@ -38,9 +42,27 @@ class PhaseClocks(Races):
 
     def uses(self, group: Group, index: Any, barrier: Mbarrier) -> None:
         """Threads (`index`) execute an operation on a live mbarrier: they must know of its beginning."""
-        begun = self._clock(barrier).begun
+        known, clock = self.knowledge(group.cta), self._clock(barrier)
+        times = clock.users.get(known)
+        if times is None:
+            times = clock.users[known] = numpy.zeros(known.threads, numpy.int64)
+        times[index] = known.own[index]
+        begun = clock.begun
         if begun is not None and self.machine is not None:
-            begun.check(group, index, barrier, self.knowledge(group.cta), self.machine)
+            begun.check(group, index, barrier, known, self.machine)
+
+    def mbarrier_ends(self, group: Group, index: Any, barrier: Mbarrier) -> None:
+        """Threads (`index`) are about to end the life of an mbarrier: all others must be known to be done with it."""
+        known, clock = self.knowledge(group.cta), self._clock(barrier)
+        for other, times in clock.users.items():
+            used = numpy.flatnonzero(times)
+            late = used[~known.knows(numpy.full(len(used), index[0]), other, used, times[used])]
+            if len(late) and self.machine is not None:
+                message = f"ends {barrier.name}, and nothing tells this thread that thread {late[0]} is done with it"
+                fault = Fault("PTX507", message, index[:1], space="shared", start=barrier.offset, size=SIZE)
+                fault.place, fault.cta = (group.activation.code, group.pc), group.cta
+                self.machine.note(fault)
+                return
 
     def arrives(self, group: Group, index: Any, barrier: Mbarrier, order: str, scope: str) -> None:
         """Threads (`index`) are about to arrive at an mbarrier."""
@@ -114,6 +136,8 @@ class _PhaseClock:
         self.done: dict[tuple[Cta | None, int], Vector] = {}
         self.heard: Vector = {}
         self.begun: Birth | None = None
+        self.users: Vector = {}
+        """By CTA, when each thread used it last."""
 
     def comes(self, cta: Cta | None, reach: int, told: Vector) -> None:
         """Somebody arrives."""

@@ -30,6 +30,10 @@ def try_cancel(*, space: str, multicast: bool = False) -> Function:
     def ask(group: Group, address: Any, bar: Any) -> None:
         cluster = group.cta.cluster
         for one in each_thread(group):
+            thread = int(group.lanes.index[one])
+            if group.cta.refused[thread]:
+                message = "asks for another cluster, and this thread has seen that a request was refused"
+                raise Fault("PTX614", message, group.lanes.index[one : one + 1])
             pool, place = range_of(group, one, space, address, PIECE)
             barrier = object_of(group, one, space, bar)
             found = group.cta.machine.cancel()
@@ -50,7 +54,13 @@ def try_cancel(*, space: str, multicast: bool = False) -> Function:
 @action
 def is_cancelled() -> Function:
     """Whether an answer says that a cluster was cancelled."""
-    return lambda _group, answer: (answer[:, 0] & numpy.uint64(1)) != 0
+
+    def ask(group: Group, answer: Any) -> Any:
+        found = (answer[:, 0] & numpy.uint64(1)) != 0
+        group.cta.refused[group.lanes.index] |= ~found
+        return found
+
+    return ask
 
 
 @action

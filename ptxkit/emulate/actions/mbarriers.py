@@ -49,7 +49,8 @@ def mbarrier_invalidate(*, space: str) -> Function:
     """Ends the life of the object at each thread's address."""
 
     def invalidate(group: Group, address: Any) -> None:
-        for barrier, _ in one_by_one(group, space, address):
+        for barrier, chosen in one_by_one(group, space, address):
+            group.cta.machine.order.mbarrier_ends(group, group.lanes.index[chosen], barrier)
             barrier.invalidate()
             group.cta.machine.asynchrony.flight.holds_object(barrier)
 
