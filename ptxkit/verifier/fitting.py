@@ -22,6 +22,9 @@ _TWO = ("PTX304", "PTX621", "PTX622")
 _COUNTS = ("PTX206", "PTX505")
 """Codes of counts of threads that are not there."""
 
+_OTHERS = "PTX210"
+"""The code of other CTAs of a cluster that are not there."""
+
 _GLOBAL = ("global", "generic")
 DISTINCT = "iota"
 
@@ -30,7 +33,7 @@ DISTINCT = "iota"
 class Chosen:
     """What of the launch nobody said. values: the size of blocks, or numbers; contents: of memory; boxes: of maps.
 
-    grid, block: how many CTAs there are, and threads in each; some kernels want one only.
+    grid, block: how many CTAs there are, and threads in each; some kernels want one only. cluster: CTAs of one.
 
     proven: codes and offsets of what the rules say, whatever the arguments are.
     """
@@ -40,6 +43,7 @@ class Chosen:
     boxes: bool = False
     grid: bool = False
     block: bool = False
+    cluster: bool = False
     proven: frozenset[tuple[str, int]] = frozenset()
 
     def misfits(self, finding: Finding) -> bool:
@@ -49,7 +53,7 @@ class Chosen:
         where = {each.space for each in finding.witnesses[:1]}
         if self.boxes and (finding.code in _BOXES or finding.message.startswith(DEADLOCK) or self._collides(finding)):
             return True
-        if self.block and finding.code == _COUNTS[0]:
+        if (self.block and finding.code == _COUNTS[0]) or (self.cluster and finding.code == _OTHERS):
             return True
         if self.values and (not finding.code.startswith("PTX") or finding.message.startswith(NO_MAP)):
             return True

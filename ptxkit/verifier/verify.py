@@ -105,6 +105,7 @@ def _verified(
             boxes=bool(maps),
             grid=request.grid is None,
             block=len(plans) > 1,
+            cluster=request.cluster is None and entry.directive("reqnctapercluster") is None,
             proven=proven,
         )
         return _Session(module, source, entry.name, plan, fit, traces=request.trace)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from ptxkit.emulate import Finding
 from ptxkit.results import FileResult, Status
 from ptxkit.source import SourceFile
 from ptxkit.verifier import Request, given_argument, verify_source
+from ptxkit.verifier.fitting import Chosen
 
 HEAD = """.version 8.0
 .target sm_90
@@ -80,3 +82,9 @@ def test_a_kernel_may_be_meant_for_one_cta_or_one_thread() -> None:
     assert {found.code for found in verified(by_cta, grid=(2,)).diagnostics} == {"PTX621"}
     assert verified(by_thread, open_).diagnostics == ()
     assert {found.code for found in verified(by_thread).diagnostics} == {"PTX621"}
+
+
+def test_a_kernel_may_be_meant_for_a_cluster_though_it_does_not_say_so() -> None:
+    alone = Finding("PTX210", "the CTA has no neighbour in its cluster to make a pair with", 1, 0)
+    assert Chosen(cluster=True).misfits(alone)
+    assert not Chosen(values=True).misfits(alone)
