@@ -24,6 +24,8 @@ from ptxkit.records import dataclass, field
 
 #: Executions of one instruction that are looked at, the first and the last: a ring of so many slots comes round.
 FIRST_ROUNDS, LAST_ROUNDS = 6, 2
+#: The first executions that are looked at, at most, where many instructions fill what is read.
+MAX_ROUNDS = 64
 #: Accesses by threads that are looked at, at most, of each kind; and lookups among them.
 MAX_TOUCHES, MAX_CONFLICT_LOOKUPS = 8_000, 100_000
 
@@ -106,12 +108,16 @@ class Conflicts:
     def _pairs(self, writing: str, reading: str) -> Iterator[Conflict]:
         """The conflicts of accesses of one kind with those of another."""
         places: dict[tuple[int, int], _Place] = defaultdict(_Place)
+        fills: set[Step] = set()
         for touched, touch in self._touches(writing):
+            effect = touch.seen.effect
+            if isinstance(effect, Access) and effect.completion == "mbarrier":
+                fills.add(touch.seen.step)
             places[touched].writes[touch.path].setdefault(touch.position, touch)
         if not places:
             return
         self._seen.clear()
-        for touched, touch in self._touches(reading):
+        for touched, touch in self._touches(reading, len(fills)):
             places[touched].is_read(touch)
         index: RangeIndex[_Place] = RangeIndex()
         for touched, place in places.items():
@@ -123,9 +129,13 @@ class Conflicts:
                 if self._budget.is_over:
                     return
 
-    def _touches(self, kind: str) -> Iterator[tuple[tuple[int, int], Touch]]:
-        """The accesses of all threads that write or store, or of some that read or copy, and the bytes of each."""
-        left = MAX_TOUCHES
+    def _touches(self, kind: str, fills: int = 0) -> Iterator[tuple[tuple[int, int], Touch]]:
+        """The accesses of all threads that write or store, or of some that read or copy, and the bytes of each.
+
+        fills: how many instructions fill memory asynchronously. Where a loop that does so is unrolled, each of them is
+        of a round of its own, and the loop that reads is looked at for as many rounds.
+        """
+        left, rounds = MAX_TOUCHES, max(FIRST_ROUNDS, min(fills, MAX_ROUNDS))
         for group in self._world.groups:
             paths = [self._paths[tid] for tid in group.tids]
             everyone, some, alike = range(len(paths)), _edges(group.tids), _firsts(paths)
@@ -133,7 +143,7 @@ class Conflicts:
             for position, event in enumerate(group.events):
                 if isinstance(event, Opaque) or not _is_touch(event, kind):
                     continue
-                if FIRST_ROUNDS <= event.visit <= last[event.step] - LAST_ROUNDS:
+                if rounds <= event.visit <= last[event.step] - LAST_ROUNDS:
                     continue
                 chosen = alike if isinstance(event, Event) else everyone if kind in ("write", "store") else some
                 for index in chosen:

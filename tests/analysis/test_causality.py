@@ -111,3 +111,27 @@ def test_atomic_additions_conflict_with_plain_reads_alone() -> None:
 def test_other_bytes_are_no_conflict() -> None:
     assert conflicts("@%p1 st.shared.u32 [%r2], %r1; @!%p2 ld.shared.u32 %r9, [%r2+4];") == []
     assert conflicts("@%p1 st.shared.u32 [%r2], %r1; @!%p2 ld.shared.u8 %r9, [%r2+3];")
+
+
+def test_each_copy_of_an_unrolled_producer_is_looked_at() -> None:
+    """A ring of one slot, filled twelve times by as many instructions; its consumers read it in a loop."""
+    fill = """mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r5], 512;
+cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r2], [%rd1], 512, [%r5];"""
+    empty = WAIT.replace("[%r5]", "[%r5+8]")
+
+    def ring(relaxed: int | None) -> list[Conflict]:
+        waits = [empty.format(label=f"empty{number}", parity=1 - number % 2) for number in range(12)]
+        if relaxed is not None:
+            waits[relaxed] = waits[relaxed].replace("parity.shared", "parity.relaxed.cta.shared")
+        producer = "\n".join(f"{wait} {fill}" for wait in waits)
+        return conflicts(f"""@%p1 mbarrier.init.shared.b64 [%r5+8], 96; bar.sync 0; @%p1 bra produce; @%p2 bra end;
+mov.u32 %r7, 0;
+next: and.b32 %r8, %r7, 1; {WAIT.format(label="full", parity="%r8")}
+ld.shared.u32 %r9, [%r2]; mbarrier.arrive.shared::cta.b64 _, [%r5+8];
+add.u32 %r7, %r7, 1; setp.lt.u32 %p5, %r7, 12; @%p5 bra next; bra end;
+produce: {producer}
+end:""")
+
+    assert ring(None) == []
+    assert ring(0) == []  # nobody has read anything yet
+    assert all(any(found.returns for found in ring(number)) for number in (1, 5, 8, 11))
