@@ -5,17 +5,33 @@ from __future__ import annotations
 import io
 import json
 import re
-from contextlib import redirect_stdout
+from contextlib import redirect_stdout, suppress
 from pathlib import Path
+from typing import Any
+from unittest import SkipTest
 
 import pytest
+from hypothesis import Phase, settings
 
+import ptxkit
 from ptxkit.cli.commands import cli
 from ptxkit.rules import RULES
 from tests.cli.support import BROKEN, shell
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text("utf-8")
+
+
+DOUBLE = """.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry double(.param .u64 data) {
+.reg .b64 %d<3>; .reg .b32 %r<3>;
+ld.param.u64 %d0, [data]; mov.u32 %r0, %tid.x; mul.wide.u32 %d1, %r0, 4; add.u64 %d2, %d0, %d1;
+ld.global.f32 %r1, [%d2]; add.rn.f32 %r2, %r1, %r1; st.global.f32 [%d2], %r2;
+ret;
+}
+"""
 
 
 def blocks(language: str) -> list[str]:
@@ -101,8 +117,33 @@ def test_the_keys_of_a_transfer_shown_are_those_that_are_printed() -> None:
     assert [key for key in (*document, *document["files"][0], *kernel) if f"{key}" not in README] == []
 
 
+def shown_tests(**theirs: object) -> dict[str, Any]:
+    """The tests of somebody's compiler, with that compiler."""
+    [shown] = [text for text in blocks("python") if "ptxkit.testing" in text]
+    namespace: dict[str, Any] = dict(theirs)
+    settings.register_profile("few", max_examples=40, phases=[Phase.generate], derandomize=True, database=None)
+    settings.load_profile("few")
+    exec(shown, namespace)
+    settings.load_profile("default")
+    return namespace
+
+
+def test_the_test_shown_of_an_optimiser_passes_a_right_one_and_fails_a_wrong_one() -> None:
+    printed_again = shown_tests(my_optimiser=lambda text: str(ptxkit.parse(text)))
+    printed_again["test_my_optimiser_changes_no_result"]()
+    wrong = shown_tests(my_optimiser=lambda text: text.replace("@!%pred", "@%pred"))
+    with pytest.raises(AssertionError, match="bytes differ"):
+        wrong["test_my_optimiser_changes_no_result"]()
+
+
+def test_the_test_shown_of_a_generator_passes_or_is_skipped() -> None:
+    shown = shown_tests(my_generator=lambda: DOUBLE)["test_my_generator_on_edges_of_f32"]
+    with suppress(SkipTest):
+        shown()
+
+
 def test_the_python_shown_runs() -> None:
-    first, second, *others = blocks("python")
+    first, second, *others = (text for text in blocks("python") if "ptxkit.testing" not in text)
     printed = io.StringIO()
     kernel = (ROOT / "corpus/kernels/bulk_add_one.sm_90.ptx").read_text("utf-8")
     with redirect_stdout(printed):

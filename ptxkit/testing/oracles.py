@@ -26,6 +26,21 @@ from ptxkit.testing.machine_code import LEVELS, cubin_of, launch_of
 from ptxkit.testing.ptxas import Ptxas, oracle
 from ptxkit.testing.strategies import Instruction
 
+__all__ = [
+    "LEVELS",
+    "DeviceLaunch",
+    "Source",
+    "assert_machine_matches_device",
+    "assert_optimisation_invariant",
+    "assert_ptxas_agrees",
+    "assert_round_trips",
+    "assert_same_kernel",
+    "cubin_of",
+    "launch_of",
+    "on_machine",
+    "text_of",
+]
+
 Source: TypeAlias = GeneratedKernel | Instruction | Module | str
 
 

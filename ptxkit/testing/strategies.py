@@ -29,7 +29,7 @@ from ptxkit.records import dataclass
 from ptxkit.testing.agreement import all_forms, why_refused
 from ptxkit.testing.generated import GeneratedKernel
 from ptxkit.testing.generator import generated
-from ptxkit.testing.kernel_steps import Version
+from ptxkit.testing.kernel_steps import Version, steps_of
 from ptxkit.testing.mutations import mutate
 from ptxkit.testing.number_patterns import edges
 
@@ -54,12 +54,18 @@ class Instruction:
         return scaffold([self.text], self.version, self.target)
 
 
-@st.composite
 def instructions(
-    draw: st.DrawFn, target: str = "sm_90a", version: Version = (8, 7), *, valid: bool = True
-) -> Instruction:
-    """Instructions that a version and target have; with `valid=False` such that one change made illegal."""
-    forms = forms_of(version, target)
+    target: str = "sm_90a", version: Version = (8, 7), *, valid: bool = True
+) -> st.SearchStrategy[Instruction]:
+    """Instructions that a version and target have; with `valid=False` such that one change made illegal.
+
+    The first call for a version and target takes some seconds: it asks of every form what can be made of it.
+    """
+    return _instructions(forms_of(version, target), target, version, valid)
+
+
+@st.composite
+def _instructions(draw: st.DrawFn, forms: Sequence[Form], target: str, version: Version, valid: bool) -> Instruction:
     place = draw(st.integers(0, len(forms) - 1))
     known = instances_of(place, version, target)
     chosen = known[draw(st.integers(0, len(known) - 1))]
@@ -149,8 +155,10 @@ def kernels(
     """Whole kernels that are free of undefined behaviour, with their launch; at most so many statements at the top.
 
     Every bit that they write is fixed by the manual: arithmetic without approximations, branches, loops with bounds,
-    operations of whole warps, shared memory with barriers, atomic operations whose order does not matter.
+    operations of whole warps, shared memory with barriers, atomic operations whose order does not matter. The first
+    call takes some seconds, as that of `instructions` does.
     """
+    steps_of(version, target)
     return _kernels(target, version, statements, name)
 
 
