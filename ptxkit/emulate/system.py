@@ -73,7 +73,8 @@ def _formatted(group: Group, text: str, at: int, thread: int) -> str:
         where = numpy.array([place], numpy.uint64)
         pool, index = group.cta.machine.memory.locate(group.cta, "generic", where, size, numpy.array([thread]))
         place += size
-        return pool.data[int(index[0]) : int(index[0]) + size].tobytes()
+        octets: bytes = pool.data[int(index[0]) : int(index[0]) + size].tobytes()
+        return octets
 
     def shown(match: re.Match[str]) -> str:
         flags, width, precision, length, kind = match.groups()
