@@ -1,0 +1,94 @@
+"""The rules' own programs on the machine: what is wrong in them is found in a run, what is right is left alone.
+
+`rule_fixtures.toml` says which of them cannot be shown so, and why.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ptxkit.analysis.pointers import pointer_parameters
+from ptxkit.analysis.program import flatten
+from ptxkit.emulate import POLICIES, Budget, Outcome, run
+from ptxkit.emulate.program import Program
+from ptxkit.syntax import parse
+from ptxkit.verifier.choice import plans_of, trials
+from ptxkit.verifier.maps import map_choices
+from ptxkit.verifier.request import Request
+
+CORPUS = Path(__file__).parents[2] / "corpus" / "rules"
+KNOWN: dict[str, Any] = tomllib.loads(Path(__file__).with_name("rule_fixtures.toml").read_text(encoding="utf-8"))
+UNSEEN, BESIDES = KNOWN["unseen"], KNOWN["besides"]
+NOTES = "PTX9"
+"""Rules about what only costs time."""
+
+BUDGET = Budget(steps=50_000, seconds=10.0)
+
+
+def fixtures(kind: str) -> list[Path]:
+    return [each for each in sorted(CORPUS.glob(f"PTX*_{kind}_*.ptx")) if not each.name.startswith(NOTES)]
+
+
+def code_of(path: Path) -> str:
+    return path.name[:6]
+
+
+def is_strict(path: Path) -> bool:
+    """Whether the rule, or this case of it, is one of the strict policy."""
+    twins = CORPUS.glob(f"{code_of(path)}_bad_*.ptx") if "_ok_" in path.name else [path]
+    return any("expect(strict)" in each.read_text(encoding="utf-8") for each in twins)
+
+
+def outcomes(path: Path) -> Iterator[Outcome]:
+    """A run under each policy, of one CTA or cluster."""
+    module = parse(path.read_text(encoding="utf-8"), str(path))
+    for entry in (each for each in module.functions() if each.kind == "entry" and each.body is not None):
+        program, request = Program(module, entry.name, 0), Request(schedules=len(POLICIES))
+        program.code(entry.name)
+        flat = flatten(module, entry)
+        plan = plans_of(entry, program, request, [step.instruction for step in flat.steps])[0]
+        for trial in trials(program, pointer_parameters(flat), request, map_choices(flat)[0]):
+            yield run(
+                module,
+                entry.name,
+                grid=plan.cluster,
+                block=plan.block,
+                cluster=plan.cluster,
+                shared=plan.shared,
+                arguments=trial.arguments,
+                policy=trial.policy,
+                seed=trial.seed,
+                budget=BUDGET,
+                strict=is_strict(path),
+            )
+
+
+def seen(path: Path) -> bool:
+    return path.stem not in UNSEEN and code_of(path) not in UNSEEN
+
+
+@pytest.mark.parametrize("path", [each for each in fixtures("bad") if seen(each)], ids=lambda path: path.stem)
+def test_what_is_wrong_is_found_under_its_own_code(path: Path) -> None:
+    assert any(finding.code == code_of(path) for outcome in outcomes(path) for finding in outcome.findings)
+
+
+@pytest.mark.parametrize(
+    "path", [each for each in fixtures("ok") if not each.name.startswith("PTX406")], ids=lambda path: path.stem
+)
+def test_what_is_right_is_left_alone_under_every_policy(path: Path) -> None:
+    besides = BESIDES.get(path.stem) or BESIDES.get(code_of(path)) or {"codes": []}
+    for outcome in outcomes(path):
+        assert not outcome.failed
+        found = [f"{each.code} {each.line} {each.message}" for each in outcome.findings]
+        assert not [each for each in found if each[:6] not in besides["codes"]]
+
+
+def test_what_is_listed_exists() -> None:
+    names = {each.stem for each in (*fixtures("bad"), *fixtures("ok"))} | {code_of(each) for each in fixtures("bad")}
+    assert names >= UNSEEN.keys()
+    assert names >= BESIDES.keys()
