@@ -250,8 +250,10 @@ class Operands:
         if isinstance(base, Element):
             found = self.scope.lookup(base.base.text)
             number = evaluate(base.index)
-            if not isinstance(found, Symbol) or number is None:
+            if not isinstance(found, Symbol):
                 raise UnsupportedError(f"the machine cannot read the address {node}")
+            if number is None:
+                return self._element(found, base.index, offset, space)
             return self._symbol(found, offset + number * found.element, space, _ADDRESS_WIDTH)
         while isinstance(base, Binary) and base.operator in "+-" and evaluate(base) is None:
             step = evaluate(base.right)
@@ -268,6 +270,13 @@ class Operands:
         if number is None:
             raise UnsupportedError(f"the machine cannot read the address {node}")
         return self._constant(number + offset, _ADDRESS_WIDTH)
+
+    def _element(self, symbol: Symbol, index: Operand, offset: int, space: str) -> Source:
+        """The address of an element of an array whose number a register says, perhaps with a constant added."""
+        start, size = self._symbol(symbol, offset, space, _ADDRESS_WIDTH).read, numpy.uint64(symbol.element)
+        found = self.scope.lookup(index.text) if isinstance(index, Name) else None
+        number = self.value(index, self._address_type(found)).read
+        return Source(lambda group: start(group) + number(group).astype(numpy.uint64) * size, _ADDRESS_WIDTH)
 
     def _address_type(self, found: object) -> str:
         return "b32" if isinstance(found, Register) and found.width == 32 else "b64"

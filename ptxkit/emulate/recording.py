@@ -69,8 +69,8 @@ class Recording:
 class Recorder(Clocks):
     """Keeps what happens near findings. wanted: (code, offset) of these."""
 
-    def __init__(self, wanted: Collection[tuple[str, int]]) -> None:
-        super().__init__()
+    def __init__(self, wanted: Collection[tuple[str, int]], *, strict: bool = False) -> None:
+        super().__init__(strict=strict)
         self.recordings: list[Recording] = []
         self._wanted = set(wanted)
         self._lines = {offset for _, offset in wanted}

@@ -108,7 +108,7 @@ def _verified(
             cluster=request.cluster is None and entry.directive("reqnctapercluster") is None,
             proven=proven,
         )
-        return _Session(module, source, entry.name, plan, fit, traces=request.trace)
+        return _Session(module, source, entry.name, plan, fit, traces=request.trace, strict=request.policy == "strict")
 
     candidates = [(plan, maps) for plan in plans for maps in ways]
     plan, maps = candidates[0]
@@ -132,8 +132,17 @@ class _Session:
     """The runs of one kernel."""
 
     def __init__(
-        self, module: Module, source: SourceFile, kernel: str, plan: Plan, fit: Chosen, *, traces: bool
+        self,
+        module: Module,
+        source: SourceFile,
+        kernel: str,
+        plan: Plan,
+        fit: Chosen,
+        *,
+        traces: bool,
+        strict: bool = False,
     ) -> None:
+        self._strict = strict
         self._module, self._source, self._kernel, self._plan, self._fit = module, source, kernel, plan, fit
         self._sure, self._wants_traces = not fit.values, traces
         self._traces: list[Trace] = []
@@ -171,6 +180,7 @@ class _Session:
             seed=trial.seed,
             budget=Budget(seconds=seconds),
             order=order,
+            strict=self._strict,
         )
 
     def _trace(self, findings: Sequence[Finding], trial: Trial, seconds: float) -> None:
@@ -178,7 +188,7 @@ class _Session:
         from ptxkit.emulate.recording import Recorder
         from ptxkit.verifier.picture import trace_of
 
-        recorder = Recorder([(each.code, each.offset) for each in findings])
+        recorder = Recorder([(each.code, each.offset) for each in findings], strict=self._strict)
         self._outcome(trial, seconds, recorder)
         recorder.look()
         kept = {(each.finding.code, each.finding.offset): each for each in recorder.recordings}

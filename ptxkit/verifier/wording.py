@@ -29,7 +29,7 @@ def diagnostic(
         notes.append("these arguments were chosen: where no host passes such, give --arg, --block or --shared")
     return Diagnostic(
         code=finding.code if finding.code.startswith("PTX") else STOPPED,
-        severity=Severity.ERROR if sure else Severity.WARNING,
+        severity=Severity.ERROR if sure and finding.severity == "error" else Severity.WARNING,
         message=finding.message,
         source=source,
         span=span,

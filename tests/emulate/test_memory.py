@@ -173,3 +173,14 @@ def test_an_address_of_one_space_is_none_of_another(body: str, code: str | None)
 def test_shared_memory_that_nobody_wrote_holds_no_number() -> None:
     body = " .shared .f32 s; ld.shared.f32 %f1, [s]; add.f32 %f2, %f1, 0f3F800000; mov.b32 %r0, %f2;"
     assert numpy.isnan(computed(body).view(numpy.float32)).all()
+
+
+def test_an_element_of_an_array_is_named_by_a_register() -> None:
+    body = """
+ mov.u32 %r6, a; mad.lo.u32 %r6, %r31, 4, %r6; mad.lo.u32 %r7, %r31, 3, 1; st.shared.u32 [%r6], %r7; bar.sync 0;
+ xor.b32 %r8, %r31, 1; ld.shared.u32 %r0, a[%r8]; ld.shared.u32 %r1, a[%r31+1];
+"""
+    outside = ".shared .align 4 .b32 a[33];"
+    found = computed(body, words=2, outside=outside)
+    assert list(found[:, 0]) == [(thread ^ 1) * 3 + 1 for thread in range(32)]
+    assert list(found[:31, 1]) == [(thread + 1) * 3 + 1 for thread in range(31)]
