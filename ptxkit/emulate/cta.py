@@ -20,7 +20,7 @@ from ptxkit.emulate.faults import BudgetError, Fault
 from ptxkit.emulate.groups import Activation, Blocked, Enter, Group, Jump, Leave, Pause, Scatter, Signal
 from ptxkit.emulate.lanes import Index, Lanes
 from ptxkit.emulate.meetings import OneWarp
-from ptxkit.emulate.memory import Pool
+from ptxkit.emulate.memory import NOTHING, Pool
 from ptxkit.emulate.registry import Bits
 from ptxkit.emulate.special import current_value, special_value
 from ptxkit.emulate.waiting import Waitable
@@ -83,7 +83,10 @@ class Cta:
         found = self._zeros.get(width)
         if found is None:
             shape = (self.threads, 2) if width == WIDE else (self.threads,)
-            found = self._zeros[width] = numpy.zeros(shape, unsigned(width))
+            found = numpy.zeros(shape, unsigned(width))
+            if self.machine.unwritten:
+                found.view(numpy.uint8).fill(self.machine.unwritten & 0xFF if width > 1 else 1)
+            self._zeros[width] = found
         return found
 
     def special(self, name: str, width: int) -> Bits:
@@ -101,7 +104,7 @@ class Cta:
         wanted = max(_LEAST_LOCAL, 1 << (size - 1).bit_length())
         if wanted > _MOST_LOCAL:
             raise Fault("stack", f"the stack of a thread needs {size} bytes, and has {_MOST_LOCAL} at most")
-        pool = Pool(wanted * self.threads, "local", unwritten=True)
+        pool = Pool(wanted * self.threads, "local", unwritten=self.machine.unwritten or NOTHING)
         if len(self.local_pool.data):
             old = self.local_pool.data.reshape(self.threads, self.local_size)
             pool.data.reshape(self.threads, wanted)[:, : self.local_size] = old

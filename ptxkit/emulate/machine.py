@@ -17,7 +17,7 @@ from ptxkit.emulate.cluster_barrier import ClusterBarrier
 from ptxkit.emulate.cta import Cta
 from ptxkit.emulate.faults import BudgetError, Fault, Finding, Report, Witness
 from ptxkit.emulate.mbarriers import Mbarrier
-from ptxkit.emulate.memory import Pool
+from ptxkit.emulate.memory import NOTHING, Pool
 from ptxkit.emulate.order import Order
 from ptxkit.emulate.program import Program
 from ptxkit.records import dataclass
@@ -53,7 +53,7 @@ class Cluster:
         self.size = launch.cluster[0] * launch.cluster[1] * launch.cluster[2]
         self.span = machine.program.shared.end
         self.stride = -(-self.span // 128) * 128
-        self.pool = Pool(self.stride * self.size, "shared", unwritten=True)
+        self.pool = Pool(self.stride * self.size, "shared", unwritten=machine.unwritten or NOTHING)
         self.mbarriers: dict[int, Mbarrier] = {}
         self.barrier = ClusterBarrier(self)
         self.ctas = [Cta(machine, self, self._ctaid(launch, rank), rank) for rank in range(self.size)]
@@ -72,6 +72,8 @@ class Machine:
         self.program, self.launch, self.memory = program, launch, program.memory
         self.order, self.policy, self.seed = order, policy, seed
         self.is_random = policy == "random"
+        self.unwritten = 0
+        """16 bits that stand in memory and registers that nobody wrote; 0 for those that are usual."""
         self.report = Report()
         self.output: list[str] = []
         self.steps_left = 1 << 62

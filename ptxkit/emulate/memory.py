@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 _GAP = 512
 _ALIGNMENT = 256
 _LARGEST_UNIT = 16
-_NOTHING = numpy.uint16(0xFFFB)
-"""What memory holds that nobody wrote."""
+NOTHING = 0xFFFB
+"""What memory holds that nobody wrote, unless somebody asks for something else."""
 _RANK_MASK = (1 << RANK_SHIFT) - 1
 _POOLS = {"global": ("global",), "const": ("const",), "param": ("param", "local")}
 """The pools in which addresses of a space lie; parameters of functions are in frames."""
@@ -35,16 +35,16 @@ _POOLS = {"global": ("global",), "const": ("const",), "param": ("param", "local"
 class Pool:
     """Bytes that are indexed from 0, seen as units of 1, 2, 4 or 8 bytes. name: of the space, for findings.
 
-    unwritten: nobody knows what is in it at first: no number in any floating-point type, and no address.
+    unwritten: 16 bits that stand in it at first, where nobody knows what does: no number in any floating-point type.
     """
 
     __slots__ = ("_views", "data", "name", "shadow")
 
-    def __init__(self, size: int, name: str, *, unwritten: bool = False) -> None:
+    def __init__(self, size: int, name: str, *, unwritten: int | None = None) -> None:
         whole = -(-size // _LARGEST_UNIT) * _LARGEST_UNIT
         self.data: Any = numpy.zeros(whole, numpy.uint8)
-        if unwritten:
-            self.data = numpy.full(whole // 2, _NOTHING).view(numpy.uint8)
+        if unwritten is not None:
+            self.data = numpy.full(whole // 2, unwritten, numpy.uint16).view(numpy.uint8)
         self.name = name
         self.shadow: Any = None
         self._views: dict[int, Any] = {}

@@ -158,6 +158,7 @@ class Code:
         made: list[Bits] = []
         self._live.append((made, cta))
         self.extend(made, cta)
+        made[LOCAL_BASE] = numpy.zeros(cta.threads, numpy.uint64)
         if self.kind == "entry":
             made[STACK_POINTER] = numpy.full(cta.threads, self.frame.size, numpy.uint64)
         return made

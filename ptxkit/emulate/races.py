@@ -135,6 +135,11 @@ class Races(Order):
             self._aspects = aspects_of(parted=parted, strict=self.strict)
         return self._aspects
 
+    def thread_at(self, site: int, agent: int) -> int:
+        """The thread that made the last access at a site, which entered it by a number."""
+        _, _, cta, _, _, issuer = self._places[site]
+        return agent - self.knowledge(cta).base if issuer < 0 else issuer
+
     def _check(self, event: Event, kind: int, known: Knowledge) -> None:
         """Whether the last accesses of a kind are known to those who access now."""
         agents, times = self._shadow(event.pool).last(kind, event.units)

@@ -64,6 +64,7 @@ def run(  # noqa: PLR0913 (all but three are by name, and have defaults)
     races: bool = True,
     strict: bool = False,
     order: Order | None = None,
+    unwritten: int = 0,
 ) -> Outcome:
     """Run a kernel. shared: bytes of dynamic shared memory. seed: of what the policy leaves to chance.
 
@@ -73,6 +74,7 @@ def run(  # noqa: PLR0913 (all but three are by name, and have defaults)
     races: watch for accesses that nothing orders, too; that costs time. order: what hears of accesses and of what
     orders them instead, such as a `Recorder`. strict: warn of what the text of the ISA does not allow and machines may
     let be: proxy fences for what is only read before, and in the CTA of the operation; atomics through two proxies.
+    unwritten: 16 bits that stand in memory and registers that nobody wrote; 0 for the usual ones.
 
     Raises LaunchError (a ValueError) where the launch cannot be made so, and PTXSyntaxError for a text that is no PTX.
     """
@@ -88,7 +90,7 @@ def run(  # noqa: PLR0913 (all but three are by name, and have defaults)
     buffers = pass_arguments(program, arguments)
     program.memory.seal()
     machine = Machine(program, launch, order or (Clocks(strict=strict) if races else Order()), policy, seed)
-    machine.steps_left = budget.steps
+    machine.steps_left, machine.unwritten = budget.steps, unwritten
     machine.deadline = time.process_time() + budget.seconds
     undecided = failed = ""
     try:
