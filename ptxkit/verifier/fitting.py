@@ -16,7 +16,7 @@ _OUTSIDE, _UNALIGNED = "PTX207", "PTX205"
 _BOXES = ("PTX503", "PTX205", "PTX206", "PTX207")
 """Codes of what comes of a box that is another one than the host's."""
 
-_TWO = ("PTX304", "PTX621", "PTX622")
+_TWO = ("PTX304", "PTX621")
 """Codes of two accesses to the same bytes."""
 
 _COUNTS = ("PTX206", "PTX505")
