@@ -19,7 +19,9 @@ from ptxkit.emulate.running import run
 from ptxkit.emulate.shadow import WRITE
 from ptxkit.syntax.tree import Module
 
-CODE = "unwritten"
+CODE = "PTX651"
+"""Of the rule: see its page."""
+
 OTHER = 0x3C5A
 """A number in most types, and an address in none."""
 
@@ -52,7 +54,7 @@ def _octets(order: Clocks) -> Any:
 
 def _decided(finding: Finding) -> Finding:
     message = f"what nobody wrote decides whether this happens: {finding.message}"
-    return Finding(CODE, message, finding.line, finding.offset, finding.witnesses, _MISSING)
+    return Finding(CODE, message, finding.line, finding.offset, finding.witnesses, _MISSING, "warning")
 
 
 def _stored(first: Clocks, second: Clocks, differs: Any) -> list[Finding]:
@@ -78,5 +80,5 @@ def _stored(first: Clocks, second: Clocks, differs: Any) -> list[Finding]:
         at = arena.start + place
         witness = Witness(text, line, machine.thread_of(thread), cta.ctaid, "global", at, 1, old, new)
         message = f"stores to {where} what depends on memory or registers that nobody wrote"
-        found[site] = Finding(CODE, message, line, code.offsets[pc], (witness,), _MISSING)
+        found[site] = Finding(CODE, message, line, code.offsets[pc], (witness,), _MISSING, "warning")
     return list(found.values())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ptxkit.analysis.pointers import pointer_parameters
 from ptxkit.analysis.program import flatten
@@ -12,6 +12,7 @@ from ptxkit.diagnostics import Diagnostic, Severity, Undecided, Verdict
 from ptxkit.emulate import Budget, Finding, LaunchError, Outcome, run
 from ptxkit.emulate.launching import three
 from ptxkit.emulate.program import Program
+from ptxkit.emulate.unwritten import depends_on_unwritten
 from ptxkit.linter import broken, lint
 from ptxkit.records import dataclass, field, replace
 from ptxkit.results import FileResult, Run
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
 UNREACHED = "PTX300"
 _PROBE = 5.0
 """Seconds for finding out whether a size of blocks will do."""
+
+_RUNS = 3
+"""Runs of which each gets a part of the time that is left, where they are compared."""
 
 
 def verify_source(
@@ -118,12 +122,14 @@ def _verified(
             plan, maps = each
             break
     session = session_of(plan, maps)
-    for trial in trials(program, pointers, request, maps):
+    for number, trial in enumerate(trials(program, pointers, request, maps)):
         left = deadline - time.monotonic()
         if left <= 0:
             session.ask("the time for this kernel is used up (--seconds)")
             break
         session.run(trial, left)
+        if not number:
+            session.ask_for_unwritten(trial, deadline - time.monotonic())
         progress()
     return session.end()
 
@@ -162,26 +168,36 @@ class _Session:
         if new and self._wants_traces:
             self._trace(new, trial, seconds)
 
+    def ask_for_unwritten(self, trial: Trial, seconds: float) -> None:
+        """Whether results of a run depend on what nobody wrote, where the launch is one that the kernel must stand."""
+        if self._found or not self._sure or not self._whole or seconds <= 0:
+            return
+        found = depends_on_unwritten(self._module, self._kernel, **self._launch(trial, seconds / _RUNS))
+        for each in found:
+            key = (each.code, each.offset)
+            self._found[key] = diagnostic(each, self._source, self._kernel, self._plan, trial, sure=self._sure)
+
     def fits(self, trial: Trial, seconds: float) -> bool:
         """Whether a run, of which nothing is kept, shows that the kernel is meant for other blocks or boxes."""
         return not any(self._fit.wants_others(each) for each in self._outcome(trial, seconds).findings)
 
     def _outcome(self, trial: Trial, seconds: float, order: Recorder | None = None) -> Outcome:
+        return run(self._module, self._kernel, order=order, **self._launch(trial, seconds))
+
+    def _launch(self, trial: Trial, seconds: float) -> dict[str, Any]:
+        """How the kernel is run."""
         plan = self._plan
-        return run(
-            self._module,
-            self._kernel,
-            grid=plan.grid,
-            block=plan.block,
-            cluster=plan.cluster,
-            shared=plan.shared,
-            arguments=trial.arguments,
-            policy=trial.policy,
-            seed=trial.seed,
-            budget=Budget(seconds=seconds),
-            order=order,
-            strict=self._strict,
-        )
+        return {
+            "grid": plan.grid,
+            "block": plan.block,
+            "cluster": plan.cluster,
+            "shared": plan.shared,
+            "arguments": trial.arguments,
+            "policy": trial.policy,
+            "seed": trial.seed,
+            "budget": Budget(seconds=seconds),
+            "strict": self._strict,
+        }
 
     def _trace(self, findings: Sequence[Finding], trial: Trial, seconds: float) -> None:
         """Run once more, by the same chance, and keep what led to findings."""
