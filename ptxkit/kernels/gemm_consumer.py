@@ -27,8 +27,8 @@ class _Consumer:
         self.left = k.matrix(gemm.memory[(self.warp >> 2) * GROUP].aligned(GROUP))
         apart = STRIP * DEPTH if form.by_columns else 16
         self.right = k.matrix(gemm.memory[OF_A:], leading=apart, transposed=form.by_columns)
-        # Lane l frees the stage of the cluster's CTA l. The multiplications have read the stage when their wait is over;
-        # the arrival is a release in the own CTA, as in other libraries: one for the cluster costs a fifth of the speed.
+        # Lane l frees the stage of the cluster's CTA l. The multiplications have read it when their wait is over; the
+        # arrival is a release in the own CTA, as in other libraries: for the cluster it costs a fifth of the speed.
         self.frees = k.laneid < form.cluster
         target = k.selected(k.laneid, gemm.rank, self.frees) if not isinstance(gemm.rank, int) else None
         self.empty = gemm.empty if target is None else gemm.empty.map_rank(target)
