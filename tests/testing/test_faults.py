@@ -123,6 +123,25 @@ def test_a_parity_that_a_register_only_carries_is_constant_already() -> None:
     assert len(made("constant-parity", turned)) == 1
 
 
+def test_a_wait_behind_one_that_leaves_nothing_is_for_nothing() -> None:
+    commit, wait = "@%first cp.async.bulk.commit_group;", "@%first cp.async.bulk.wait_group 0;"
+    assert f"{commit}\n\t{wait}" in KERNEL
+
+    def idle(first: str, between: str = "", before: str = "cp.async.bulk.commit_group;") -> list[str]:
+        """The harmless changes where a wait for the sources stands behind another wait."""
+        last = f"{before}\n\t{first}\n\t{between} cp.async.bulk.wait_group.read 0;"
+        return [
+            each.change for each in made("harmless: delete-group-wait", KERNEL.replace(f"{commit}\n\t{wait}", last))
+        ]
+
+    whole = "cp.async.bulk.wait_group 0;"
+    assert idle(whole) == ["`cp.async.bulk.wait_group.read 0;` deleted"]
+    assert idle("cp.async.bulk.wait_group 1;") == []
+    assert idle(wait) == []  # other threads go past the first wait
+    assert idle(whole, before="") == []  # the copy may be committed behind the first wait
+    assert idle(whole, between="cp.async.bulk.global.shared::cta.bulk_group [%g], [%s], 1024;") == []
+
+
 MAP_HANDED_OVER = """.version 8.3
 .target sm_90a
 .address_size 64

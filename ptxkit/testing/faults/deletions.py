@@ -26,9 +26,11 @@ from ptxkit.isa.effects import (
     TensorMemory,
     WaitGroup,
 )
+from ptxkit.isa.expressions import Const, Role
+from ptxkit.syntax.tree import Integer
 from ptxkit.testing.faults.changes import Change, dropped
 from ptxkit.testing.faults.family import Operator, Search
-from ptxkit.testing.faults.reading import Reading
+from ptxkit.testing.faults.reading import Reading, operand
 
 T = TypeVar("T")
 
@@ -185,15 +187,37 @@ def _commit(_: Reading, __: Step, commit: CommitGroup) -> tuple[str, ...] | None
 
 
 def waits_for_nothing(reading: Reading, step: Step, wait: WaitGroup) -> bool:
-    """Whether no path leads to a wait from an operation that completes in such a group."""
-    return not reading.may_come_before(
-        step,
-        lambda each: (
-            bool(reading.effects(each, Control) and reading.effects(each, Control)[0].kind == "call")
-            or each.match is None
-            or reading.accesses(each, lambda access: access.completion == wait.group)
-        ),
-    )
+    """Whether no path leads to a wait from an operation that completes in such a group, but over a wait for it.
+
+    What was committed before a wait that leaves nothing pending has completed there.
+    """
+    ends: list[Step] = []
+
+    def brings(each: Step) -> bool:
+        calls = any(control.kind == "call" for control in reading.effects(each, Control))
+        return calls or each.match is None or reading.accesses(each, lambda access: access.completion == wait.group)
+
+    def completes(each: Step) -> bool:
+        earlier = [other for other in reading.effects(each, WaitGroup) if _covers(other, each, wait)]
+        ends.extend([each] if earlier and not earlier[0].commits else [])
+        return bool(earlier)
+
+    def commits(each: Step) -> bool:
+        return each.instruction.guard is None and any(
+            other.group == wait.group for other in reading.effects(each, CommitGroup)
+        )
+
+    if reading.may_come_before(step, brings, completes):
+        return False
+    return not any(reading.may_come_before(end, brings, commits) for end in dict.fromkeys(ends))
+
+
+def _covers(earlier: WaitGroup, step: Step, wait: WaitGroup) -> bool:
+    """Whether a thread that has waited at a step has nothing left in its groups that another wait is for."""
+    pending = operand(step, earlier.pending.name) if isinstance(earlier.pending, Role) else earlier.pending
+    none_left = isinstance(pending, Integer | Const) and pending.value == 0
+    whole = wait.read_only or not earlier.read_only
+    return earlier.group == wait.group and whole and none_left and step.instruction.guard is None
 
 
 def _group_wait(reading: Reading, step: Step, wait: WaitGroup) -> tuple[str, ...] | None:

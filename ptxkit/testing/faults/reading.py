@@ -263,15 +263,23 @@ class Reading:
                 return
             yield self.steps[index]
 
-    def may_come_before(self, step: Step, test: Callable[[Step], bool]) -> bool:
-        """Whether some path leads through an instruction that the test holds for to a step."""
-        return self._leads(step, self._predecessors, test)
+    def may_come_before(
+        self, step: Step, test: Callable[[Step], bool], ends: Callable[[Step], bool] = lambda _: False
+    ) -> bool:
+        """Whether some path leads through an instruction that the test holds for to a step, and over none that ends."""
+        return self._leads(step, self._predecessors, test, ends)
 
     def may_come_after(self, step: Step, test: Callable[[Step], bool]) -> bool:
         """Whether some path leads from a step to an instruction that the test holds for."""
-        return self._leads(step, self.successors, test)
+        return self._leads(step, self.successors, test, lambda _: False)
 
-    def _leads(self, step: Step, following: Callable[[int], list[int]], test: Callable[[Step], bool]) -> bool:
+    def _leads(
+        self,
+        step: Step,
+        following: Callable[[int], list[int]],
+        test: Callable[[Step], bool],
+        ends: Callable[[Step], bool],
+    ) -> bool:
         seen: set[int] = set()
         todo = list(following(step.index))
         while todo:
@@ -280,7 +288,8 @@ class Reading:
                 seen.add(index)
                 if test(self.steps[index]):
                     return True
-                todo += following(index)
+                if not ends(self.steps[index]):
+                    todo += following(index)
         return False
 
     def _predecessors(self, index: int) -> list[int]:
