@@ -3365,12 +3365,12 @@ class Methods:
         """
     @overload
     def tex(self, a: tuple[object, ...], /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., ct: Literal['s32', 'f32'] | bool = ..., dt: Literal['u32', 's32', 'f16', 'f32', 'f16x2'] | bool = ..., geom: Literal['1d', '2d', '3d', 'a1d', 'a2d', 'cube', 'acube', '2dms', 'a2dms'] | bool = ..., vec: Literal['v2', 'v4'] | bool = ...) -> Any:
-        """tex.<geom>.<vec>.<dt>.<ct> d:dt/sink(dt != .f16x2) * n{|p:.pred}, [a as texture, c:ct * wide.. ?(not array), {i:.u32/#/integer, x:exact/#} ?(geom == .a1d), {j:.u32/#/integer, u:second/#, v:second/#, w:second/#} ?(array and geom != .a1d)]{, e:.s32/#/integer * shifts.. ?shifted}{, g:.s32/#/integer ?(not shifted)}{, f:.f32/# ?compared}
+        """tex.<geom>.<vec>.<dt>.<ct> d:dt/sink(dt != .f16x2) * n{|p:.pred}, [a as texture, c:ct * wide.. ?(not array), {i:.u32/#/integer, x:exact/#} ?(geom == .a1d), {j:.u32/#/integer, u:.b32/#, v:.b32/#, w:.b32/#} ?(array and geom not in .a1d .a2dms), {s:.b32/#, l:.u32/#/integer, y:.b32/#, z:.b32/#} ?(geom == .a2dms)]{, e:.s32/#/integer * shifts.. ?shifted}{, g:.s32/#/integer ?(not shifted)}{, f:.f32/# ?compared}
             Reads a texture at given coordinates, filtered as its sampler says; an array's begin with the index.
             PTX ISA, 'Texture Instructions: tex'
             needs PTX 2.3, for geom in .a1d .a2d; PTX 3.0 and sm_20, for geom in .cube .acube; PTX 3.2 and sm_30, for geom in .2dms .a2dms; PTX 4.2 and sm_53, for dt in .f16 .f16x2; PTX 7.1, for present(p); texmode_unified, for not present(b); texmode_independent, for present(b)
             effect p = unknown
-        tex.<geom>.<vec>.<dt>.<ct> d:dt/sink(dt != .f16x2) * n{|p:.pred}, [a as texture, b:sampler, c:ct * wide.. ?(not array), {i:.u32/#/integer, x:exact/#} ?(geom == .a1d), {j:.u32/#/integer, u:second/#, v:second/#, w:second/#} ?(array and geom != .a1d)]{, e:.s32/#/integer * shifts.. ?shifted}{, g:.s32/#/integer ?(not shifted)}{, f:.f32/# ?compared}
+        tex.<geom>.<vec>.<dt>.<ct> d:dt/sink(dt != .f16x2) * n{|p:.pred}, [a as texture, b:sampler, c:ct * wide.. ?(not array), {i:.u32/#/integer, x:exact/#} ?(geom == .a1d), {j:.u32/#/integer, u:.b32/#, v:.b32/#, w:.b32/#} ?(array and geom not in .a1d .a2dms), {s:.b32/#, l:.u32/#/integer, y:.b32/#, z:.b32/#} ?(geom == .a2dms)]{, e:.s32/#/integer * shifts.. ?shifted}{, g:.s32/#/integer ?(not shifted)}{, f:.f32/# ?compared}
             Reads a texture at given coordinates, filtered as its sampler says; an array's begin with the index.
             PTX ISA, 'Texture Instructions: tex'
             needs PTX 2.3, for geom in .a1d .a2d; PTX 3.0 and sm_20, for geom in .cube .acube; PTX 3.2 and sm_30, for geom in .2dms .a2dms; PTX 4.2 and sm_53, for dt in .f16 .f16x2; PTX 7.1, for present(p); texmode_unified, for not present(b); texmode_independent, for present(b)
@@ -3393,12 +3393,12 @@ class Methods:
         ...
     @overload
     def tex_base(self, a: tuple[object, ...], /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., ct: Literal['s32', 'f32'] | bool = ..., dt: Literal['u32', 's32', 'f16', 'f32', 'f16x2'] | bool = ..., geom: Literal['1d', '2d', '3d', 'a1d', 'a2d', 'cube', 'acube', '2dms', 'a2dms'] | bool = ..., vec: Literal['v2', 'v4'] | bool = ...) -> Any:
-        """tex.base.<geom>.<vec>.<dt>.<ct> d:dt/sink(dt != .f16x2) * n{|p:.pred}, [a as texture, c:ct * wide.. ?(not array), {i:.u32/#/integer, x:exact/#} ?(geom == .a1d), {j:.u32/#/integer, u:second/#, v:second/#, w:second/#} ?(array and geom != .a1d)]{, e:.s32/#/integer * shifts.. ?shifted}{, g:.s32/#/integer ?(not shifted)}{, f:.f32/# ?compared}
+        """tex.base.<geom>.<vec>.<dt>.<ct> d:dt/sink(dt != .f16x2) * n{|p:.pred}, [a as texture, c:ct * wide.. ?(not array), {i:.u32/#/integer, x:exact/#} ?(geom == .a1d), {j:.u32/#/integer, u:.b32/#, v:.b32/#, w:.b32/#} ?(array and geom not in .a1d .a2dms), {s:.b32/#, l:.u32/#/integer, y:.b32/#, z:.b32/#} ?(geom == .a2dms)]{, e:.s32/#/integer * shifts.. ?shifted}{, g:.s32/#/integer ?(not shifted)}{, f:.f32/# ?compared}
             Reads a texture at given coordinates, filtered as its sampler says; an array's begin with the index.
             PTX ISA, 'Texture Instructions: tex'
             needs PTX 2.3, for geom in .a1d .a2d; PTX 3.0 and sm_20, for geom in .cube .acube; PTX 3.2 and sm_30, for geom in .2dms .a2dms; PTX 4.2 and sm_53, for dt in .f16 .f16x2; PTX 7.1, for present(p); texmode_unified, for not present(b); texmode_independent, for present(b); PTX 3.1 and sm_20
             effect p = unknown
-        tex.base.<geom>.<vec>.<dt>.<ct> d:dt/sink(dt != .f16x2) * n{|p:.pred}, [a as texture, b:sampler, c:ct * wide.. ?(not array), {i:.u32/#/integer, x:exact/#} ?(geom == .a1d), {j:.u32/#/integer, u:second/#, v:second/#, w:second/#} ?(array and geom != .a1d)]{, e:.s32/#/integer * shifts.. ?shifted}{, g:.s32/#/integer ?(not shifted)}{, f:.f32/# ?compared}
+        tex.base.<geom>.<vec>.<dt>.<ct> d:dt/sink(dt != .f16x2) * n{|p:.pred}, [a as texture, b:sampler, c:ct * wide.. ?(not array), {i:.u32/#/integer, x:exact/#} ?(geom == .a1d), {j:.u32/#/integer, u:.b32/#, v:.b32/#, w:.b32/#} ?(array and geom not in .a1d .a2dms), {s:.b32/#, l:.u32/#/integer, y:.b32/#, z:.b32/#} ?(geom == .a2dms)]{, e:.s32/#/integer * shifts.. ?shifted}{, g:.s32/#/integer ?(not shifted)}{, f:.f32/# ?compared}
             Reads a texture at given coordinates, filtered as its sampler says; an array's begin with the index.
             PTX ISA, 'Texture Instructions: tex'
             needs PTX 2.3, for geom in .a1d .a2d; PTX 3.0 and sm_20, for geom in .cube .acube; PTX 3.2 and sm_30, for geom in .2dms .a2dms; PTX 4.2 and sm_53, for dt in .f16 .f16x2; PTX 7.1, for present(p); texmode_unified, for not present(b); texmode_independent, for present(b); PTX 3.1 and sm_20
@@ -3461,12 +3461,12 @@ class Methods:
         ...
     @overload
     def tex_level(self, a: tuple[object, ...], lod: Sequence[Value], /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., ct: Literal['s32', 'f32'] | bool = ..., dt: Literal['u32', 's32', 'f16', 'f32', 'f16x2'] | bool = ..., geom: Literal['1d', '2d', '3d', 'a1d', 'a2d', 'cube', 'acube', '2dms', 'a2dms'] | bool = ..., vec: Literal['v2', 'v4'] | bool = ...) -> Any:
-        """tex.level.<geom>.<vec>.<dt>.<ct> d:dt/sink(dt != .f16x2) * n{|p:.pred}, [a as texture, c:ct * wide.. ?(not array), {i:.u32/#/integer, x:exact/#} ?(geom == .a1d), {j:.u32/#/integer, u:second/#, v:second/#, w:second/#} ?(array and geom != .a1d)], lod:ct/# * one..{, e:.s32/#/integer * shifts.. ?shifted}{, g:.s32/#/integer ?(not shifted)}{, f:.f32/# ?compared}
+        """tex.level.<geom>.<vec>.<dt>.<ct> d:dt/sink(dt != .f16x2) * n{|p:.pred}, [a as texture, c:ct * wide.. ?(not array), {i:.u32/#/integer, x:exact/#} ?(geom == .a1d), {j:.u32/#/integer, u:.b32/#, v:.b32/#, w:.b32/#} ?(array and geom not in .a1d .a2dms), {s:.b32/#, l:.u32/#/integer, y:.b32/#, z:.b32/#} ?(geom == .a2dms)], lod:ct/# * one..{, e:.s32/#/integer * shifts.. ?shifted}{, g:.s32/#/integer ?(not shifted)}{, f:.f32/# ?compared}
             Reads a texture at given coordinates, filtered as its sampler says; an array's begin with the index.
             PTX ISA, 'Texture Instructions: tex'
             needs PTX 2.3, for geom in .a1d .a2d; PTX 3.0 and sm_20, for geom in .cube .acube; PTX 3.2 and sm_30, for geom in .2dms .a2dms; PTX 4.2 and sm_53, for dt in .f16 .f16x2; PTX 7.1, for present(p); texmode_unified, for not present(b); texmode_independent, for present(b); PTX 3.1 and sm_20
             effect p = unknown
-        tex.level.<geom>.<vec>.<dt>.<ct> d:dt/sink(dt != .f16x2) * n{|p:.pred}, [a as texture, b:sampler, c:ct * wide.. ?(not array), {i:.u32/#/integer, x:exact/#} ?(geom == .a1d), {j:.u32/#/integer, u:second/#, v:second/#, w:second/#} ?(array and geom != .a1d)], lod:ct/# * one..{, e:.s32/#/integer * shifts.. ?shifted}{, g:.s32/#/integer ?(not shifted)}{, f:.f32/# ?compared}
+        tex.level.<geom>.<vec>.<dt>.<ct> d:dt/sink(dt != .f16x2) * n{|p:.pred}, [a as texture, b:sampler, c:ct * wide.. ?(not array), {i:.u32/#/integer, x:exact/#} ?(geom == .a1d), {j:.u32/#/integer, u:.b32/#, v:.b32/#, w:.b32/#} ?(array and geom not in .a1d .a2dms), {s:.b32/#, l:.u32/#/integer, y:.b32/#, z:.b32/#} ?(geom == .a2dms)], lod:ct/# * one..{, e:.s32/#/integer * shifts.. ?shifted}{, g:.s32/#/integer ?(not shifted)}{, f:.f32/# ?compared}
             Reads a texture at given coordinates, filtered as its sampler says; an array's begin with the index.
             PTX ISA, 'Texture Instructions: tex'
             needs PTX 2.3, for geom in .a1d .a2d; PTX 3.0 and sm_20, for geom in .cube .acube; PTX 3.2 and sm_30, for geom in .2dms .a2dms; PTX 4.2 and sm_53, for dt in .f16 .f16x2; PTX 7.1, for present(p); texmode_unified, for not present(b); texmode_independent, for present(b); PTX 3.1 and sm_20

@@ -137,6 +137,7 @@ def _bind_operand(operand: OperandForm, form: Form, modifiers: Assignment, roles
         count=count,
         space=place,
         symbols=known(operand.symbols),
+        unhinted=operand.unhinted and "unhinted" not in refused,
         unlike=0 if "unlike" in refused else operand.unlike,
         alignment=known(operand.alignment),
         condition=None,

@@ -31,7 +31,7 @@ _FLAGS = frozenset(
         "bare",
         "nameless",
     }
-    | {"single", "upto64", "same"}
+    | {"single", "upto64", "same", "unhinted"}
     | {"sink", "negatable", "symbol", "loose", "vector"}
 )
 _OBJECTS = frozenset({"mbarrier", "tensormap", "texture", "surface", "sampler"})

@@ -249,7 +249,12 @@ def _type_problem(match: Match, typed: tuple[TypedShape, ...]) -> Problem | None
     """The first operand that cannot be of the type it has, else the first that assemblers only tolerate."""
     tolerated: Problem | None = None
     for index, (operand, shape) in enumerate(zip(match.operands, typed, strict=True)):
-        if operand.kind == "register" and len(shape) == 2 and shape[0] == "r" and not operand.loose:
+        if (
+            operand.kind == "register"
+            and len(shape) == 2
+            and shape[0] == "r"
+            and not (operand.loose or operand.unhinted)
+        ):
             wrong = wrong_name(operand, str(shape[1]))  # a plain register: nothing else can be odd about it
             if wrong is None:
                 continue

@@ -30,6 +30,8 @@ def misfit(operand: OperandForm, shape: TypedShape, *, inside: bool = False) -> 
     """
     if not isinstance(shape, tuple):
         return None
+    if operand.unhinted and _is_policy(shape):
+        return "is a policy to an assembler, which has a modifier of its own"
     match shape[0]:
         case "r" | "s" if operand.kind == "vector":
             return _wrong_whole(operand, shape)
@@ -56,6 +58,8 @@ def tolerance(operand: OperandForm, shape: TypedShape, *, is_result: bool) -> st
         source = replace(operand, lax=False, immediates=Immediates())
         is_sum = shape[0] == "+" and misfit(source, shape) is None
         return "sum_of_any_width" if is_sum else tolerance(source, shape, is_result=False)
+    if operand.unhinted and _is_policy(shape):
+        return None
     wanted = wanted_type(operand)
     if shape == ("+", "pred") and wanted == "pred" and not is_result:
         return "sum_of_any_width"
@@ -66,7 +70,7 @@ def tolerance(operand: OperandForm, shape: TypedShape, *, is_result: bool) -> st
     if wanted is None or not (operand.kind == "register" or operand.more) or shape[0] not in ("r", "+"):
         return None
     if operand.own:
-        return "sum_of_any_width" if shape[0] == "+" and not is_result and _is_own_sum(operand, str(shape[1])) else None
+        return "sum_of_any_width" if shape[0] == "+" and not is_result and _is_own_sum(operand, shape) else None
     if operand.integer:
         return None
     if is_narrow(wanted):
@@ -77,6 +81,16 @@ def tolerance(operand: OperandForm, shape: TypedShape, *, is_result: bool) -> st
         return "function_as_value" if _takes_code(operand, shape, is_result=is_result) else None
     is_pair = (shape[0], shape[1], wanted) == ("r", "f16x2", "pred")
     return "halves_as_predicate" if is_pair and not operand.typed else None
+
+
+def _is_policy(shape: TypedShape) -> bool:
+    """Whether something is an integer of 64 bits, as constants are, but for the places of variables."""
+    if not isinstance(shape, tuple):
+        return False
+    found = str(shape[2] if shape[1] == SPECIAL and len(shape) > 2 else shape[1])
+    if shape[0] == "c":
+        return found == INTEGER
+    return shape[0] in ("r", "+", "m") and is_type(found) and bits(found) == 64 and kind(found) in ("b", "u", "s")
 
 
 def _indexed(operand: OperandForm, shape: TypedShape) -> str | None:
@@ -105,9 +119,9 @@ def _has_as_many_words(operand: OperandForm, shape: TypedShape) -> bool:
     return str(shape[1]).startswith(f"v{operand.count.value}.") and kind(str(wanted_type(operand))) in ("b", "u", "s")
 
 
-def _is_own_sum(operand: OperandForm, found: str) -> bool:
+def _is_own_sum(operand: OperandForm, shape: TypedShape) -> bool:
     """Whether an assembler takes a register with a constant behind it where its type is the operand's own."""
-    wanted = str(wanted_type(operand))
+    wanted, found = str(wanted_type(operand)), str(shape[2] if shape[1] == SPECIAL else shape[1])
     if operand.nameless or (operand.immediates is None and operand.scalar):
         return False
     is_counted = operand.immediates is None or kind(wanted) == "f"
@@ -168,8 +182,11 @@ def _first_misfit(operand: OperandForm, parts: Sequence[object], *, inside: bool
         return wrong_elements(replace(operand, kind="register", count=None), parts)
     if inside and has_component_beside_constant(parts):
         return "has a component of a vector beside a constant"
+    if inside and _has_index_second(operand):
+        wrong = misfit(operand.elements[1], parts[1], inside=True)  # type: ignore[arg-type]
+        return wrong or wrong_elements(operand.elements[0], (parts[0], ("r", "b32"), *parts[2:]))
     if inside and _begins_with_index(operand):
-        # Behind an index of its own type, the others are a vector to ptxas.
+        # Beside an index of its own type, the others are a vector to ptxas.
         first, *others = operand.elements
         wrong = misfit(first, parts[0], inside=True)  # type: ignore[arg-type]
         if others[0].exact:
@@ -189,6 +206,14 @@ def _begins_with_index(operand: OperandForm) -> bool:
     """Whether the first element of a vector has a type of its own, and the others are of one."""
     first, *others = operand.elements
     return len({each.type for each in others}) == 1 and (len(others) > 1 or first.type != others[0].type)
+
+
+def _has_index_second(operand: OperandForm) -> bool:
+    """Whether the second element of a vector alone has a type of its own, among at least three others."""
+    if len(operand.elements) < 4:
+        return False
+    first, second, *others = operand.elements
+    return second.type != first.type and all(each.type == first.type for each in others)
 
 
 def oddity(operand: OperandForm, shape: TypedShape, *, is_result: bool) -> str | None:

@@ -35,7 +35,7 @@ def wrong_elements(element: OperandForm, parts: Sequence[object]) -> str | None:
     ruling = _ruling(tagged, wanted, element) if wanted is not None and tagged and tagged[0][0] == "c" else None
     if ruling is not None:
         return _wrong_behind_constant(element, str(wanted), ruling)
-    if _is_of_constants(wanted, tagged, types):
+    if _is_of_constants(wanted, tagged, types) or (element.halves and _counts_from_integers(wanted, tagged, types)):
         return None
     if _passes_for_integers(wanted, tagged, types):
         return None
@@ -153,6 +153,11 @@ def _is_of_constants(wanted: str | None, tagged: Sequence[tuple[object, ...]], t
     if tagged[0] == ("c", INTEGER) or (tagged[0][0] == "c" and is_float):
         return True
     return is_float and ("c", INTEGER) in tagged and _are_integers(types, bits(str(wanted)))
+
+
+def _counts_from_integers(wanted: str | None, tagged: Sequence[tuple[object, ...]], types: set[str]) -> bool:
+    """Whether integers with a constant behind them hide from an assembler that halves are asked for."""
+    return ("c", INTEGER) in tagged and all(kind(each) != "b" and bits(each) == bits(str(wanted)) for each in types)
 
 
 def _are_integer_constants(tagged: Sequence[tuple[object, ...]]) -> bool:

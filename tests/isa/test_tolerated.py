@@ -83,6 +83,15 @@ def test_what_nobody_tolerates_has_no_match() -> None:
     assert known.candidates("frob.one.two.deaf") == ()
 
 
+PULL = (
+    "fabric.try_pullred.async.multimem.shared::cta.mbarrier::complete_tx::bytes.mbarrier::report::fabric.relaxed.sys{}.sync"
+    " [shared_], [%b32_1, %b64_1], 16, [shared_], 0xffffffff;"
+)
+F16_MMA = (
+    "mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {{%b32_1, %b32_2}}, {{%b32_1, %b32_2, %b32_3, %b32_4}}, "
+    "{{%b32_1, %b32_2}}, {};"
+)
+
 TAKEN = [
     ("the modifier means nothing", "not.b32.b2 %b32_1, %b32_2;", "add.u32.b2 %u32_1, %u32_2, %u32_3;"),
     ("the modifier means nothing", "abs.f32.texref %f32_1, %f32_2;", "mov.f32.texref %f32_1, %f32_2;"),
@@ -99,6 +108,48 @@ TAKEN = [
         "as of a compare and swap",
         "atom.exch.b32 %b32_1, [%b64_1], %b32_2, %b32_3;",
         "atom.add.u32 %u32_1, [%b64_1], 1, 2;",
+    ),
+    (
+        "as of a compare and swap",
+        "atom.xor.b64 %b64_1, [global_], %b64_2, 0d3FF0000000000000;",
+        "atom.xor.b64 %b64_1, [global_], %b64_2, 3;",
+    ),
+    (
+        "as of a compare and swap",
+        "atom.and.b32 %b32_1, [global_], %b32_2, %f32_1;",
+        "atom.and.b32 %b32_1, [global_], %b32_2, %b64_1+4;",
+    ),
+    ("an address has no sign", "mapa.s64 %s64_1, %s64_2, 0;", "mapa.b64 %b64_1, %b64_2, 0;"),
+    (
+        "an address has no sign",
+        "getctarank.shared::cluster.s32 %u32_1, shared_;",
+        "getctarank.shared::cluster.b32 %u32_1, shared_;",
+    ),
+    (
+        "has one direction",
+        "fence.proxy.shared::cluster.tensormap::generic.acq_rel.sync_restrict::shared::cluster.gpu;",
+        "fence.proxy.shared::cluster.tensormap::generic.acq_rel.gpu [%b64_1], 128;",
+    ),
+    (
+        "added up as halves",
+        PULL.format(".add.acc::f32.e4m3"),
+        PULL.format(".min.acc::f32.e4m3"),
+    ),
+    (
+        "only what follows what",
+        "tex.a1d.v4.s32.s32 %v4s32_1, [texture_, %b64_1], {%s32_1};",
+        "tex.a1d.v4.s32.s32 %v4s32_1, [texture_, %b64_1], %s32_1;",
+    ),
+    (
+        "an assembler does not see one that is in a register",
+        "tex.level.a2d.v4.s32.f32 %v4s32_1, [texture_, %b64_1, {%s32_1, %s32_2}], %f32_1;",
+        "tex.level.a2d.v4.s32.f32 %v4s32_1, [texture_, %b64_1, {%s32_1, %s32_2}], %s32_1;",
+    ),
+    ("looks at the kind, not at the width", "istypep.texref %pred_1, %clock64+4;", "istypep.texref %pred_1, %clock+4;"),
+    (
+        "not look closely at registers that hold a matrix",
+        F16_MMA.format("{%u32_1, 3}"),
+        F16_MMA.format("{%u32_1, %u32_2}"),
     ),
     ("has no type to an assembler", "mov.f32 %f32_1, callee;", "mov.f32 %f32_1, global_;"),
     ("has no type to an assembler", "add.f32 %f32_1, target+4, %f32_2;", "add.f32 %f32_1, target, %f32_2;"),
@@ -355,6 +406,10 @@ REFUSED = [
     ("call %b64_1, prototype_callee;", "call %v2b64_1.x, prototype_callee;"),
     ("suld.b.1d.b16.clamp {%b16_1}, [%b64_1, %b32_1];", "suld.b.1d.b16.clamp {%b16_1}, [%b64_1, %v2b32_1.x];"),
     ("multimem.st.bf16x2 [%b64_1], {%b32_1};", "multimem.st.bf16x2 [%b64_1], {%s32_1};"),
+    (
+        "tex.a2dms.v4.s32.s32 %v4s32_1, [texture_, {%pred_1, %s32_1, %s32_2, 0}];",
+        "tex.a2dms.v4.s32.s32 %v4s32_1, [texture_, {%s32_1, %pred_1, %pred_2, %pred_3}];",
+    ),
     ("cvt.ftz.f64.f32 %f64_1, %b64_1;", "cvt.ftz.f64.f32 %f64_1, %b128_1;"),
     ("cvt.rn.ftz.f32.f64 %b64_1, %f64_1;", "cvt.rz.ftz.f32.f64 %b64_1, %f64_1;"),
     ("cvt.rna.tf32.f32 %b32_1, 0f3F800000;", "cvt.rna.tf32.f32 %b32_1, 1.5;"),
