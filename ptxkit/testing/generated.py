@@ -4,6 +4,11 @@ A kernel reads rows of its input, one element of 64 bits a thread, and writes ro
 where all come along: at the top, and in loops whose turns are the same for all; there are the warp's instructions and
 the barriers. A register is read after its first write on every path; an atomic operation has its own word of memory.
 
+What is compared: every bit of what a kernel writes. Which NaN an instruction gives is not always fixed
+(`kernel_steps`): where `one_nan` is true, a NaN in a floating-point result becomes the one of its format before
+anything else reads it, so that results are compared modulo the bits of a NaN; otherwise only steps that fix their NaNs
+occur.
+
 The text can be written with a store after each result (`probes`), so that the first row which differs tells the
 instruction that made it.
 """
@@ -15,6 +20,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from ptxkit.emulate.numbers.formats import FORMATS, Format
 from ptxkit.emulate.widths import width_of
 from ptxkit.records import dataclass, field
 from ptxkit.testing.kernel_steps import Step, Version
@@ -85,6 +91,8 @@ Statement: TypeAlias = Load | Do | Update | Exchange | If | Loop
 class GeneratedKernel:
     """A kernel and its launch. rows: the type of each row of the input; kept: registers that it writes at its end.
 
+    one_nan: whether each NaN that a step gives becomes the one of its format.
+
     Two arguments: the rows of the input, uint64 of shape (rows, threads), and those of the output, zeros before.
     """
 
@@ -98,6 +106,7 @@ class GeneratedKernel:
     seed: int = 0
     probes: bool = False
     name: str = "kernel"
+    one_nan: bool = False
 
     @property
     def threads(self) -> int:
@@ -185,6 +194,18 @@ def width(register: str) -> int:
     return 1 if kind == "pred" else width_of(kind)
 
 
+def _one_nan(register: str, fmt: Format) -> list[str]:
+    """With whole numbers alone: what is above infinity, but for its sign, is a NaN."""
+    assert fmt.infinity is not None
+    assert fmt.nan is not None
+    bits, size = fmt.width, f"%size{fmt.width}"
+    return [
+        f"and.b{bits} {size}, {register}, {fmt.sign - 1:#x};",
+        f"setp.gt.u{bits} %is, {size}, {fmt.infinity:#x};",
+        f"selp.b{bits} {register}, {fmt.nan:#x}, {register}, %is;",
+    ]
+
+
 @dataclass(slots=True)
 class _Writer:
     """Writes the text of one kernel."""
@@ -210,6 +231,7 @@ class _Writer:
             "{",
             ".reg .b64 %in, %out, %column, %updates, %at; .reg .pred %is;",
             ".reg .b32 %thread, %tid_, %cta, %own, %other;",
+            ".reg .b16 %size16, %low16, %high16; .reg .b32 %size32; .reg .b64 %size64;",
             *declared,
             f".shared .align 8 .b8 exchanged[{kernel.block * 8}];",
             f".shared .align 8 .b8 updated[{SLOTS * 8}];",
@@ -259,7 +281,7 @@ class _Writer:
                 return self.loaded(register, row)
             case Do(step, results, operands, guard):
                 text = guard + step.text(results, operands)
-                return [text, *(self.probed(results))]
+                return [text, *self.with_one_nan(statement), *self.probed(results)]
             case Update(step, operand, slot):
                 base = "updated" if step.space == "shared" else "%updates"
                 return [step.text((), (operand,), f"{base}+{slot * 8}")]
@@ -269,6 +291,22 @@ class _Writer:
                 return self.ways(statement)
             case Loop():
                 return self.turns(statement)
+
+    def with_one_nan(self, statement: Do) -> list[str]:
+        """Behind a step: its NaNs become the one of their format, in threads that executed it."""
+        if not self.kernel.one_nan or statement.step.fixes_nans:
+            return []
+        guard = "" if statement.guard[1:].strip() in statement.results else statement.guard
+        found = []
+        for register, word in zip(statement.results, statement.step.results, strict=True):
+            one, _, packed = word.partition("x")
+            if packed and one in FORMATS:
+                found.append(f"mov.b32 {{%low16, %high16}}, {register};")
+                found += _one_nan("%low16", FORMATS[one]) + _one_nan("%high16", FORMATS[one])
+                found.append(f"mov.b32 {register}, {{%low16, %high16}};")
+            elif word in FORMATS:
+                found += _one_nan(register, FORMATS[word])
+        return [guard + line for line in found]
 
     def loaded(self, register: str, row: int) -> list[str]:
         place = f"[%in+{row * self.kernel.threads * 8}]"

@@ -6,6 +6,7 @@ The smallest choice is always the plainest: no more statements, the first form, 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from random import Random
 from typing import TypeAlias
 
@@ -19,6 +20,9 @@ Choose: TypeAlias = Callable[[int], int]
 
 _BLOCKS = (32, 64, 128)
 _DEEPEST = 2
+_ONE_NAN_OF = 4
+"""One kernel of so many has only steps that fix their NaNs, and is compared with all bits of them."""
+
 _KEPT = 24
 """Registers that a kernel writes at its end."""
 
@@ -41,11 +45,24 @@ def generated(
     """A kernel of at most so many statements at its top."""
     block = _BLOCKS[choose(len(_BLOCKS))]
     grid = 1 + choose(2)
-    maker = _Maker(choose, steps_of(version, target), block)
+    one_nan = choose(_ONE_NAN_OF) != _ONE_NAN_OF - 1
+    maker = _Maker(choose, _chosen_steps(version, target, one_nan), block)
     body = maker.block(1 + choose(statements), _Scope(), together=True)
     kept = tuple(maker.top[-_KEPT:])
     seed, probes = choose(1 << 16), choose(2) == 1
-    return GeneratedKernel(version, target, grid, block, tuple(maker.rows), body, kept, seed, probes, name)
+    return GeneratedKernel(version, target, grid, block, tuple(maker.rows), body, kept, seed, probes, name, one_nan)
+
+
+@cache
+def _chosen_steps(version: Version, target: str, one_nan: bool) -> dict[str, Steps]:
+    """All steps, or those that fix which NaN they give."""
+    known = steps_of(version, target)
+    if one_nan:
+        return known
+    fixing = {
+        name: [tuple(step for step in form if step.fixes_nans) for form in forms] for name, forms in known.items()
+    }
+    return {name: tuple(form for form in forms if form) for name, forms in fixing.items()}
 
 
 @dataclass(slots=True)
@@ -115,7 +132,7 @@ class _Maker:
     def step(self, step: Step, scope: _Scope, before: list[Statement], *, guarded: bool) -> list[Statement]:
         operands = tuple(self.operand(word, scope, before) for word in step.operands)
         guard = ""
-        if guarded and all(scope.values.get(_bits(word)) for word in step.results):
+        if guarded and step.takes_guard and all(scope.values.get(_bits(word)) for word in step.results):
             guard = f"@{self.operand('pred', scope, before)} "
         results: list[str] = []
         for word in step.results:

@@ -1,7 +1,12 @@
 """What a generated kernel may execute: instructions of the table whose results hardware and machine must agree on.
 
-Three kinds. `compute`: from registers to registers, every bit fixed by the manual. `warp`: a value of a whole warp, for
-which its threads must have met. `update`: an atomic operation whose order does not matter.
+Three kinds. `compute`: from registers to registers, every bit fixed by the manual, but perhaps which NaN it is.
+`warp`: a value of a whole warp, for which its threads must have met. `update`: an atomic operation whose order does not
+matter.
+
+Which NaN it is: an instruction that rounds to a format other than f64 gives that format's only NaN (`fixes_nans`).
+Those of f64 hand on an operand's payload, and an assembler that optimises may swap the operands; what copies an operand
+or changes its sign (`min`, `abs`, `neg`, the whole-number roundings) may be folded into the next instruction.
 """
 
 from __future__ import annotations
@@ -43,6 +48,7 @@ class Step:
     template: the text with `{0}`, `{1}`... in place of registers, results first, and `{address}` for an update's.
     results, operands: the types of the registers (`f32`, `pred`); widths of the registers follow from them.
     form: its title, for counting. space: of an update's address.
+    fixes_nans: whether the manual and all levels of ptxas give the same NaN; takes_guard: whether ptxas keeps a guard.
     """
 
     form: str
@@ -51,6 +57,8 @@ class Step:
     operands: tuple[str, ...]
     kind: str = "compute"
     space: str = ""
+    fixes_nans: bool = True
+    takes_guard: bool = True
 
     def text(self, results: tuple[str, ...], operands: tuple[str, ...], address: str = "") -> str:
         return self.template.format(*results, *operands, address=address)
@@ -106,7 +114,33 @@ def _computing(variant: Variant) -> Step:
     for number in sorted(names, reverse=True):
         template = template.replace(f"%r{number}", f"{{{names[number]}}}")
     results = tuple(cell.word for cell in variant.outputs)
-    return Step(variant.match.form.syntax, template, results, tuple(cell.word for cell in variant.inputs))
+    operands = tuple(cell.word for cell in variant.inputs)
+    fixes, takes = _fixes_nans(variant.match, results, operands), _takes_guard(variant.match, (*results, *operands))
+    return Step(variant.match.form.syntax, template, results, operands, fixes_nans=fixes, takes_guard=takes)
+
+
+_TO_FORMAT = frozenset({"rn", "rz", "rm", "rp", "rna"})
+"""Roundings to what a format can hold; those to a whole number (`rni`...) are others."""
+
+
+def _fixes_nans(match: Match, results: tuple[str, ...], operands: tuple[str, ...]) -> bool:
+    """Whether a NaN that it gives is always the same: there is none, or it rounds, and f64 has no part in it."""
+    if not any(kind(each) == "f" for each in results):
+        return True
+    return bool(_TO_FORMAT & set(match.modifiers.values())) and "f64" not in (*results, *operands)
+
+
+_LOSES_GUARD = frozenset({"has_property"})
+"""Meanings of which ptxas 13.0 and 13.5 make several machine instructions, and leave the guard off some."""
+
+_LOSES_GUARD_AT_16_BITS = frozenset({"set"})
+
+
+def _takes_guard(match: Match, words: tuple[str, ...]) -> bool:
+    """Not where ptxas is known to change results of threads whose guard is false: corpus/vendor/lost_guards."""
+    meant = {meaning.function for meaning in table().meanings(match)}
+    halves = any(width_of(each) == 16 or each.endswith("16x2") for each in words if each != "pred")
+    return not (meant & _LOSES_GUARD or (halves and meant & _LOSES_GUARD_AT_16_BITS))
 
 
 # ------------------------------------------------------------------------------------------- warps and memory

@@ -132,6 +132,58 @@ def test_no_step_is_approximate_or_may_be_fused() -> None:
     assert not [each for each in texts if ".approx" in each or ".full" in each]
 
 
+SEED_WITH_NANS = 1
+
+
+@pytest.mark.parametrize(
+    ("text", "bits", "one"),
+    [
+        ("neg.f32", 32, 0x7FFFFFFF),
+        ("abs.f64", 64, 0xFFF8000000000000),
+        ("min.f64", 64, 0xFFF8000000000000),
+        ("neg.f16 ", 16, 0x7FFF),
+    ],
+)
+def test_a_nan_becomes_the_one_of_its_format_and_a_number_stays(text: str, bits: int, one: int) -> None:
+    found = step("compute", text, 1)
+    registers = [f"%b{bits}_{each}" for each in range(len(found.operands))]
+    loads = tuple(Load(each, place) for place, each in enumerate(registers))
+    bare = of((*loads, Do(found, (f"%b{bits}_9",), tuple(registers))), (f"f{bits}",) * 2, (f"%b{bits}_9",))
+    bare = replace(bare, seed=SEED_WITH_NANS)
+    plain = executed(bare)[ROWS_OF_UPDATES]
+    merged = executed(replace(bare, one_nan=True))[ROWS_OF_UPDATES]
+    infinity = {16: 0x7C00, 32: 0x7F800000, 64: 0x7FF0000000000000}[bits]
+    is_nan = (plain & np.uint64((1 << bits - 1) - 1)) > np.uint64(infinity)
+    assert is_nan.any()
+    assert not is_nan.all()
+    assert np.array_equal(merged, np.where(is_nan, np.uint64(one), plain))
+
+
+def test_one_kernel_in_four_is_compared_with_the_bits_of_its_nans_and_has_only_steps_that_fix_them() -> None:
+    exact = [each for each in some(80) if not each.one_nan]
+    assert 8 < len(exact) < 32
+    assert all(do.step.fixes_nans for each in exact for do in each.steps())
+    assert any(do.step.results[:1] == ("f32",) for each in exact for do in each.steps() if isinstance(do, Do))
+
+
+def test_steps_that_round_fix_their_nans_and_those_of_f64_and_copies_do_not() -> None:
+    fixes = {each.template.partition(" ")[0]: each.fixes_nans for form in steps_of(*AIM)["compute"] for each in form}
+    assert fixes["fma.rn.f32"]
+    assert fixes["setp.leu.f64"]
+    assert not any(fixes[each] for each in ("mul.rz.f64", "min.f64", "neg.f32", "abs.f32", "cvt.rmi.f64.f64"))
+
+
+def test_what_loses_its_guard_in_ptxas_has_none() -> None:
+    takes = {each.template.partition(" ")[0]: each.takes_guard for form in steps_of(*AIM)["compute"] for each in form}
+    assert takes["set.gt.f32.s32"]
+    assert takes["add.rn.f32"]
+    assert not takes["testp.finite.f32"]
+    assert not takes["set.lt.and.u32.bf16"]
+    guarded = [do for each in some(200) for do in each.steps() if isinstance(do, Do) and do.guard]
+    assert guarded
+    assert all(do.step.takes_guard for do in guarded)
+
+
 def test_updates_commute_and_reach_all_ctas() -> None:
     texts = [each.template for form in steps_of(*AIM)["update"] for each in form]
     assert len(texts) > 10
