@@ -140,7 +140,7 @@ SEED_WITH_NANS = 1
     [
         ("neg.f32", 32, 0x7FFFFFFF),
         ("abs.f64", 64, 0xFFF8000000000000),
-        ("min.f64", 64, 0xFFF8000000000000),
+        ("mul.rz.f64", 64, 0xFFF8000000000000),
         ("neg.f16 ", 16, 0x7FFF),
     ],
 )
