@@ -354,6 +354,17 @@ def test_what_ptxas_takes_is_a_warning_and_its_neighbour_an_error(why: str, righ
     agree(wrong, *NEWEST, accepted=False)
 
 
+@pytest.mark.parametrize(
+    ("geometry", "slopes"), [("acube", "{%f32_1}, {%f32_2}"), ("a2d", "{%f32_1, 1.0}, {%f32_2, 1.0}, 0.5")]
+)
+def test_coordinates_beside_slopes_are_looked_at_closely_where_they_are_computed_with(
+    geometry: str, slopes: str
+) -> None:
+    text = f"tex.grad.{geometry}.v4.f32.f32 %v4f32_1, [texture_, {{-3, %b64_1, %f32_1, %f32_2}}], {slopes};"
+    assert "do not compute with them" in is_tolerated(text, (7, 5), "sm_86")
+    agree(text, *NEWEST, accepted=False)
+
+
 def test_a_tolerance_without_a_line_is_reported_with_its_file() -> None:
     known = Table(load_texts({"test.isa": NOTATION.replace('tolerance odd_order "in an odd order"\n', "")}))
     with pytest.raises(NotationError, match=r"tolerated\.isa.*tolerance odd_order"):
