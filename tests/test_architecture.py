@@ -39,7 +39,7 @@ MAY_KNOW = {
 """Room -> the rooms below it. `testing` may know all of them."""
 
 DOORS = {"build/launching.py": {"device"}, "build/emulation.py": {"emulate"}}
-"""File -> rooms beside or above it that it may import: it is loaded, or its functions run, when a kernel is launched."""
+"""File -> rooms beside or above it that it may import: it is loaded, or its functions run, at a launch."""
 
 ONLY_IN = {
     "cuda": {"device"},

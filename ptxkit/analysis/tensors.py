@@ -50,7 +50,8 @@ def _uses(step: Step, places: dict[str, tuple[str, int]], names: set[str]) -> It
         place = (base, 0) if base in names else places.get(step.scope.register(base))
         if place is not None and place[1] + operand.offset == 0:
             mode = step.match.modifiers.get("mode") or ""
-            yield place[0], TensorUse(int(dimensions.strip(".d")), mode.lstrip(".").startswith("im2col"), effect.kind == "read")
+            is_im2col = mode.lstrip(".").startswith("im2col")
+            yield place[0], TensorUse(int(dimensions.strip(".d")), is_im2col, effect.kind == "read")
 
 
 def expected_bytes(program: Program) -> tuple[int, ...]:
