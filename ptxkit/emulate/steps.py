@@ -6,7 +6,8 @@ control. The function gives None where the next instruction follows, else a sign
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy
@@ -18,7 +19,7 @@ from ptxkit.emulate.faults import UnsupportedError
 from ptxkit.emulate.groups import Blocked, Group, Pause, Signal
 from ptxkit.emulate.lanes import Lanes, written
 from ptxkit.emulate.operands import Operands, Source, Target
-from ptxkit.emulate.registry import Function
+from ptxkit.emulate.registry import Bits, Function
 from ptxkit.emulate.scopes import Register, Scope
 from ptxkit.emulate.values import Evaluator
 from ptxkit.isa import table
@@ -28,7 +29,7 @@ from ptxkit.isa.forms import Match
 from ptxkit.isa.meanings import Argument, Meaning
 from ptxkit.isa.shapes import fit_all, shape_of
 from ptxkit.isa.table import Mismatch
-from ptxkit.syntax.tree import Guard, Instruction, Name, Operand
+from ptxkit.syntax.tree import Guard, Instruction, Name, Operand, Pair, Unary, Vector
 
 if TYPE_CHECKING:
     from ptxkit.emulate.program import Program
@@ -45,7 +46,7 @@ def step_of(instruction: Instruction, scope: Scope, program: Program, watch: Wat
     match = _match(instruction, scope)
     operands = Operands(instruction, match, scope, program)
     control = next((each for each in match.effects if isinstance(each, Control)), None)
-    step = _in_order(_parts(operands, match)) if control is None else control_step(control, operands)
+    step = _together(_parts(operands, match), operands) if control is None else control_step(control, operands)
     step = collective(step, instruction, match)
     if watch is not None:
         step = watch.watched(step, instruction, match, scope)
@@ -96,9 +97,45 @@ def _parts(operands: Operands, match: Match) -> list[Step]:
     return steps
 
 
-def _in_order(steps: Sequence[Step]) -> Step:
+def _together(steps: Sequence[Step], operands: Operands) -> Step:
+    """Part after part; where one writes what another reads, each sees the registers as they were before."""
     if len(steps) == 1:
         return steps[0]
+    match, nodes = operands.match, operands.instruction.operands
+    names = Counter(each.text for node in nodes for each in _names(node) if not each.is_sink)
+    if not table().meanings(match) and max(names.values(), default=0) > 1:
+        return _at_once(steps)
+    return _in_order(steps)
+
+
+def _names(node: Operand) -> Iterator[Name]:
+    match node:
+        case Name():
+            yield node
+        case Pair(first, second):
+            yield from (*_names(first), *_names(second))
+        case Vector(elements=elements):
+            yield from (name for each in elements for name in _names(each))
+        case Unary(operand=inner):
+            yield from _names(inner)
+
+
+def _at_once(steps: Sequence[Step]) -> Step:
+    def run(group: Group) -> None:
+        registers = group.registers
+        before: list[Bits] = list(registers)
+        made: dict[int, Bits] = {}
+        for step in steps:
+            step(group)
+            made |= {place: now for place, now in enumerate(registers) if now is not before[place]}
+            registers[:] = before
+        for place, value in made.items():
+            registers[place] = value
+
+    return run
+
+
+def _in_order(steps: Sequence[Step]) -> Step:
 
     def run(group: Group) -> Signal | None:
         signal = None

@@ -159,6 +159,32 @@ def test_a_nan_becomes_the_one_of_its_format_and_a_number_stays(text: str, bits:
     assert np.array_equal(merged, np.where(is_nan, np.uint64(one), plain))
 
 
+@pytest.mark.parametrize(
+    ("text", "first"),
+    [
+        ("lop3.and.b32 %b32_0|%pred_1, %b32_0, %b32_1, %b32_2, 0x26, %pred_0;", "%b32_0"),
+        ("setp.lt.and.u32 %pred_0|%pred_1, %b32_0, %b32_1, %pred_0;", "%pred_0"),
+        ("setp.lt.and.u32 %pred_0|%pred_1, %b32_0, %b32_1, !%pred_0;", "%pred_0"),
+    ],
+)
+def test_a_result_that_is_also_read_changes_no_other_result(text: str, first: str) -> None:
+    """As hardware does: all results come from the registers as they were before."""
+    other = "%b32_7" if first == "%b32_0" else "%pred_7"
+
+    def outputs(instruction: str, result: str) -> np.ndarray:  # type: ignore[type-arg]
+        loads = (*(Load(f"%b32_{each}", each) for each in range(3)), Load("%pred_0", 3), Load(other, 4))
+        done = Do(Step("", instruction.replace("{", ""), (), ()), (), ())
+        kernel = of((*loads, done), ("b32", "b32", "b32", "pred", "pred" if "pred" in other else "b32"))
+        written = replace(
+            kernel, statements=(*kernel.statements[:5], Load("%pred_1", 3), done), kept=(result, "%pred_1")
+        )
+        return executed(written)[ROWS_OF_UPDATES:]
+
+    apart = outputs(text.replace(f" {first}|", f" {other}|"), other)
+    assert apart[1].any()
+    assert np.array_equal(outputs(text, first), apart)
+
+
 def test_one_kernel_in_four_is_compared_with_the_bits_of_its_nans_and_has_only_steps_that_fix_them() -> None:
     exact = [each for each in some(80) if not each.one_nan]
     assert 8 < len(exact) < 32
