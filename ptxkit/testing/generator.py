@@ -5,6 +5,7 @@ The smallest choice is always the plainest: no more statements, the first form, 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from functools import cache
 from random import Random
@@ -132,7 +133,11 @@ class _Maker:
     def step(self, step: Step, scope: _Scope, before: list[Statement], *, guarded: bool) -> list[Statement]:
         operands = tuple(self.operand(word, scope, before) for word in step.operands)
         guard = ""
-        if guarded and step.takes_guard and all(scope.values.get(_bits(word)) for word in step.results):
+        wanted = Counter(_bits(word) for word in step.results)
+        known = all(len(scope.values.get(bits, ())) >= count for bits, count in wanted.items())
+        if (
+            guarded and step.takes_guard and known
+        ):  # a thread whose guard is false keeps what it had: there is something
             guard = f"@{self.operand('pred', scope, before)} "
         results: list[str] = []
         for word in step.results:

@@ -133,14 +133,16 @@ def _fixes_nans(match: Match, results: tuple[str, ...], operands: tuple[str, ...
 _LOSES_GUARD = frozenset({"has_property"})
 """Meanings of which ptxas 13.0 and 13.5 make several machine instructions, and leave the guard off some."""
 
-_LOSES_GUARD_AT_16_BITS = frozenset({"set"})
+_LOSES_GUARD_WHERE_CONVERTED = frozenset({"set"})
+"""Of these where the machine compares in another type than the result's: 16 bits, or floating-point results."""
 
 
 def _takes_guard(match: Match, words: tuple[str, ...]) -> bool:
     """Not where ptxas is known to change results of threads whose guard is false: corpus/vendor/lost_guards."""
     meant = {meaning.function for meaning in table().meanings(match)}
     halves = any(width_of(each) == 16 or each.endswith("16x2") for each in words if each != "pred")
-    return not (meant & _LOSES_GUARD or (halves and meant & _LOSES_GUARD_AT_16_BITS))
+    converted = halves or kind(words[0]) == "f"
+    return not (meant & _LOSES_GUARD or (converted and meant & _LOSES_GUARD_WHERE_CONVERTED))
 
 
 # ------------------------------------------------------------------------------------------- warps and memory

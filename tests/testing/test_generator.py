@@ -201,13 +201,30 @@ def test_steps_that_round_fix_their_nans_and_those_of_f64_and_copies_do_not() ->
 
 def test_what_loses_its_guard_in_ptxas_has_none() -> None:
     takes = {each.template.partition(" ")[0]: each.takes_guard for form in steps_of(*AIM)["compute"] for each in form}
-    assert takes["set.gt.f32.s32"]
+    assert takes["set.ge.and.u32.s64"]
     assert takes["add.rn.f32"]
+    assert not takes["set.gt.f32.s32"]
     assert not takes["testp.finite.f32"]
     assert not takes["set.lt.and.u32.bf16"]
     guarded = [do for each in some(200) for do in each.steps() if isinstance(do, Do) and do.guard]
     assert guarded
     assert all(do.step.takes_guard for do in guarded)
+
+
+def test_a_guarded_step_writes_only_registers_that_hold_something() -> None:
+    held: set[str] = set()
+    for each in some(400):
+        held.clear()
+        for statement in each.statements:  # at the top, in the text's order
+            if isinstance(statement, Do):
+                assert not statement.guard or held.issuperset(statement.results), each.module()
+                held |= set(statement.results)
+            elif isinstance(statement, Load):
+                held.add(statement.register)
+            elif isinstance(statement, Exchange):
+                held.add(statement.result)
+            elif isinstance(statement, Loop):
+                held |= {name for do in statement.body if isinstance(do, Do) for name in do.results}
 
 
 def test_updates_commute_and_reach_all_ctas() -> None:
