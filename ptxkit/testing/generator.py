@@ -131,7 +131,10 @@ class _Maker:
         return form[self.choose(len(form))]
 
     def step(self, step: Step, scope: _Scope, before: list[Statement], *, guarded: bool) -> list[Statement]:
-        operands = tuple(self.operand(word, scope, before) for word in step.operands)
+        operands = tuple(
+            self.loaded(word, scope, before) if place in step.fresh else self.operand(word, scope, before)
+            for place, word in enumerate(step.operands)
+        )
         guard = ""
         wanted = Counter(_bits(word) for word in step.results)
         known = all(len(scope.values.get(bits, ())) >= count for bits, count in wanted.items())
@@ -176,6 +179,10 @@ class _Maker:
         place = self.choose(len(known) + 2)
         if place < len(known):
             return known[-1 - place]
+        return self.loaded(word, scope, before)
+
+    def loaded(self, word: str, scope: _Scope, before: list[Statement]) -> str:
+        """A new register that gets an element of the input."""
         register = self.new(_declared(word))
         before.append(Load(register, len(self.rows)))
         self.rows.append(word)

@@ -17,8 +17,8 @@ from random import Random
 
 from ptxkit.emulate.widths import width_of
 from ptxkit.isa import table
-from ptxkit.isa.effects import Access, Barrier
-from ptxkit.isa.expressions import Const
+from ptxkit.isa.effects import Access, Barrier, Value
+from ptxkit.isa.expressions import Call, Const
 from ptxkit.isa.forms import Form, Match, OperandForm
 from ptxkit.isa.functions import kind
 from ptxkit.isa.spellings import register_type
@@ -49,6 +49,7 @@ class Step:
     results, operands: the types of the registers (`f32`, `pred`); widths of the registers follow from them.
     form: its title, for counting. space: of an update's address.
     fixes_nans: whether the manual and all levels of ptxas give the same NaN; takes_guard: whether ptxas keeps a guard.
+    fresh: places of operands that only a load may have written.
     """
 
     form: str
@@ -59,6 +60,7 @@ class Step:
     space: str = ""
     fixes_nans: bool = True
     takes_guard: bool = True
+    fresh: frozenset[int] = frozenset()
 
     def text(self, results: tuple[str, ...], operands: tuple[str, ...], address: str = "") -> str:
         return self.template.format(*results, *operands, address=address)
@@ -116,7 +118,23 @@ def _computing(variant: Variant) -> Step:
     results = tuple(cell.word for cell in variant.outputs)
     operands = tuple(cell.word for cell in variant.inputs)
     fixes, takes = _fixes_nans(variant.match, results, operands), _takes_guard(variant.match, (*results, *operands))
-    return Step(variant.match.form.syntax, template, results, operands, fixes_nans=fixes, takes_guard=takes)
+    fresh = _fresh(variant)
+    return Step(
+        variant.match.form.syntax, template, results, operands, fixes_nans=fixes, takes_guard=takes, fresh=fresh
+    )
+
+
+_MISREADS_SECOND = frozenset({"shl", "shr", "div", "rem"})
+"""Values for which ptxas 13.0 and 13.5 mistake what another instruction made of the second operand."""
+
+
+def _fresh(variant: Variant) -> frozenset[int]:
+    """The amount of a shift, which ptxas converts where a floating-point instruction wrote it, and a divisor, which it
+    takes for zero where `lop3` gave it with a predicate: corpus/vendor/{converted_amounts,divisors_of_lop3}."""
+    values = [each.value for each in variant.match.effects if isinstance(each, Value)]
+    if not any(isinstance(each, Call) and each.function in _MISREADS_SECOND for each in values):
+        return frozenset()
+    return frozenset(place for place, cell in enumerate(variant.inputs) if cell.role == "b")
 
 
 _TO_FORMAT = frozenset({"rn", "rz", "rm", "rp", "rna"})

@@ -227,6 +227,30 @@ def test_a_guarded_step_writes_only_registers_that_hold_something() -> None:
                 held |= {name for do in statement.body if isinstance(do, Do) for name in do.results}
 
 
+def test_amounts_of_shifts_and_divisors_are_loaded() -> None:
+    """Of others ptxas is known to make what the manual does not say."""
+    fresh = {each.template.partition(" ")[0]: each.fresh for form in steps_of(*AIM)["compute"] for each in form}
+    assert fresh["shr.s64"] == fresh["rem.s64"] == {1}
+    assert not fresh["add.rn.f32"]
+    for kernel in some(200):
+        loaded = kernel_loads(kernel.statements)
+        for each in kernel.steps():
+            if isinstance(each, Do):
+                assert loaded.issuperset(each.operands[place] for place in each.step.fresh)
+
+
+def kernel_loads(statements: tuple[Statement, ...]) -> set[str]:
+    found: set[str] = set()
+    for each in statements:
+        if isinstance(each, Load):
+            found.add(each.register)
+        elif isinstance(each, If):
+            found |= kernel_loads(each.then) | kernel_loads(each.otherwise)
+        elif isinstance(each, Loop):
+            found |= kernel_loads(each.body)
+    return found
+
+
 def test_updates_commute_and_reach_all_ctas() -> None:
     texts = [each.template for form in steps_of(*AIM)["update"] for each in form]
     assert len(texts) > 10
