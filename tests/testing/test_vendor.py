@@ -1,0 +1,93 @@
+"""Minimal kernels of which ptxas makes something else than the manual says: they assemble, and the machine is right."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ptxkit import lint
+from ptxkit.emulate import run
+from ptxkit.testing.ptxas import installed
+
+VENDOR = Path(__file__).parents[2] / "corpus" / "vendor"
+CASES = sorted(VENDOR.glob("*/*.ptx"))
+THREADS = 32
+EVEN = np.arange(THREADS) % 2 == 0
+
+Words = np.ndarray  # type: ignore[type-arg]
+
+
+def executed(name: str, entry: str, words: Words) -> Words:
+    text = (VENDOR / f"{name}.ptx").read_text()
+    found = run(text, entry, grid=1, block=THREADS, arguments=[words, np.zeros(THREADS, np.uint64)])
+    assert found.is_clean, found
+    output: Words = found.outputs[1]
+    return output
+
+
+def some_words() -> Words:
+    return np.random.default_rng(7).integers(0, 1 << 63, THREADS, dtype=np.uint64)
+
+
+def upper(words: Words) -> Words:
+    return words >> np.uint64(32)
+
+
+def test_there_are_cases_and_each_stands_in_the_readme() -> None:
+    assert len(CASES) >= 4
+    readme = (VENDOR / "README.md").read_text()
+    assert [each for each in CASES if f"`{each.relative_to(VENDOR)}`" not in readme] == []
+
+
+@pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
+def test_the_rules_find_nothing_in_them(path: Path) -> None:
+    assert not lint(path.read_text(), path=str(path)).diagnostics
+
+
+@pytest.mark.skipif(not installed(), reason="ptxas is not installed")
+def test_every_ptxas_takes_them() -> None:
+    texts = [each.read_text() for each in CASES]
+    for ptxas in installed():
+        assert ptxas.refusals(texts, "sm_90a") == {}
+
+
+@pytest.mark.parametrize(("name", "entry"), [("set_of_16_bits", "set_of_16_bits"), ("testp", "testp_")])
+def test_a_thread_whose_guard_is_false_keeps_what_it_held(name: str, entry: str) -> None:
+    words = some_words()
+    held = upper(words) if name == "set_of_16_bits" else upper(words) & np.uint64(1)
+    made = executed(f"lost_guards/{name}", entry, words)
+    assert np.array_equal(made[EVEN], held[EVEN])
+    assert not np.array_equal(made[~EVEN], held[~EVEN])
+
+
+def test_a_shift_takes_the_bits_of_what_a_floating_point_instruction_made() -> None:
+    words = some_words()
+    words[:4] = np.array([1 << 63 | 12345, (1 << 31 | 5) << 32 | 7, 0, 3 << 32], np.uint64)
+    amounts = upper(words) ^ np.uint64(1 << 31)
+    expected = [int(word) >> min(int(amount), 64) for word, amount in zip(words, amounts, strict=True)]
+    assert np.array_equal(executed("converted_amounts/shift", "shift", words), np.array(expected, np.uint64))
+    assert expected[0] == 1 << 63 | 12345  # of minus zero, negated: no shift
+    assert expected[1] == int(words[1]) >> 5  # the least numbers have small bits
+    assert expected[4] == 0
+
+
+def test_a_remainder_does_not_depend_on_the_predicate_of_its_divisor() -> None:
+    words = some_words()
+    left, right = words & np.uint64(0xFFFFFFFF), upper(words)
+    divisor = combined(left, right)
+    assert divisor.all()
+    made = executed("divisors_of_lop3/remainder", "remainder", words)
+    assert np.array_equal(made & np.uint64(0xFFFFFFFF), right % divisor)
+    assert np.array_equal(upper(made), (~EVEN).astype(np.uint64))
+
+
+def combined(a: Words, b: Words) -> Words:
+    """`lop3` of (a, b, a) with the table 38: bit 4 a + 2 b + a of it."""
+    made = np.zeros(THREADS, np.uint64)
+    for bit in range(32):
+        place = np.uint64(bit)
+        row = (a >> place & np.uint64(1)) * np.uint64(5) + (b >> place & np.uint64(1)) * np.uint64(2)
+        made |= (np.uint64(38) >> row & np.uint64(1)) << place
+    return made
