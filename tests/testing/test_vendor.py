@@ -16,7 +16,7 @@ CASES = sorted(VENDOR.glob("*/*.ptx"))
 THREADS = 32
 EVEN = np.arange(THREADS) % 2 == 0
 
-Words = np.ndarray  # type: ignore[type-arg]
+Words = np.ndarray
 
 
 def executed(name: str, entry: str, words: Words) -> Words:
