@@ -239,11 +239,12 @@ passes by `--arg`.""",
         "depends-on-unwritten",
         "results of a kernel depend on memory or registers that nobody wrote.",
         """Says of `ptxkit verify` that two runs of a kernel, by the same chance, gave other results,
-or that one of them went wrong, as what nobody wrote held other bits: registers, shared and local
-memory at first. What is read and makes no difference is left alone.""",
+or that one of them went wrong, as what nobody wrote held other bits at first: registers,
+shared and local memory. What is read and makes no difference is left alone.""",
         """What is there at first is undefined: the results are another launch's leavings.""",
         '"State Spaces"',
-        instead="""Store to the memory, or the register, before it is read; or do not store what comes of it.""",
+        instead="""Store to the memory, or the register, before it is read; or do not store what comes
+of it.""",
     ),
     Page(
         "PTX801",
