@@ -6,6 +6,8 @@ from ptxkit.analysis.implications import Implications
 from ptxkit.analysis.program import Program, Step
 from ptxkit.analysis.terms import Term
 from ptxkit.records import dataclass, field
+from ptxkit.syntax.constants import constants
+from ptxkit.syntax.tree import Directive
 
 #: Threads of a block where the kernel declares none.
 DEFAULT_THREADS = 128
@@ -78,14 +80,13 @@ def launch_of(program: Program) -> Launch:
     """The geometry that the kernel's directives give; one dimension of DEFAULT_THREADS where they say nothing."""
     exact = program.function.directive("reqntid")
     limit = exact or program.function.directive("maxntid")
-    block = _three(limit.words) if limit else (DEFAULT_THREADS, 1, 1)
+    block = _three(limit) if limit else (DEFAULT_THREADS, 1, 1)
     cluster = program.function.directive("reqnctapercluster")
-    return Launch(block, _three(cluster.words) if cluster else (1, 1, 1), exact is not None, limit is not None)
+    return Launch(block, _three(cluster) if cluster else (1, 1, 1), exact is not None, limit is not None)
 
 
-def _three(words: tuple[str, ...]) -> tuple[int, int, int]:
-    numbers = [int(word, 0) for word in words if word.strip(",").isdigit()]
-    x, y, z = [*numbers, 1, 1, 1][:3]
+def _three(directive: Directive) -> tuple[int, int, int]:
+    x, y, z = (*constants(directive), 1, 1, 1)[:3]
     return x, y, z
 
 

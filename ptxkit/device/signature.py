@@ -9,6 +9,7 @@ from ptxkit.build.tensormap import BYTES, TensorForm
 from ptxkit.isa.functions import bits
 from ptxkit.records import dataclass
 from ptxkit.syntax import tree
+from ptxkit.syntax.constants import constants
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +88,5 @@ def _extents(function: tree.Function, name: str) -> tuple[int, int, int] | None:
     directive = function.directive(name)
     if directive is None:
         return None
-    extents = [int(word) for word in directive.words if word.isdigit()]
-    x, y, z = (*extents, 1, 1, 1)[:3]
+    x, y, z = (*constants(directive), 1, 1, 1)[:3]
     return x, y, z

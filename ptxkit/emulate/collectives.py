@@ -17,8 +17,8 @@ from ptxkit.emulate.operations import WGMMA
 from ptxkit.isa.effects import AsyncRegisters, CommitGroup, RegisterCount, RegisterFence, WaitGroup
 from ptxkit.isa.expressions import Const, Role
 from ptxkit.isa.forms import Match
-from ptxkit.syntax.constants import evaluate
-from ptxkit.syntax.tree import Function, Instruction
+from ptxkit.syntax.constants import constants, evaluate
+from ptxkit.syntax.tree import Directive, Function, Instruction
 
 if TYPE_CHECKING:
     from ptxkit.emulate.cta import Cta
@@ -170,13 +170,13 @@ def most_at_start(entry: Function, threads: int) -> int | None:
     """The registers of a thread at the start, at most; None where no directive says it, and numbers may not count."""
     limit = entry.directive("maxnreg")
     if limit is not None:
-        return min(-(-_first(limit.words) // STEP) * STEP, MOST)
+        return min(-(-_first(limit) // STEP) * STEP, MOST)
     ctas = entry.directive("minnctapersm")
     if ctas is None or not (entry.directive("reqntid") or entry.directive("maxntid")):
         return None
-    resident = -(-threads // WARP) * WARP * max(_first(ctas.words), 1)
+    resident = -(-threads // WARP) * WARP * max(_first(ctas), 1)
     return min(REGISTERS // resident // STEP * STEP, MOST)
 
 
-def _first(words: tuple[str, ...]) -> int:
-    return next((int(each) for each in words if each.isdigit()), 0)
+def _first(directive: Directive) -> int:
+    return next(iter(constants(directive)), 0)

@@ -15,6 +15,7 @@ from ptxkit.emulate.scopes import Symbol
 from ptxkit.emulate.tensor_maps import BYTES, TensorMap
 from ptxkit.isa.functions import bits, kind
 from ptxkit.records import dataclass
+from ptxkit.syntax.constants import constants
 from ptxkit.syntax.tree import Function
 
 Shape: TypeAlias = "int | Sequence[int]"
@@ -77,9 +78,8 @@ def launch_of(entry: Function, grid: Shape, block: Shape | None, cluster: Shape 
 
 
 def _numbers(entry: Function, name: str) -> Three | None:
-    directive = entry.directive(name)
-    words = [word for word in directive.words if word.isdigit()] if directive is not None else []
-    return three([int(word) for word in words], f".{name}") if words else None
+    numbers = constants(entry.directive(name))
+    return three(numbers, f".{name}") if numbers else None
 
 
 def pass_arguments(program: Program, arguments: Sequence[Any]) -> list[Buffer]:

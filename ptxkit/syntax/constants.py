@@ -5,12 +5,14 @@ Source: PTX ISA, "Constants", "Constant Expressions", "Integer Constant Expressi
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
-from ptxkit.syntax.tree import Binary, Conditional, Float, Integer, Name, Operand, Unary
+from ptxkit.syntax.tree import Binary, Conditional, Directive, Float, Integer, Name, Operand, Unary
 
 _MASK = (1 << 64) - 1
 _WARP_SIZE = 32
+_INTEGER = r"0[xX][0-9a-fA-F]+U?|0[bB][01]+U?|0[0-7]*U?|[1-9][0-9]*U?"
 _RESERVED = frozenset({"_", "WARP_SZ", "function_name", "inlined_at"})
 
 
@@ -62,6 +64,26 @@ def integer(text: str) -> Integer:
 def number(text: str) -> int:
     """The value of a number of a directive: an integer literal, or `WARP_SZ`."""
     return _WARP_SIZE if text == "WARP_SZ" else integer(text).value
+
+
+def constant_of(word: str) -> int | None:
+    """The value of a constant behind a directive, 2**64 of a larger one; None where the word is no constant."""
+    if len(word) < 10 and word[:1] != "0" and word.isascii() and word.isdigit():
+        return int(word)  # most are so plain
+    if word == "WARP_SZ":
+        return _WARP_SIZE
+    if not re.fullmatch(_INTEGER, word):
+        return None
+    try:
+        return integer(word).value
+    except MalformedError:
+        return 1 << 64
+
+
+def constants(directive: Directive | None) -> tuple[int, ...]:
+    """The constants behind a directive such as `.reqntid`; none where it is absent, or has words of other kinds."""
+    words = directive.words if directive is not None else ()
+    return tuple(value for word in words if (value := constant_of(word)) is not None)
 
 
 def decimal_float(text: str) -> Float:

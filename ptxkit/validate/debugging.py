@@ -11,8 +11,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from ptxkit.diagnostics import Severity
 from ptxkit.isa.functions import is_type
 from ptxkit.isa.words import clip
+from ptxkit.syntax.constants import constant_of
 from ptxkit.syntax.tree import Directive, Section
-from ptxkit.validate.directives import constant_of, directive_forms
+from ptxkit.validate.directives import directive_forms
 from ptxkit.validate.findings import Finding, Gatekeeper
 from ptxkit.validate.variables import data_types
 

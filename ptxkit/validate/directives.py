@@ -16,7 +16,7 @@ from functools import cache
 from ptxkit.diagnostics import Severity
 from ptxkit.isa.module_forms import DirectiveForm
 from ptxkit.isa.words import clip, immediate_words
-from ptxkit.syntax.constants import MalformedError, integer
+from ptxkit.syntax.constants import constant_of
 from ptxkit.syntax.tree import Directive, Function, Prototype
 from ptxkit.validate.constants import is_legal
 from ptxkit.validate.findings import Finding, Gatekeeper, module_forms
@@ -38,7 +38,6 @@ _PLACES = {
 _MOST = (1 << 32) - 1
 """The largest constant of a directive."""
 
-_INTEGER = r"0[xX][0-9a-fA-F]+U?|0[bB][01]+U?|0[0-7]*U?|[1-9][0-9]*U?"
 _ATTRIBUTE = r"\.([^(]+)(?:\(([^)]*)\))?"
 _PRAGMA_SECTION = "Pragma Strings"
 
@@ -206,20 +205,6 @@ def _wrong_constants(form: DirectiveForm, words: Sequence[str]) -> tuple[str, Se
         elif not is_legal(argument.immediates, value):
             return f"takes {immediate_words(argument.immediates)}, and has {clip(word)}", Severity.ERROR
     return cut
-
-
-def constant_of(word: str) -> int | None:
-    """The value of a constant behind a directive, 2**64 of a larger one; None where the word is no constant."""
-    if len(word) < 10 and word[:1] != "0" and word.isascii() and word.isdigit():
-        return int(word)  # most are so plain
-    if word == "WARP_SZ":
-        return 32
-    if not re.fullmatch(_INTEGER, word):
-        return None
-    try:
-        return integer(word).value
-    except MalformedError:
-        return 1 << 64
 
 
 # ------------------------------------------------------------------------------------------------ pragmas

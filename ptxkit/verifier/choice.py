@@ -20,6 +20,7 @@ from ptxkit.emulate.program import Program
 from ptxkit.emulate.scopes import Symbol
 from ptxkit.isa.functions import kind
 from ptxkit.records import dataclass
+from ptxkit.syntax.constants import constants
 from ptxkit.syntax.tree import Declaration, Function, Instruction, Integer, Unary
 from ptxkit.verifier.given import filled
 from ptxkit.verifier.request import Request, Shape
@@ -98,9 +99,7 @@ def _has_dynamic_shared(program: Program) -> bool:
 
 
 def _numbers(entry: Function, name: str) -> Shape | None:
-    directive = entry.directive(name)
-    words = [word for word in directive.words if word.isdigit()] if directive is not None else []
-    return tuple(int(word) for word in words) or None
+    return constants(entry.directive(name)) or None
 
 
 def trials(

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from ptxkit.syntax.constants import evaluate
+from ptxkit.syntax import parse
+from ptxkit.syntax.constants import constants, evaluate
+from ptxkit.syntax.tree import Directive
 from tests.syntax.support import operand
 
 
@@ -58,3 +60,22 @@ def test_a_constant_expression_has_a_value(text: str, value: int) -> None:
 @pytest.mark.parametrize("text", ["1/0", "1 % 0", "1.5", "x", "-x", "1+x", "x?1:2", "[x]", "generic(x)"])
 def test_what_is_no_integer_constant_has_none(text: str) -> None:
     assert evaluate(operand(text)) is None
+
+
+@pytest.mark.parametrize(
+    ("written", "values"),
+    [
+        ("32, 4", (32, 4)),
+        ("0x20, 4", (32, 4)),
+        ("040, 0b10, 1U", (32, 2, 1)),
+        ("WARP_SZ", (32,)),
+    ],
+)
+def test_the_constants_behind_a_directive_may_be_written_in_any_base(written: str, values: tuple[int, ...]) -> None:
+    (function,) = parse(f".version 8.0\n.target sm_80\n.entry k() .reqntid {written} {{ ret; }}").functions()
+    assert constants(function.directive("reqntid")) == values
+    assert constants(function.directive("maxntid")) == ()
+
+
+def test_the_words_of_a_directive_that_are_no_constants_are_left_out() -> None:
+    assert constants(Directive("branchtargets", ("A", "7"))) == (7,)

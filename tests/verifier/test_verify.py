@@ -166,3 +166,8 @@ def test_a_kernel_that_is_not_there_is_the_callers_mistake() -> None:
 def test_an_argument_that_does_not_fit_is_the_callers_mistake() -> None:
     with pytest.raises(LaunchError, match="n "):
         verified(kernel(STORE, ".param .u64 out, .param .u32 n"), arguments=dict([given_argument("n=0.5")]))
+
+
+def test_a_block_may_be_written_in_another_base() -> None:
+    result = verified(kernel(STORE, directives=".reqntid 0x40"))
+    assert [run.launch for run in result.runs] == ["grid 2, block 64"]
