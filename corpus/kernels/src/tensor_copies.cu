@@ -1,5 +1,6 @@
 // Tensor copies of rank 1 to 5: in through an mbarrier, changed in place, out through a bulk group.
-// Keeps: expected bytes are the full box of each map (BK13), announced as what the host puts in the maps; one fence a writer
+// A box has 256 elements along a dimension at most, so those of rank 1 come and go in four parts.
+// Keeps: expected bytes are the full boxes of each map (BK13), announced as what the host puts in the maps; one fence a writer
 // before the barrier (PX1); the maps are grid constants, so they need no tensormap fence (TM1).
 // targets: sm_90 sm_90a
 #include <cuda.h>
@@ -18,7 +19,14 @@ __device__ __forceinline__ void copy(const CUtensorMap* from, const CUtensorMap*
   }
   __syncthreads();
   if (t == 0) {
-    ptx::cp_async_bulk_tensor(ptx::space_cluster, ptx::space_global, box, from, at, &bar);
+    if constexpr (Rank == 1) {
+      for (int i = 0; i < 1024; i += 256) {
+        const int part[1] = {at[0] + i};
+        ptx::cp_async_bulk_tensor(ptx::space_cluster, ptx::space_global, box + i, from, part, &bar);
+      }
+    } else {
+      ptx::cp_async_bulk_tensor(ptx::space_cluster, ptx::space_global, box, from, at, &bar);
+    }
     ptx::mbarrier_arrive_expect_tx(ptx::sem_release, ptx::scope_cta, ptx::space_shared, &bar, sizeof(box));
   } else {
     ptx::mbarrier_arrive(&bar);
@@ -28,7 +36,14 @@ __device__ __forceinline__ void copy(const CUtensorMap* from, const CUtensorMap*
   ptx::fence_proxy_async(ptx::space_shared);
   __syncthreads();
   if (t == 0) {
-    ptx::cp_async_bulk_tensor(ptx::space_global, ptx::space_shared, to, at, box);
+    if constexpr (Rank == 1) {
+      for (int i = 0; i < 1024; i += 256) {
+        const int part[1] = {at[0] + i};
+        ptx::cp_async_bulk_tensor(ptx::space_global, ptx::space_shared, to, part, box + i);
+      }
+    } else {
+      ptx::cp_async_bulk_tensor(ptx::space_global, ptx::space_shared, to, at, box);
+    }
     ptx::cp_async_bulk_commit_group();
     ptx::cp_async_bulk_wait_group_read(ptx::n32_t<0>());
   }
