@@ -1,4 +1,4 @@
-"""What the reference machine costs: thread-instructions a second, a tile by `wgmma`, a verified ring, and its growth."""
+"""What the reference machine costs: thread-instructions a second, a tile by `wgmma`, a verified ring, and growth."""
 
 from __future__ import annotations
 
