@@ -91,7 +91,7 @@ class Machine:
 
     def check_time(self) -> None:
         """Raise BudgetError where the seconds are used up."""
-        if time.process_time() > self.deadline:
+        if time.monotonic() > self.deadline:
             raise BudgetError("the run has used up its seconds")
 
     # ------------------------------------------------------------------------------------------------ running

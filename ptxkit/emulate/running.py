@@ -21,7 +21,7 @@ POLICIES = ("eager", "late", "torn", "random")
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """How much a run may cost. steps: instructions of groups of threads; seconds: of the processor's time."""
+    """How much a run may cost. steps: instructions of groups of threads; seconds: on the clock on the wall."""
 
     steps: int = 20_000_000
     seconds: float = 60.0
@@ -91,7 +91,7 @@ def run(  # noqa: PLR0913 (all but three are by name, and have defaults)
     program.memory.seal()
     machine = Machine(program, launch, order or (Clocks(strict=strict) if races else Order()), policy, seed)
     machine.steps_left, machine.unwritten = budget.steps, unwritten
-    machine.deadline = time.process_time() + budget.seconds
+    machine.deadline = time.monotonic() + budget.seconds
     undecided = failed = ""
     try:
         machine.run()

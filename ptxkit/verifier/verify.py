@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from ptxkit.traces import Trace
 
 UNREACHED = "PTX300"
-_PROBE = 5.0
-"""Seconds for finding out whether a size of blocks will do."""
+_PROBE, _PROBES = 5.0, 0.5
+"""Seconds for finding out whether a size of blocks will do; the share of all seconds that such questions may take."""
 
 _RUNS = 3
 """Runs of which each gets a part of the time that is left, where they are compared."""
@@ -116,9 +116,13 @@ def _verified(
 
     candidates = [(plan, maps) for plan in plans for maps in ways]
     plan, maps = candidates[0]
+    enough = deadline - (1 - _PROBES) * request.seconds
     for each in candidates if len(candidates) > 1 else ():
+        left = enough - time.monotonic()
+        if left <= 0:
+            break
         trial = next(trials(program, pointers, request, each[1]))
-        if session_of(*each).fits(trial, min(_PROBE, deadline - time.monotonic())):
+        if session_of(*each).fits(trial, min(_PROBE, left)):
             plan, maps = each
             break
     session = session_of(plan, maps)
@@ -127,7 +131,7 @@ def _verified(
         if left <= 0:
             session.ask("the time for this kernel is used up (--seconds)")
             break
-        session.run(trial, left)
+        session.run(trial, deadline)
         if not number:
             session.ask_for_unwritten(trial, deadline - time.monotonic())
         progress()
@@ -158,15 +162,15 @@ class _Session:
         self._told: dict[str, None] = {}
         self._whole = self._runs = self._steps = 0
 
-    def run(self, trial: Trial, seconds: float) -> None:
+    def run(self, trial: Trial, deadline: float) -> None:
         """One run, and what it showed."""
-        outcome = self._outcome(trial, seconds)
+        outcome = self._outcome(trial, deadline - time.monotonic())
         self._runs += 1
         self._steps += outcome.steps
         self._told.update(dict.fromkeys(trial.told))
         new = self._hear(outcome, trial)
         if new and self._wants_traces:
-            self._trace(new, trial, seconds)
+            self._trace(new, trial, deadline - time.monotonic())
 
     def ask_for_unwritten(self, trial: Trial, seconds: float) -> None:
         """Whether results of a run depend on what nobody wrote, where the launch is one that the kernel must stand."""
