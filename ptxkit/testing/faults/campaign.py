@@ -6,6 +6,7 @@ import re
 import tomllib
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from pathlib import Path
 from random import Random
 
@@ -168,7 +169,7 @@ class Effort:
 
 def tried(kernel: Kernel, candidates: Sequence[Mutant], effort: Effort | None = None) -> list[Outcome]:
     """What ptxkit says of each mutant beyond what it says of the kernel. effort: the machine's; None: rules only."""
-    base = lint(kernel.text, path=kernel.name)
+    base = _linted(kernel.text, kernel.name)
     known = _ran(kernel.name, kernel.text, None, effort, base) if effort else _Ran()
     outcomes = []
     for mutant in candidates:
@@ -177,6 +178,12 @@ def tried(kernel: Kernel, candidates: Sequence[Mutant], effort: Effort | None = 
         found = _ran(kernel.name, text, mutant.function, effort, verdict) if effort else _Ran()
         outcomes.append(_outcome(mutant, verdict, base, found, known))
     return outcomes
+
+
+@lru_cache(maxsize=8)
+def _linted(text: str, name: str) -> Verdict:
+    """What is said of a kernel: its mutants are tried a few at a time."""
+    return lint(text, path=name)
 
 
 @dataclass(frozen=True, slots=True)
