@@ -7,8 +7,9 @@ Which places are results, the form's effects say.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
+from ptxkit.build.addresses import Address
 from ptxkit.build.operands import Fitted, Misfit, constant, fit, type_word
 from ptxkit.build.types import SCALARS, Scalar, b32
 from ptxkit.build.values import Register
@@ -40,11 +41,18 @@ Part: TypeAlias = tree.Operand | ResultPlace | PairPlace
 
 @dataclass(frozen=True, slots=True)
 class Arrangement:
-    """A form with every place filled. distance: how far the values' types are from the form's."""
+    """A form with every place filled. distance: how far the values' types are from the form's. sources: which of the
+    given values stands in each place, None for results and sinks."""
 
     match: Match
     parts: tuple[Part, ...]
     distance: int
+    sources: tuple[int | None, ...] = ()
+
+    def filled_with(self, given: Sequence[object]) -> tuple[Part, ...]:
+        """The parts for other values, which are like the first ones in all that was looked at."""
+        pairs = zip(self.parts, self.sources, strict=True)
+        return tuple(part if at is None else _again(cast("tree.Operand", part), given[at]) for part, at in pairs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +84,7 @@ def arrange(match: Match, given: Sequence[object], *, results_given: bool = Fals
         return Rejection(match, -abs(len(names) - len(given)) - 1, reason)
     values = dict(zip(names, given, strict=True))
     parts: list[Part] = []
+    sources: list[int | None] = []
     reached = distance = 0
     for form in match.operands:
         filled = _fill(form, roles, values)
@@ -85,9 +94,30 @@ def arrange(match: Match, given: Sequence[object], *, results_given: bool = Fals
             distance += filled.distance
             reached += 2
             parts.append(filled.operand)
+            sources.append(names.index(form.role) if form.role in values else None)
         else:
             parts.append(filled)
-    return Arrangement(match, tuple(parts), distance)
+            sources.append(None)
+    return Arrangement(match, tuple(parts), distance, tuple(sources))
+
+
+def _again(operand: tree.Operand, value: object) -> tree.Operand:
+    """What `fit` makes of a value that is like the one of which it made `operand`: constants are the same."""
+    if isinstance(value, Register):
+        return tree.Name(value.name)
+    if isinstance(value, Address):
+        return value.operand()
+    if not isinstance(value, tuple | list):
+        return operand
+    match operand:
+        case tree.Vector(elements):
+            return tree.Vector(tuple(map(_again, elements, value)))
+        case tree.Pair(first, second):
+            return tree.Pair(_again(first, value[0]), _again(second, value[1]))
+        case tree.Address():
+            plain = value[0].operand()
+            return tree.Address(plain.base, plain.offset, tuple(map(_again, operand.index, value[1:])))
+    raise AssertionError(f"{operand!r} is not made of several values")
 
 
 def inputs(forms: Sequence[OperandForm], roles: frozenset[str]) -> list[str]:

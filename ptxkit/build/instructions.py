@@ -12,10 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 from ptxkit.build.addresses import Address
-from ptxkit.build.arrangement import Arrangement, Rejection, ResultPlace, arrange, write_results
+from ptxkit.build.arrangement import Arrangement, Part, Rejection, ResultPlace, arrange, write_results
 from ptxkit.build.errors import BuildAttributeError, BuildError, BuildTypeError
 from ptxkit.build.gates import generality, lowest
 from ptxkit.build.methods import Methods
@@ -80,7 +80,7 @@ class Instructions(Recorder, Methods):
     ) -> object:
         """Appends the instruction that `name` means for these operands; gives its result or results."""
         self.check_owner(operands)
-        chosen = _choose(name, tuple(operands), modifiers)
+        match, parts = _choose(name, tuple(operands), modifiers)
         given = _given_results(into)
 
         def register(place: ResultPlace) -> Register[Scalar]:
@@ -90,8 +90,8 @@ class Instructions(Recorder, Methods):
                 raise BuildTypeError(f"{name} has more results than `into` has registers")
             return _checked_result(given.pop(0), place, name)
 
-        written, results = write_results(chosen.parts, register)
-        self._append(chosen.match.canonical, written, guard, unless, chosen.match)
+        written, results = write_results(parts, register)
+        self._append(match.canonical, written, guard, unless, match)
         return None if not results else results[0] if len(results) == 1 else tuple(results)
 
     def emit(
@@ -99,17 +99,9 @@ class Instructions(Recorder, Methods):
     ) -> None:
         """Appends an instruction spelled out: the whole opcode, and every operand in PTX's order, results too."""
         self.check_owner(operands)
-        candidates = table().candidates(opcode)
-        if not candidates:
-            found = table().match(tree.Instruction(opcode))
-            raise BuildError(found.message if isinstance(found, Mismatch) else f"`{opcode}` is unknown")
-        tried = [arrange(match, operands, results_given=True) for match in candidates]
-        fitting = [found for found in tried if isinstance(found, Arrangement)]
-        if not fitting:
-            raise BuildTypeError(_explain(opcode, [found for found in tried if isinstance(found, Rejection)]))
-        best = min(fitting, key=lambda found: found.distance)
-        written, _ = write_results(best.parts, lambda place: self.register(place.type))
-        self._append(opcode, written, guard, unless, best.match)
+        best, parts = _spelled_out(opcode, operands)
+        written, _ = write_results(parts, lambda place: self.register(place.type))
+        self._append(opcode, written, guard, unless, best)
 
     # ----------------------------------------------------------------------------------------- registers
 
@@ -216,37 +208,65 @@ def _checked_result(register: object, place: ResultPlace, name: str) -> Register
 # -------------------------------------------------------------------------------------------------- choice
 
 
-_CHOSEN: dict[object, Match] = {}
-"""Forms that were chosen, by the name and what the operands are like."""
+_Chosen: TypeAlias = tuple[Match, tuple[Part, ...]]
+
+_CHOSEN: dict[object, Arrangement] = {}
+"""What was chosen, by the name and what the operands are like."""
 _REMEMBERED = 8192
 
 
-def _choose(name: str, operands: tuple[object, ...], keywords: dict[str, str | bool]) -> Arrangement:
-    """The nearest form; operands that are alike in all that decides find it again at once."""
+def _choose(name: str, operands: tuple[object, ...], keywords: dict[str, str | bool]) -> _Chosen:
+    """The nearest form with its places filled; operands that are alike in all that decides find it again at once."""
     alike = _likeness(operands)
     key = None if alike is None else (name, alike, *keywords.items())
     known = None if key is None else _CHOSEN.get(key)
-    again = None if known is None else arrange(known, operands)
-    if isinstance(again, Arrangement):
-        return again
+    if known is not None:
+        return known.match, known.filled_with(operands)
     found = _nearest_form(name, operands, keywords)
+    _remember(key, found)
+    return found.match, found.parts
+
+
+def _spelled_out(opcode: str, operands: tuple[object, ...]) -> _Chosen:
+    """The form of an opcode that is written in full, with its places filled."""
+    alike = _likeness(operands)
+    key = None if alike is None else ("emit", opcode, alike)
+    known = None if key is None else _CHOSEN.get(key)
+    if known is not None:
+        return known.match, known.filled_with(operands)
+    candidates = table().candidates(opcode)
+    if not candidates:
+        mismatch = table().match(tree.Instruction(opcode))
+        raise BuildError(mismatch.message if isinstance(mismatch, Mismatch) else f"`{opcode}` is unknown")
+    tried = [arrange(match, operands, results_given=True) for match in candidates]
+    fitting = [found for found in tried if isinstance(found, Arrangement)]
+    if not fitting:
+        raise BuildTypeError(_explain(opcode, [found for found in tried if isinstance(found, Rejection)]))
+    best = min(fitting, key=lambda found: found.distance)
+    _remember(key, best)
+    return best.match, best.parts
+
+
+def _remember(key: object, found: Arrangement) -> None:
     if key is not None:
         if len(_CHOSEN) >= _REMEMBERED:
             _CHOSEN.clear()
-        _CHOSEN[key] = found.match
-    return found
+        _CHOSEN[key] = found
 
 
 def _likeness(operand: object) -> object:
-    """What of an operand decides between forms; None where that is not known."""
+    """What of an operand decides between forms, in plain words; None where that is not known."""
     if isinstance(operand, Register):
-        return operand.type
+        return operand.type.word
     if isinstance(operand, Address):
-        return type(operand), operand.type, operand.alignment
-    if isinstance(operand, int | float):
-        return type(operand), operand
-    if isinstance(operand, tuple | list):
-        parts = tuple(map(_likeness, operand))
+        return type(operand).__name__, operand.type.word, operand.alignment
+    kind = type(operand)
+    if kind is int or kind is bool:
+        return kind.__name__, operand
+    if kind is float:
+        return "float", cast("float", operand).hex()  # 0.0 and -0.0 are equal, and not the same constant
+    if kind is tuple or kind is list:
+        parts = tuple(map(_likeness, cast("Sequence[object]", operand)))
         return None if None in parts else parts
     return None
 
