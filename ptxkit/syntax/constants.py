@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from typing import Any
 
 from ptxkit.syntax.tree import Binary, Conditional, Directive, Float, Integer, Name, Operand, Unary
 
@@ -30,6 +31,12 @@ class MalformedDeclarationError(MalformedError):
     """So is a declaration; its message says all there is."""
 
     help = None
+
+
+class MalformedAddressError(MalformedError):
+    """What stands in brackets is no place in memory."""
+
+    help = "write a negative offset as `+-4`"
 
 
 def plain_name(text: str, what: str) -> str:
@@ -127,7 +134,9 @@ def _typed(expression: Operand) -> _Typed | None:
             return None if inner is None else _unary(operator, *inner)
         case Binary(operator, left, right):
             first, second = _typed(left), _typed(right)
-            return None if first is None or second is None else _binary(operator, first, second)
+            if first is None or second is None:
+                return _compared(operator, left, right)
+            return _binary(operator, first, second)
         case Conditional(test, then, otherwise):
             chosen, first, second = _typed(test), _typed(then), _typed(otherwise)
             if chosen is None or first is None or second is None:
@@ -153,13 +162,40 @@ def _unary(operator: str, value: int, unsigned: bool) -> _Typed | None:
             return None
 
 
+def _compared(operator: str, left: Operand, right: Operand) -> _Typed | None:
+    """A comparison of two doubles is an integer constant as well."""
+    if operator not in _COMPARED:
+        return None
+    first, second = _double(left), _double(right)
+    return None if first is None or second is None else (int(_COMPARED[operator](first, second)), False)
+
+
+def _double(expression: Operand) -> float | None:
+    match expression:
+        case Float(bits, 64):
+            import struct
+
+            return float(struct.unpack(">d", bits.to_bytes(8, "big"))[0])
+        case Unary("-" | "+" as operator, operand):
+            inner = _double(operand)
+            return None if inner is None else -inner if operator == "-" else inner
+        case Binary("+" | "-" | "*" | "/" as operator, left, right):
+            first, second = _double(left), _double(right)
+            if first is None or second is None or (operator == "/" and second == 0):
+                return None
+            if operator == "/":
+                return first / second
+            return float(_CONVERTED[operator](first, second))
+    return None
+
+
 def _quotient(left: int, right: int) -> int:
     """Division that truncates towards zero, as in C."""
     magnitude = abs(left) // abs(right)
     return -magnitude if (left < 0) != (right < 0) else magnitude
 
 
-_CONVERTED: dict[str, Callable[[int, int], int]] = {
+_CONVERTED: dict[str, Callable[[Any, Any], Any]] = {
     "+": lambda a, b: a + b,
     "-": lambda a, b: a - b,
     "*": lambda a, b: a * b,
@@ -167,7 +203,7 @@ _CONVERTED: dict[str, Callable[[int, int], int]] = {
     "|": lambda a, b: a | b,
     "^": lambda a, b: a ^ b,
 }
-_COMPARED: dict[str, Callable[[int, int], bool]] = {
+_COMPARED: dict[str, Callable[[float, float], bool]] = {
     "<": lambda a, b: a < b,
     "<=": lambda a, b: a <= b,
     ">": lambda a, b: a > b,

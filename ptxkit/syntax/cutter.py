@@ -51,6 +51,7 @@ def _pattern(terminals: Mapping[str, str]) -> str:
     words = [
         rf"(?>{ident}){TRIVIA}(?::(?:{TRIVIA}{_LABELLED}{instruction})?|{instruction})",
         rf"@(?!@){instruction}",
+        rf"\\{instruction}",
         r"[{}]",
         rf"\.loc{gap}{place}{attributes}",
         rf"\.loc_intermediate{gap}{place}",

@@ -29,7 +29,6 @@ _START = re.compile(rf"[.@}}]|{_OPCODE.pattern}")
 _REMEDIES = {
     "#": "lines that begin with `#` are for the C preprocessor; run it first",
     "'": 'strings are written in `"`',
-    "\\": "remove it",
 }
 
 
@@ -126,7 +125,7 @@ def _unexpected(
     message = f"expected {words.expected(accepted, symbol)} after `{_shortened(before[-1][1])}`, found {found}"
     depth = sum({"{": 1, "}": -1}.get(value, 0) for _, value, _ in before)
     resume = offset if token and new_line and _START.match(token[1]) else None
-    return Finding(span, message, _advice(before, token, spelled), depth=depth, resume=resume)
+    return Finding(span, message, _advice(before, token), depth=depth, resume=resume)
 
 
 def _swallowed(text: str, before: Sequence[Scanned]) -> bool:
@@ -147,7 +146,7 @@ def _no_start(span: Span, text: str) -> Finding:
             span, message, "directives are listed in the manual under Directives; an opcode has no dot in front"
         )
     message = f"expected an instruction, a declaration, a label or a directive, found `{_shortened(text)}`"
-    return Finding(span, message)
+    return Finding(span, message, "remove the backslash" if text == "\\" else None)
 
 
 def _joined(before: Sequence[Scanned], token: Scanned | None) -> Finding | None:
@@ -167,11 +166,11 @@ def _joined(before: Sequence[Scanned], token: Scanned | None) -> Finding | None:
     return Finding(Span(offset, offset + len(word)), f"`{_shortened(word)}` is no number", help_text)
 
 
-def _advice(before: Sequence[Scanned], token: Scanned | None, accepted: Collection[str]) -> str | None:
+def _advice(before: Sequence[Scanned], token: Scanned | None) -> str | None:
     if token is None:
         return None
-    if token[1] == "-" and "]" in accepted:
-        return "write a negative offset as `+-4`"
+    if "\\" in (token[1], before[-1][1]):
+        return "remove the backslash"
     if token[1] == ";" and before[-1][1] == ",":
         return "remove the comma, or add the operand"
     if token[1] == "," and before[-1][1] == ",":

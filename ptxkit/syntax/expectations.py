@@ -40,7 +40,7 @@ class Words:
 
     def expected(self, accepted: Collection[str], symbol: str) -> str:
         """`` `,` or `;` ``, `an operand`, ...: what could stand there in a `symbol`, shortened to what matters."""
-        words = set(self.spelled(accepted))
+        words = set(self.spelled(accepted)) - {"\\"}  # which is tolerated, and never to be recommended
         if "INT" in words:
             words.discard("WARP_SZ")
         if symbol == "header" and "$END" in words:

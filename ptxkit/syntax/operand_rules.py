@@ -8,8 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ptxkit.records import dataclass
-from ptxkit.syntax.constants import MalformedError, bits_float, decimal_float, evaluate, integer
+from ptxkit.syntax.constants import (
+    MalformedAddressError,
+    MalformedError,
+    bits_float,
+    decimal_float,
+    evaluate,
+    integer,
+)
 from ptxkit.syntax.tree import (
     Address,
     Apply,
@@ -31,9 +37,7 @@ Children = Sequence[Any]
 """Texts of terminals and results of rules; the grammar decides which."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Offset:
-    bytes: int
+_ADDRESSES = "a name, a name with `+` and an integer constant, or an integer constant"
 
 
 def constant(expression: Operand, what: str) -> int:
@@ -96,7 +100,8 @@ def _binary(operator: str) -> Callable[[Children], Operand]:
 
 
 def _negation(children: Children) -> Operand:
-    return Not(children[0]) if isinstance(children[0], Name) else Unary("!", _value(children[0]))
+    inner = children[0]
+    return Not(inner) if isinstance(inner, Name) and inner.text != "WARP_SZ" else Unary("!", _value(inner))
 
 
 def _cast(children: Children) -> Operand:
@@ -113,7 +118,7 @@ def _resident(children: Children) -> Pair:
 
 def _bar(children: Children) -> Operand:
     first, second = children
-    if isinstance(first, Name) or isinstance(second, Name):
+    if any(isinstance(each, Name) and each.text != "WARP_SZ" for each in children):
         return Pair(first, second)
     return Binary("|", _value(first), _value(second))
 
@@ -143,14 +148,43 @@ def _field(children: Children) -> Operand:
 
 
 def _address(children: Children) -> Address:
-    base, *rest = children if not isinstance(children[0], _Offset) else (Integer(0, "0"), *children)
-    if rest and isinstance(rest[0], _Offset):
-        return Address(base, rest[0].bytes, tuple(rest[1:]))
-    return Address(base, 0, tuple(rest))
+    place, *index = children
+    return Address(*_place(_value(place)), tuple(index))
 
 
-def _offset(children: Children) -> _Offset:
-    return _Offset(constant(children[0], "the offset of an address"))
+def _place(place: Operand) -> tuple[Operand, int]:
+    """The base of an address and its offset: what stands behind the `+` of a name or literal, else nothing."""
+    if isinstance(place, Name):
+        if place.is_sink:
+            raise MalformedAddressError("the sink `_` is no address")
+        return place, 0
+    if isinstance(place, Integer):
+        return place, 0
+    match place:
+        case Binary("+", Integer() as first, rest):
+            found: tuple[Operand, Operand] | None = (first, rest)
+        case _:
+            found = _moved_name(place)
+    if found is not None:
+        return found[0], constant(found[1], "the offset of an address")
+    value = evaluate(place)
+    if value is None:
+        raise MalformedAddressError(f"an address is {_ADDRESSES}")
+    return Integer(value, str(value)), 0
+
+
+def _moved_name(place: Operand) -> tuple[Name, Operand] | None:
+    """The name that a sum begins with, and all that stands behind the first `+`: of `%r1+1<<2` the constant `1<<2`."""
+    match place:
+        case Binary("+", Name() as name, right) if name.text not in ("WARP_SZ", "_"):
+            return name, right
+        case Binary(operator, left, right):
+            found = _moved_name(left)
+            return None if found is None else (found[0], Binary(operator, found[1], right))
+        case Conditional(test, then, otherwise):
+            found = _moved_name(test)
+            return None if found is None else (found[0], Conditional(found[1], then, otherwise))
+    return None
 
 
 _OPERATORS = {
@@ -163,7 +197,6 @@ OPERAND_RULES: dict[str, Callable[[Children], Any]] = {
     "vector": _vector,
     "field": _field,
     "address": _address,
-    "offset": _offset,
     "conditional": _conditional,
     "bar": _bar,
     "resident": _resident,

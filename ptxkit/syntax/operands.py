@@ -29,11 +29,13 @@ class OperandMemo(dict[str, Operand]):
         self._grammar = grammar
         ident, number = grammar.terminal("IDENT"), grammar.terminal("INT")
         self._name = re.compile(ident).fullmatch
-        self._pair = re.compile(rf"({ident}){_BLANK}\|{_BLANK}({ident})").fullmatch
+        self._pair = re.compile(rf"(?!WARP_SZ\b)({ident}){_BLANK}\|{_BLANK}({ident})").fullmatch
         self._register = re.compile(r"%[A-Za-z0-9_$]++").fullmatch
         self._number = re.compile(number).fullmatch
+        # The sink is no address, and the warp's size is a constant: the grammar knows what to do with them.
         self._address = re.compile(
-            rf"\[{_BLANK}((?:{ident})){_BLANK}(?:\+{_BLANK}(-?){_BLANK}({number}){_BLANK})?\]"
+            rf"\[{_BLANK}(?!(?:_|WARP_SZ)[ \t\r\n+\]])((?:{ident})){_BLANK}"
+            rf"(?:\+{_BLANK}(-?){_BLANK}({number}){_BLANK})?\]"
         ).fullmatch
         self._parts = re.compile(
             r"(?>(?:[^,{}\[\]()]++|\{[^{}]*+\}|\[(?>(?:[^\[\]{}]++|\{[^{}]*+\})*)\]|\([^()]*+\))+)"

@@ -52,6 +52,8 @@ def _instruction(whole: Span, texts: list[str], places: list[Span]) -> Statement
     if texts[0] == "@":
         place = 3 if texts[1:2] == ["!"] else 2
         guard = Span(places[0].start, places[min(place, len(places)) - 1].end)
+    if texts[place : place + 1] == ["\\"]:
+        place += 1
     if place >= len(texts):
         return StatementSpans(whole, guard)
     last = place

@@ -42,6 +42,10 @@ class InstructionChecker:
             return answer.problems
         return (*answer.problems, *self._particulars(instruction, scope, answer))
 
+    def is_call(self, instruction: Instruction, scope: Scope) -> bool:
+        """Whether the instruction is a call."""
+        return self._answers.of(instruction, scope).is_call
+
     def _particulars(self, instruction: Instruction, scope: Scope, answer: Answer) -> Iterator[Problem]:
         """What depends on more than the opcode and the operands' classes."""
         if answer.beside_sink:

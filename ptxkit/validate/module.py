@@ -19,6 +19,7 @@ from ptxkit.validate.names import declared_twice
 from ptxkit.validate.problems import Problem
 from ptxkit.validate.redeclarations import ModuleScope
 from ptxkit.validate.scopes import Scope, enter_parameters
+from ptxkit.validate.skipped import marked, marks, skipped
 
 # The newest version whose instructions the table describes: beyond it, what has no form may be new.
 NEWEST_VERSION = (9, 5)
@@ -47,6 +48,7 @@ class _Validation:
         self.declarations = DeclarationChecker(module, Gatekeeper(module.version, target))
         self.is_newer = (module.version or (1, 0)) > NEWEST_VERSION
         self.scope = ModuleScope()
+        self.marks = marks(self.source)
         self.unknown: Counter[str] = Counter()
         self.first_unknown: dict[str, tuple[Problem, int]] = {}
 
@@ -87,6 +89,9 @@ class _Validation:
                 yield from map(self._finding, self.declarations.statement(statement, function, start, scope))
         for problem, start in list_problems(body, scope):
             yield self._problem(problem, start)
+        for instruction, place in marked(body, self.source, self.marks) if self.marks else ():
+            is_call = self.checker.is_call(instruction, scope)
+            yield skipped(instruction, place, self.source, is_call=is_call)
 
     def _inner(self, function: Function, scope: Scope, start: int) -> Iterator[Diagnostic]:
         """A function that is declared in the body of another: its name is one of the module's."""

@@ -16,7 +16,7 @@ from tests.syntax.support import HEADING, all_starts, corpus_files, each_corpus_
 _SCRAPS = [
     ".", ",", ";", "{", "}", "[", "]", "(", ")", "@", "%", "!", '"', "/", "*", "//", "/*", "*/", "\n", " ", "+", "-",
     "|", "=", "?", ":", "::", "0", "19", "x", "U", ".b32", "%r1", "foo", ".reg", ".loc", "ret", ".section", ".entry",
-    "0f", "1.", "<", ">", "\0", "_", "$", "&&", "é", ".pragma", ".version", ".target",
+    "0f", "1.", "<", ">", "\0", "_", "$", "&&", "é", ".pragma", ".version", ".target", "\\", "[-", "WARP_SZ",
 ]  # fmt: skip
 
 EVERYTHING = f"""{HEADING}.file 1 "a b.cu", 123, 4
@@ -40,7 +40,8 @@ $L1: L2:
 	call (r), vp, (a, b); mov.u32 %r1, (3+4)*2 ? 1 : 0; mov.f32 %f1, 0f3F800000;
 	.pragma "nounroll"; T: .branchtargets $L1, L2; P: .callprototype (.param .b32 _) _ (.param .b32 _) .noreturn;
 	tcgen05.ld.sync.x2.b32{{%r1,%r2}},[%r58];
-	add .s32 %r1, %tid .x, WARP_SZ; ld.b32 q, arr[4];
+	add .s32 %r1, %tid .x, WARP_SZ; ld.b32 q, arr[4]; ld.b32 q, [-(16)*2]; ld.b32 q, [a+4-1<<2]; ld.b32 q, [WARP_SZ|1];
+	\\ret; @!%p1 \\/* skipped */ ret; ld.b32 q, [16+4]; ld.b32 q, [-8]; ld.b32 q, [ WARP_SZ +2]; ld.b32 q, [a+1?2:3];
 }}
 	.section .debug_info {{ .b8 1, 2 // two
  L:

@@ -45,6 +45,8 @@ from tests.syntax.support import operand
         ("2&&0", 0),
         ("2||0", 1),
         ("1?5:6", 5),
+        ("1.5==1.5", 1),
+        ("-1.5+.5>=2.0*1.0-1e0/4.0", 0),
         ("0?5:6", 6),
         ("1?-1:1U", (1 << 64) - 1),
         ("(.u64)-1", (1 << 64) - 1),
@@ -57,7 +59,10 @@ def test_a_constant_expression_has_a_value(text: str, value: int) -> None:
     assert evaluate(operand(text)) == value
 
 
-@pytest.mark.parametrize("text", ["1/0", "1 % 0", "1.5", "x", "-x", "1+x", "x?1:2", "[x]", "generic(x)"])
+@pytest.mark.parametrize(
+    "text",
+    ["1/0", "1 % 0", "1.5", "1.0<1.0/0.0", "0f3F800000==0f3F800000", "x", "-x", "1+x", "x?1:2", "[x]", "generic(x)"],
+)
 def test_what_is_no_integer_constant_has_none(text: str) -> None:
     assert evaluate(operand(text)) is None
 

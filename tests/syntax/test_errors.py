@@ -28,6 +28,9 @@ def test_a_missing_semicolon_is_shown_where_it_is_missing_and_can_be_mended() ->
     assert parse(mended) == parse(kernel("add.s32 %r1, %r2, %r3;\nmov.u32 %r4, %r5;"))
 
 
+ADDRESS = "a name, a name with `+` and an integer constant, or an integer constant"
+
+
 @pytest.mark.parametrize(
     ("body", "column", "message"),
     [
@@ -38,7 +41,16 @@ def test_a_missing_semicolon_is_shown_where_it_is_missing_and_can_be_mended() ->
         ("add.s32 %r1,, %r2;", 13, "expected an operand after `,`, found `,`"),
         ("ld.global.b32 %r1, [%rd1;", 25, "expected `,` or `]` after `%rd1`, found `;`"),
         ("mov.b64 {%r1, %r2, %rd3;", 24, "expected `,` or `}` after `%rd3`, found `;`"),
-        ("ld.b32 %r1, [g-4];", 15, "expected `,` or `]` after `g`, found `-`"),
+        ("ld.b32 %r1, [g-4];", 13, f"an address is {ADDRESS}"),
+        ("ld.b32 %r1, [g*4];", 13, f"an address is {ADDRESS}"),
+        ("ld.b32 %r1, [-g];", 13, f"an address is {ADDRESS}"),
+        ("ld.b32 %r1, [16+g];", 13, "the offset of an address must be an integer constant"),
+        ("ld.b32 %r1, [-1.5];", 13, f"an address is {ADDRESS}"),
+        ("ld.b32 %r1, [_];", 13, "the sink `_` is no address"),
+        ("ld.b32 %r1, [g+1?g:2];", 13, "the offset of an address must be an integer constant"),
+        ("\\ \\ret;", 3, "expected a name after `\\`, found `\\`"),
+        ("\\{ ret; }", 2, "expected a name after `\\`, found `{`"),
+        ("mov.u32 \\ %r1, 2;", 9, "expected `;`, `:` or an operand after `mov.u32`, found `\\`"),
         (".foo 3;", 1, "`.foo` is no directive that can stand here"),
         ('.file 1 "a"', 1, "`.file` is no directive that can stand here"),
         (";", 1, "`;` ends nothing: PTX has no empty statement"),
@@ -68,6 +80,13 @@ def test_a_negative_offset_is_explained() -> None:
     ((*_, help_text),) = complaints(kernel("ld.b32 %r1, [g-4];"))
     assert help_text == "write a negative offset as `+-4`"
     parse(kernel("ld.b32 %r1, [g+-4];"))
+
+
+@pytest.mark.parametrize("body", ["mov\\.u32 %r1, 2;", "\\\\ret;", "@\\%p1 ret;", "ret;\\", "\\.reg .b32 a;"])
+def test_a_backslash_anywhere_but_in_front_of_an_opcode_is_to_be_removed(body: str) -> None:
+    ((*_, help_text),) = complaints(kernel(body))
+    assert help_text == "remove the backslash"
+    parse(kernel("\\mov.u32 %r1, 2; @%p1 \\ ret;"))
 
 
 def test_all_errors_are_reported_in_the_order_of_the_text() -> None:

@@ -83,6 +83,19 @@ def item(text: str) -> object:
         ("[table+0x10]", Address(Name("table"), 16)),
         ("[table+4*(2+1)]", Address(Name("table"), 12)),
         ("[128]", Address(Integer(128, "128"))),
+        ("[0x80+-8]", Address(Integer(128, "0x80"), -8)),
+        ("[+8]", Address(Integer(8, "8"))),
+        ("[-16]", Address(Integer(-16, "-16"))),
+        ("[-(0x10)]", Address(Integer(-16, "-16"))),
+        ("[1?2:3, {%r1}]", Address(Integer(2, "2"), 0, (Vector(names("%r1")),))),
+        ("[WARP_SZ]", Address(Name("WARP_SZ"))),
+        ("[ WARP_SZ + 8 ]", Address(Integer(40, "40"))),
+        ("[1.5<2.5]", Address(Integer(1, "1"))),
+        ("[table+4-1<<2]", Address(Name("table"), 12)),
+        ("[%rd1+0?2:3]", Address(Name("%rd1"), 3)),
+        ("3|WARP_SZ", Binary("|", Integer(3, "3"), Name("WARP_SZ"))),
+        ("WARP_SZ|WARP_SZ", Binary("|", Name("WARP_SZ"), Name("WARP_SZ"))),
+        ("!WARP_SZ", Unary("!", Name("WARP_SZ"))),
         ("[%rd4, {%r1, %r2}]", Address(Name("%rd4"), 0, (Vector(names("%r1", "%r2")),))),
         ("[%rd4+8, {%r1}]", Address(Name("%rd4"), 8, (Vector(names("%r1")),))),
         ("[tex, smp, {%f1, %f2}]", Address(Name("tex"), 0, (Name("smp"), Vector(names("%f1", "%f2"))))),
@@ -127,6 +140,12 @@ def test_an_instruction_is_guard_opcode_and_operands() -> None:
     assert instruction("ld .global .v2 .b32 {a, b}, [c];").opcode == "ld.global.v2.b32"
     assert instruction("mov.u32 a , b ;") == Instruction("mov.u32", names("a", "b"))
     assert instruction("mov.u32\n\ta,\n\tb\n\t;") == Instruction("mov.u32", names("a", "b"))
+
+
+def test_a_backslash_in_front_of_an_opcode_leaves_no_trace() -> None:
+    assert instruction("\\ret;") == Instruction("ret")
+    assert instruction("@!%p1 \\ // behind a guard\n mov.u32 a, b;") == instruction("@!%p1 mov.u32 a, b;")
+    assert statements("\\mov.u32 a, b;\\ret;") == statements("mov.u32 a, b; ret;")
 
 
 def test_no_blank_is_needed_between_opcode_and_brace() -> None:

@@ -47,6 +47,8 @@ def shown(body: str, place: int = 0) -> dict[str, object]:
             "mma",
             ["{a, b}", "[m, {c, d}]", "(e, f)"],
         ),
+        ("\\ret;", "\\ret;", None, "ret", []),
+        ("@%p1 \\ /**/ st.b32 [-4], a;", "@%p1 \\ /**/ st.b32 [-4], a;", "@%p1", "st.b32", ["[-4]", "a"]),
         ("op{a},[b];", "op{a},[b];", None, "op", ["{a}", "[b]"]),
         ("L: ret;", "L:", None, None, []),
         (".reg .b32 %r<5>;", ".reg .b32 %r<5>;", None, None, []),

@@ -84,6 +84,9 @@ def test_ptxas_takes_the_printed_text_where_it_takes_the_original(path: Path, tm
         (Pair(Name("%p"), Name("_")), "%p|_"),
         (Not(Name("%p")), "!%p"),
         (Address(Name("%rd1"), -4), "[%rd1+-4]"),
+        (Address(Integer(-16, "-16")), "[-16]"),
+        (Address(Integer(16, "16"), -4), "[16+-4]"),
+        (Address(Name("WARP_SZ")), "[WARP_SZ]"),
         (Address(Name("m"), 0, (Vector((Name("a"), Name("b"))),)), "[m, {a, b}]"),
     ],
 )

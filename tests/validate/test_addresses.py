@@ -24,6 +24,8 @@ LINES = [
     ("ld.shared::cluster.b32 %r1, [s];", "ld.shared::cluster.b32 %r1, [l];", "must be in the .shared space"),
     ("st.param.b32 [w], %r1;", "st.param.b64 [q], %rd1;", "must be a parameter that can be written"),
     ("ld.local.b32 %r1, [16];", "ld.global.b32 %r1, [16];", "which only the .local space has"),
+    ("ld.local.b32 %r1, [-16];", "ld.shared.b32 %r1, [-16];", "which only the .local space has"),
+    ("st.local.b32 [1<<4], %r1;", "st.b32 [1<<4], %r1;", "which only the .local space has"),
     ("ld.shared.b32 %r1, [%r1+1];", "ld.shared.b32 %r1, [f];", "must be an address of data: `f` is a function"),
     ("ld.shared.b32 %r1, [%rd1];", "ld.shared.b32 %r1, [%v.x];", "is an element of a vector"),
     ("atom.global.add.u32 %r1, [g], 1;", "atom.global.add.u32 %r1, [s], 1;", "must be in the .global space"),

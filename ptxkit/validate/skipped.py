@@ -1,0 +1,56 @@
+"""A backslash in front of an opcode, which the grammar has and the manual has not.
+
+Source: what ptxas does. It skips one, with blanks and comments between it and the opcode or none; `call`, which it
+reads in a way of its own, is the one instruction where it does not.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+
+from ptxkit.diagnostics import Diagnostic, Edit, Fix, Severity
+from ptxkit.isa import table
+from ptxkit.source import SourceFile, Span
+from ptxkit.syntax import statement_words
+from ptxkit.syntax.tree import Body, Instruction
+
+_MARK = "\\"
+
+
+def marks(source: SourceFile) -> list[int]:
+    """The offsets of all backslashes of a text, those in comments and strings among them; nearly no text has one."""
+    return [found.start() for found in re.finditer(r"\\", source.text)] if _MARK in source.text else []
+
+
+def marked(body: Body, source: SourceFile, offsets: list[int]) -> Iterator[tuple[Instruction, Span]]:
+    """The instructions of a body, blocks in it left out, in front of whose opcode a backslash stands, and where."""
+    starts = body.starts
+    if not starts:
+        return
+    for offset in offsets[bisect_right(offsets, starts[0] - 1) :]:
+        place = bisect_right(starts, offset) - 1
+        statement = body.statements[place]
+        words = statement_words(source, starts[place]) if isinstance(statement, Instruction) else []
+        if isinstance(statement, Instruction) and (_MARK, Span(offset, offset + 1)) in words:
+            yield statement, Span(offset, offset + 1)
+        elif place == len(starts) - 1 and (not words or words[-1][1].end <= offset):
+            return  # what follows stands behind this body
+
+
+def skipped(instruction: Instruction, place: Span, source: SourceFile, *, is_call: bool) -> Diagnostic:
+    """A warning, or the error that it is in front of a call."""
+    reason = table().tolerance("skipped_backslash")
+    return Diagnostic(
+        "PTX101",
+        Severity.ERROR if is_call else Severity.WARNING,
+        f"`{_MARK}` cannot stand in front of a call"
+        if is_call
+        else f"`{_MARK}` in front of `{instruction.name}` is tolerated: {reason}",
+        source,
+        place,
+        help="remove it",
+        isa=("Syntax",),
+        fix=Fix(f"remove `{_MARK}`", (Edit(place, ""),), safe=True),
+    )
