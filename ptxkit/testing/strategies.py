@@ -27,13 +27,14 @@ from ptxkit.isa.scaffold import scaffold
 from ptxkit.isa.targets import parse_target, unmet
 from ptxkit.records import dataclass
 from ptxkit.testing.agreement import all_forms, why_refused
+from ptxkit.testing.arrangements.kernel import Pipeline, broken_one, pipeline
 from ptxkit.testing.generated import GeneratedKernel
 from ptxkit.testing.generator import generated
 from ptxkit.testing.kernel_steps import Version, steps_of
 from ptxkit.testing.mutations import mutate
 from ptxkit.testing.number_patterns import edges
 
-__all__ = ["Instruction", "arrays", "instruction_named", "instructions", "kernels"]
+__all__ = ["Instruction", "arrays", "broken", "instruction_named", "instructions", "kernels", "pipelines"]
 
 _OF_A_FORM = 8
 """Instances of a form to choose from."""
@@ -173,3 +174,29 @@ def _kernels(draw: st.DrawFn, target: str, version: Version, statements: int, na
 @cache
 def _below(count: int) -> st.SearchStrategy[int]:
     return st.integers(0, count - 1)
+
+
+def pipelines(target: str = "sm_90a", version: Version = (8, 7)) -> st.SearchStrategy[Pipeline]:
+    """Kernels with asynchronous copies in correct arrangements, with their launch and what they leave.
+
+    They shrink to one tile that each thread copies a part of, with one slot and one round.
+    """
+    return _pipelines(target, version)
+
+
+@st.composite
+def _pipelines(draw: st.DrawFn, target: str, version: Version) -> Pipeline:
+    def choose(below: int) -> int:
+        return draw(_below(below)) if below > 1 else 0
+
+    return pipeline(choose, target, version)
+
+
+@st.composite
+def broken(draw: st.DrawFn, correct: st.SearchStrategy[Pipeline]) -> Pipeline:
+    """The same with one fault, `Pipeline.site`: its family's name, and the codes of which one must be reported."""
+
+    def choose(below: int) -> int:
+        return draw(_below(below)) if below > 1 else 0
+
+    return broken_one(choose, draw(correct.filter(lambda each: each.sites)))

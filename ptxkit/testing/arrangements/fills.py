@@ -1,0 +1,186 @@
+"""How tiles come in: copies of a few bytes by each thread, or of a whole tile by one."""
+
+from __future__ import annotations
+
+from ptxkit.testing.arrangements.plan import LANES, Plan
+from ptxkit.testing.arrangements.room import FULL, Room, Turn, wait
+from ptxkit.testing.arrangements.script import Fault, instead, without
+
+TILES = "tiles"
+EARLY = ("PTX302", "PTX621", "PTX304")
+"""Codes of reading what has not come."""
+
+WORDS = 8
+"""Words in a row of a box of more than one dimension."""
+
+
+def full_count(plan: Plan) -> int:
+    """Arrivals at the mbarrier of a full slot."""
+    fillers = plan.consumers if plan.roles == "unified" else LANES
+    if plan.has_bulk and plan.announces == "issuer":
+        return 1
+    return fillers
+
+
+def fill(room: Room, turn: Turn) -> None:
+    """Ask for a tile. Executed by the threads that fill, all of them."""
+    if room.plan.has_bulk:
+        _fill_by_one(room, turn)
+    else:
+        _fill_by_all(room, turn)
+
+
+def _fill_by_all(room: Room, turn: Turn) -> None:
+    plan, script = room.plan, room.script
+    each = plan.consumers if plan.roles == "unified" else LANES
+    start = script.value("mad.lo.u32", room.mine, str(plan.size), script.value("mov.u32", TILES))
+    slot = script.place(start, turn.slot, plan.tile)
+    own = script.value("mad.wide.u32", room.mine, str(plan.size), room.source, kind="b64")
+    source = script.far(own, turn.number, plan.tile)
+    way = "ca" if plan.cached else "cg"
+    copies = [
+        f"cp.async.{way}.shared.global [{_on(slot, at)}], [{_on(source, at)}], {plan.size};"
+        for at in range(0, plan.tile, each * plan.size)
+    ]
+    if plan.mechanism == "cp.async":
+        early = instead("commit-too-early", ("cp.async.commit_group;", *copies), "PTX301", *EARLY)
+        script.do(
+            *copies, "cp.async.commit_group;", faults=(early, instead("delete-commit", tuple(copies), "PTX301", *EARLY))
+        )
+        return
+    script.do(*copies)
+    at = script.place(FULL, turn.slot, 8)
+    inc = ".noinc" if plan.noinc else ""
+    other = "" if plan.noinc else ".noinc"
+    wrong = ("PTX504", "PTX505", "PTX601", *EARLY)
+    script.do(
+        f"cp.async.mbarrier.arrive{inc}.shared.b64 [{at}];",
+        faults=(
+            without("delete-track", *wrong),
+            instead("track-otherwise", f"cp.async.mbarrier.arrive{other}.shared.b64 [{at}];", *wrong),
+        ),
+    )
+    if not plan.noinc:
+        state = script.new("b64")
+        script.do(
+            f"mbarrier.arrive.shared.b64 {state}, [{at}];", faults=(without("delete-arrive", "PTX504", "PTX601"),)
+        )
+
+
+def _fill_by_one(room: Room, turn: Turn) -> None:
+    plan, script = room.plan, room.script
+    slot = script.place(TILES, turn.slot, plan.tile)
+    bar = script.place(FULL, turn.slot, 8)
+    if plan.mechanism == "bulk":
+        sources = [_on(script.far(room.source, turn.number, plan.tile), part) for part in _parts(plan)]
+        copies = [
+            _bulk(_on(slot, part), source, plan.tile // plan.parts, bar)
+            for part, source in zip(_parts(plan), sources, strict=True)
+        ]
+    else:
+        copies = [_tensor(room, turn, _on(slot, part), part, bar) for part in _parts(plan)]
+    arrive = f"mbarrier.arrive{{}}.shared::cta.b64 _, [{bar}]{{}};"
+    expect = arrive.format(".expect_tx", f", {plan.tile}")
+    bytes_ = ("PTX503", "PTX504", "PTX505", "PTX601", *EARLY)
+    with script.only(room.issue):
+        script.do(
+            expect,
+            faults=(
+                without("delete-arrive-expect", *bytes_),
+                instead("expect-half", arrive.format(".expect_tx", f", {plan.tile // 2}"), *bytes_),
+                instead("expect-more", arrive.format(".expect_tx", f", {plan.tile + 16}"), *bytes_),
+                instead("expect-nothing", arrive.format("", ""), *bytes_),
+                instead(
+                    "expect-without-arrival",
+                    f"mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [{bar}], {plan.tile};",
+                    *bytes_,
+                ),
+                instead("arrive-by-all", expect, *bytes_, unguarded=True),
+            ),
+        )
+        for copy in copies:
+            script.do(copy, faults=_of_copy(plan, copy))
+    if plan.announces == "all":
+        others = f"!{room.issue}"
+        with script.only(others):
+            script.do(arrive.format("", ""), faults=(without("delete-arrive", "PTX504", "PTX503", "PTX601"),))
+
+
+def _of_copy(plan: Plan, copy: str) -> tuple[Fault, ...]:
+    bytes_ = ("PTX503", "PTX504", "PTX505", "PTX601", *EARLY)
+    found = [without("delete-copy", *bytes_), instead("copy-by-all", copy, *bytes_, unguarded=True)]
+    if plan.mechanism == "bulk":
+        size = plan.tile // plan.parts
+        found.append(instead("copy-less", copy.replace(f", {size}, [", f", {size - 16}, ["), *bytes_))
+        found.append(instead("odd-size", copy.replace(f", {size}, [", f", {size - 8}, ["), "PTX206", "PTX205"))
+    return tuple(found)
+
+
+def _parts(plan: Plan) -> range:
+    return range(0, plan.tile, plan.tile // plan.parts)
+
+
+def _bulk(slot: str, source: str, size: int, bar: str) -> str:
+    return f"cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [{slot}], [{source}], {size}, [{bar}];"
+
+
+def _tensor(room: Room, turn: Turn, slot: str, part: int, bar: str) -> str:
+    place = coordinates(room, turn, part)
+    opcode = f"cp.async.bulk.tensor.{room.plan.rank}d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+    return f"{opcode} [{slot}], [{room.source}, {{{place}}}], [{bar}];"
+
+
+def coordinates(room: Room, turn: Turn, part: int) -> str:
+    """Where a tile, or a part of it that begins at a byte, stands in the array of a map."""
+    plan, script = room.plan, room.script
+    if plan.rank == 1:
+        words = plan.tile // 4
+        base = script.value("mul.lo.u32", room.block, str(words * plan.rounds))
+        number = str(turn.number) if isinstance(turn.number, int) else turn.number
+        at = script.value("mad.lo.u32", number, str(words), base)
+        return script.value("add.u32", at, str(part // 4)) if part else at
+    column = (
+        str(turn.number * WORDS)
+        if isinstance(turn.number, int)
+        else script.value("mul.lo.u32", turn.number, str(WORDS))
+    )
+    row = part // 4 // WORDS
+    if plan.rank == 3:
+        return f"{column}, {row}, {room.block}"
+    rows = plan.tile // 4 // WORDS
+    return f"{column}, {script.value('mad.lo.u32', room.block, str(rows), str(row))}"
+
+
+def _await_groups(room: Room, left: int) -> None:
+    """Until all groups are complete but so many, and all threads know: cp.async has no other way to tell others."""
+    script = room.script
+    wait_, barrier = f"cp.async.wait_group {left};", "bar.sync 0;"
+    if not left:
+        wait_ = "cp.async.wait_all;" if room.plan.counted else wait_
+    script.do(
+        wait_,
+        barrier,
+        faults=(
+            instead("delete-group-wait", barrier, *EARLY),
+            instead("wait-for-less", (f"cp.async.wait_group {left + 1};", barrier), *EARLY),
+            instead("delete-barrier", wait_, *EARLY),
+            instead("barrier-too-early", (barrier, wait_), *EARLY),
+            instead("group-wait-by-one", (f"@{room.first} {wait_}", barrier), *EARLY),
+        ),
+    )
+
+
+def await_full(room: Room, turn: Turn, left: int) -> None:
+    """Until the tile of a round is there."""
+    if room.plan.has_full:
+        wait(room, FULL, turn, turn.parity, EARLY)
+    else:
+        _await_groups(room, left)
+
+
+def _on(base: str, offset: int) -> str:
+    """An address further on."""
+    if not offset:
+        return base
+    start, plus, known = base.partition("+")
+    return f"{start}+{int(known) + offset}" if plus else f"{base}+{offset}"

@@ -1,0 +1,201 @@
+"""A pipeline as an example: its text, how it is launched, and what it leaves."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from random import Random
+from typing import Any
+
+import numpy as np
+
+from ptxkit.emulate.tensor_maps import TensorMap
+from ptxkit.records import dataclass, replace
+from ptxkit.testing.arrangements import drains
+from ptxkit.testing.arrangements.fills import TILES, WORDS
+from ptxkit.testing.arrangements.plan import DRAINS, MECHANISMS, Choose, Plan, planned, target_number
+from ptxkit.testing.arrangements.room import EMPTY, FULL, setup
+from ptxkit.testing.arrangements.rounds import written
+from ptxkit.testing.arrangements.script import Passage, Script, Site
+from ptxkit.testing.device_process import DeviceLaunch
+
+Words = np.ndarray[Any, np.dtype[np.uint32]]
+Version = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Pipeline:
+    """A kernel with asynchronous copies, and its launch. fault: the number of the fault that it has; None: it is right.
+
+    Two arguments: what it reads, and what it writes; either may be a tensor map.
+    """
+
+    plan: Plan
+    version: Version = (8, 7)
+    fault: int | None = None
+    name: str = "kernel"
+
+    @property
+    def target(self) -> str:
+        return self.plan.target
+
+    @property
+    def grid(self) -> int:
+        return self.plan.grid
+
+    @property
+    def block(self) -> int:
+        return self.plan.threads
+
+    @property
+    def sites(self) -> tuple[Site, ...]:
+        """All the faults that can be put into it."""
+        return _sites(self.plan)
+
+    @property
+    def site(self) -> Site | None:
+        """The fault that it has."""
+        return None if self.fault is None else self.sites[self.fault]
+
+    def broken(self, fault: int) -> Pipeline:
+        """The same with one of the faults of `sites`."""
+        return replace(self, fault=fault)
+
+    def module(self) -> str:
+        """The PTX."""
+        major, minor = self.version
+        head = f".version {major}.{minor}\n.target {self.target}\n.address_size 64\n"
+        passages, declarations = _written(self.plan)
+        site = self.site
+        lines = [
+            line
+            for place, passage in enumerate(passages)
+            for line in (site.fault.lines if site is not None and place == site.passage else passage.lines)
+        ]
+        body = "\n".join([*_shared(self.plan), *declarations, *lines, "ret;"])
+        entry = f".visible .entry {self.name}({_parameters(self.plan)})\n.reqntid {self.block}, 1, 1"
+        return f"{head}{entry}\n{{\n{body}\n}}\n"
+
+    @property
+    def launch(self) -> DeviceLaunch:
+        """How it is launched, with its arguments."""
+        return DeviceLaunch(self.name, self.grid, self.block, self.arguments())
+
+    def arguments(self) -> tuple[Any, ...]:
+        """What it reads, and what it writes."""
+        plan = self.plan
+        data, out = self.data(), self.before()
+        first: Any = data
+        if plan.mechanism == "tensor":
+            first = _mapped(plan, data)
+        second: Any = out
+        if plan.drain == "tensor":
+            second = TensorMap.tiled(out, box=(plan.consumers, 1))
+        return first, second
+
+    def data(self) -> Words:
+        """The tiles: u32 of shape (grid, rounds, consumers, words of an element)."""
+        plan = self.plan
+        chance = np.random.default_rng(plan.seed)
+        shape = (plan.grid, plan.rounds, plan.consumers, plan.size // 4)
+        return chance.integers(1, 1 << 32, shape, dtype=np.uint32)
+
+    def before(self) -> Words:
+        """The output before the launch."""
+        plan = self.plan
+        if plan.drain == "sum":
+            return np.zeros((plan.grid, plan.consumers), np.uint32)
+        if plan.drain == "bulk reduce":
+            return np.full((plan.grid, plan.consumers), 7, np.uint32)
+        return np.zeros((plan.grid * plan.rounds, plan.consumers), np.uint32)
+
+    def expected(self) -> Words:
+        """The output behind the launch."""
+        plan, data = self.plan, self.data()
+        values: Words = np.roll(data, -plan.shift, axis=2).sum(axis=3, dtype=np.uint32)
+        if plan.drain == "sum":
+            total: Words = np.zeros((plan.grid, plan.consumers), np.uint32)
+            for number in range(plan.rounds):
+                total = total * np.uint32(3) + values[:, number]
+            return total
+        if plan.drain == "bulk reduce":
+            total = values.sum(axis=1, dtype=np.uint32)
+            return total + np.uint32(7)
+        return values.reshape(plan.grid * plan.rounds, plan.consumers)
+
+
+def _mapped(plan: Plan, data: Words) -> TensorMap:
+    """The map of the tiles: one behind the other, or side by side in rows."""
+    part = plan.tile // plan.parts // 4
+    if plan.rank == 1:
+        return TensorMap.tiled(data.reshape(-1), box=(part,))
+    rows = plan.tile // 4 // WORDS
+    side_by_side = data.reshape(plan.grid, plan.rounds, rows, WORDS).transpose(0, 2, 1, 3)
+    if plan.rank == 2:
+        return TensorMap.tiled(
+            np.ascontiguousarray(side_by_side.reshape(plan.grid * rows, -1)), box=(WORDS, part // WORDS)
+        )
+    return TensorMap.tiled(
+        np.ascontiguousarray(side_by_side.reshape(plan.grid, rows, -1)), box=(WORDS, part // WORDS, 1)
+    )
+
+
+def _parameters(plan: Plan) -> str:
+    first, second = (
+        f".param .align 64 .b8 {name}[128]" if maps else f".param .u64 .ptr .global .align 16 {name}"
+        for name, maps in (("in_", plan.mechanism == "tensor"), ("out_", plan.drain == "tensor"))
+    )
+    return f"{first}, {second}"
+
+
+def _shared(plan: Plan) -> list[str]:
+    found = [f".shared .align 128 .b8 {TILES}[{plan.stages * plan.tile}];"]
+    if plan.has_full:
+        found.append(f".shared .align 8 .b64 {FULL}[{plan.stages}];")
+    if plan.roles == "producer" and plan.handover == "mbarrier":
+        found.append(f".shared .align 8 .b64 {EMPTY}[{plan.stages}];")
+    return found + drains.shared_of(plan)
+
+
+@lru_cache(maxsize=64)
+def _written(plan: Plan) -> tuple[tuple[Passage, ...], tuple[str, ...]]:
+    script = Script(branches=plan.branches)
+    written(setup(plan, script))
+    return tuple(script.passages), tuple(script.declarations())
+
+
+@lru_cache(maxsize=64)
+def _sites(plan: Plan) -> tuple[Site, ...]:
+    passages, _ = _written(plan)
+    return tuple(Site(place, fault) for place, passage in enumerate(passages) for fault in passage.faults)
+
+
+def pipeline(choose: Choose, target: str = "sm_90a", version: Version = (8, 7)) -> Pipeline:
+    """A correct pipeline out of choices."""
+    is_new = target_number(target) >= 90
+    mechanisms = MECHANISMS if is_new else MECHANISMS[:2]
+    plan = planned(choose, target, mechanisms, DRAINS)
+    return Pipeline(_fitting(plan), version)
+
+
+def _fitting(plan: Plan) -> Plan:
+    """What goes together."""
+    if plan.mechanism == "tensor":
+        parts = plan.parts if plan.tile // plan.parts % 128 == 0 else 1
+        if plan.rank == 1 and plan.tile // 4 > 256 * parts:
+            parts = 2
+        plan = replace(plan, parts=parts)
+        if plan.rank == 1 and plan.tile // parts // 4 > 256:
+            plan = replace(plan, rank=2)
+    if plan.mechanism != "cp.async" and plan.ahead != plan.stages:
+        plan = replace(plan, ahead=plan.stages)
+    return plan
+
+
+def broken_one(choose: Choose, correct: Pipeline) -> Pipeline:
+    """A pipeline with one of its faults."""
+    return correct.broken(choose(len(correct.sites)))
+
+
+def random_pipeline(random: Random, target: str = "sm_90a", version: Version = (8, 7)) -> Pipeline:
+    """Without Hypothesis."""
+    return pipeline(random.randrange, target, version)

@@ -1,0 +1,138 @@
+"""What a pipeline is: the choices of which everything else follows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from ptxkit.records import dataclass
+
+Choose: TypeAlias = Callable[[int], int]
+"""A number below the argument; the smallest is the plainest choice."""
+
+MECHANISMS = ("cp.async", "cp.async mbarrier", "bulk", "tensor")
+ROLES = ("unified", "producer")
+DRAINS = ("sum", "plain", "bulk", "bulk reduce", "tensor")
+
+LANES = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """One arrangement.
+
+    A tile has one element for each consumer, of `size` bytes; a CTA takes in `rounds` of them, one behind the other,
+    through `stages` slots. Each consumer reads the element of the consumer `shift` further.
+
+    mechanism: how tiles come in. roles: whether all threads do all, or a warp fills and others consume. drain: how
+    results leave: summed up and stored at the end, or stored in each round. ahead: how many rounds are asked for before
+    the first is used (unified): `stages`, or one less, where one barrier a round does for both.
+    handover: between the roles, by mbarriers or by named barriers. releases: who gives a slot back: every `thread`,
+    or one lane for its `warp`. elected: whether the issuing lane is elected or the first. unrolled: rounds one by one.
+    counted: whether the slot is counted along or computed from the round. branches: around what few threads do.
+    polls: how an mbarrier is waited for. parts: copies of a tile. cached: cp.async by `.ca`. noinc: counted arrivals of
+    cp.async. buffers: of a drain. announces: who tells of the bytes: the `issuer`, or `all` arrive.
+    seed: of the numbers in memory.
+    """
+
+    target: str
+    mechanism: str = "cp.async"
+    roles: str = "unified"
+    drain: str = "sum"
+    stages: int = 1
+    rounds: int = 1
+    warps: int = 1
+    size: int = 4
+    shift: int = 1
+    ahead: int = 1
+    grid: int = 1
+    handover: str = "mbarrier"
+    releases: str = "thread"
+    elected: bool = False
+    unrolled: bool = True
+    counted: bool = False
+    branches: bool = False
+    polls: str = "try_wait"
+    parts: int = 1
+    cached: bool = True
+    noinc: bool = True
+    buffers: int = 1
+    announces: str = "issuer"
+    rank: int = 1
+    seed: int = 0
+
+    @property
+    def consumers(self) -> int:
+        """Threads that consume."""
+        return self.warps * LANES
+
+    @property
+    def threads(self) -> int:
+        """Of a CTA."""
+        return self.consumers + (LANES if self.roles == "producer" else 0)
+
+    @property
+    def tile(self) -> int:
+        """Bytes of a tile."""
+        return self.consumers * self.size
+
+    @property
+    def has_bulk(self) -> bool:
+        """Whether the mechanism is the asynchronous proxy's."""
+        return self.mechanism in ("bulk", "tensor")
+
+    @property
+    def has_full(self) -> bool:
+        """Whether mbarriers tell that a tile is there."""
+        return self.mechanism != "cp.async"
+
+
+def planned(choose: Choose, target: str, mechanisms: tuple[str, ...], drains: tuple[str, ...] = DRAINS) -> Plan:
+    """A plan out of choices."""
+
+    def one(*values: object) -> object:
+        return values[choose(len(values))] if len(values) > 1 else values[0]
+
+    def yes() -> bool:
+        return choose(2) == 1
+
+    mechanism = str(one(*mechanisms))
+    is_new = target_number(target) >= 90
+    roles = str(one(*ROLES))
+    stages, rounds = 1 + choose(4), 1 + choose(6)
+    warps, size = 1 + choose(3), int(str(one(4, 8, 16)))
+    ahead = stages
+    if mechanism == "cp.async" and roles == "unified" and stages > 1:
+        ahead = int(str(one(stages, stages - 1)))
+    return Plan(
+        target=target,
+        mechanism=mechanism,
+        roles=roles,
+        drain=str(one(*(each for each in drains if is_new or each in ("sum", "plain")))),
+        stages=stages,
+        rounds=rounds,
+        warps=warps,
+        size=size,
+        shift=1 + choose(warps * LANES - 1),
+        ahead=ahead,
+        grid=1 + choose(2),
+        handover="named" if mechanism == "cp.async" else "mbarrier",
+        releases=str(one("thread", "warp")),
+        elected=is_new and yes(),
+        unrolled=not yes(),
+        counted=yes(),
+        branches=yes(),
+        polls=str(one("try_wait", "test_wait")) if is_new else "test_wait",
+        parts=1 + choose(2),
+        cached=size < 16 or not yes(),
+        noinc=not yes(),
+        buffers=1 + choose(2),
+        announces=str(one("issuer", "all")),
+        rank=1 + choose(3),
+        seed=choose(1 << 10),
+    )
+
+
+def target_number(target: str) -> int:
+    """90 of sm_90a."""
+    return int("".join(each for each in target if each.isdigit()))

@@ -1,0 +1,74 @@
+"""Pipelines: right as they are made, wrong with a fault, legal, fast, and shrinking to the plainest."""
+
+from __future__ import annotations
+
+import time
+from random import Random
+
+import pytest
+from hypothesis import find, given, settings
+
+from ptxkit.records import replace
+from ptxkit.testing import strategies
+from ptxkit.testing.agreement import why_refused
+from ptxkit.testing.arrangements.kernel import Pipeline, random_pipeline
+from ptxkit.testing.ptxas import installed
+from ptxkit.testing.verdicts import assert_verdicts_agree
+
+QUIET = settings(max_examples=25, deadline=None, database=None, derandomize=True)
+
+
+@QUIET
+@given(strategies.pipelines())
+def test_rules_and_machine_say_nothing_of_what_is_right_and_it_leaves_what_it_should(pipeline: Pipeline) -> None:
+    assert_verdicts_agree(pipeline)
+
+
+@QUIET
+@given(strategies.broken(strategies.pipelines()))
+def test_the_machine_finds_each_fault(pipeline: Pipeline) -> None:
+    assert_verdicts_agree(pipeline)
+
+
+@settings(QUIET, max_examples=10)
+@given(strategies.pipelines(target="sm_80", version=(7, 1)))
+def test_older_targets_have_pipelines_of_their_own(pipeline: Pipeline) -> None:
+    assert pipeline.plan.mechanism.startswith("cp.async")
+    assert_verdicts_agree(pipeline)
+
+
+def test_ptxas_takes_pipelines() -> None:
+    made = [replace(random_pipeline(Random(seed)), name=f"kernel_{seed}") for seed in range(60)]
+    texts = [each.module() for each in made]
+    assert [why_refused(text) for text in texts] == [None] * len(texts)
+    assert installed()[0].refusals(texts, "sm_90a") == {}
+
+
+def test_pipelines_are_made_at_a_hundred_a_second() -> None:
+    began = time.process_time()
+    texts = {random_pipeline(Random(seed)).module() for seed in range(100)}
+    assert time.process_time() - began < 1
+    assert len(texts) > 90
+
+
+def test_the_same_choices_make_the_same() -> None:
+    assert random_pipeline(Random(3)).module() == random_pipeline(Random(3)).module()
+
+
+def test_a_pipeline_shrinks_to_one_slot_and_one_round() -> None:
+    found = find(strategies.pipelines(), lambda each: each.plan.mechanism == "bulk", settings=QUIET)
+    assert (found.plan.stages, found.plan.rounds, found.plan.warps, found.grid) == (1, 1, 1, 1)
+    assert found.plan.roles == "unified"
+
+
+@pytest.mark.parametrize("family", ["delete-proxy-fence", "delete-init", "wait-for-less"])
+def test_a_broken_pipeline_differs_in_one_place(family: str) -> None:
+    found = find(
+        strategies.broken(strategies.pipelines()),
+        lambda each: each.site is not None and each.site.fault.family == family,
+        settings=settings(QUIET, max_examples=2000),
+    )
+    assert found.site is not None
+    right, wrong = (each.module().splitlines() for each in (strategies.Pipeline(found.plan), found))
+    assert abs(len(right) - len(wrong)) <= 1
+    assert len([line for line in right if line not in wrong]) <= 1
