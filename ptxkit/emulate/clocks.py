@@ -30,6 +30,8 @@ from ptxkit.emulate.phase_clocks import ACQUIRES, RELEASES
 from ptxkit.emulate.proxies import Proxies
 from ptxkit.emulate.races import ASPECTS, Event
 from ptxkit.emulate.shadow import FIRST_READ, LAST_READ, WRITE, Shadow
+from ptxkit.emulate.tensor.tensor_memory import of_cta
+from ptxkit.emulate.tensor_order import TensorOrder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
     from ptxkit.emulate.barriers import Phase
     from ptxkit.emulate.cta import Cta
     from ptxkit.emulate.groups import Group
+    from ptxkit.emulate.machine import Cluster
     from ptxkit.emulate.mbarriers import Mbarrier
     from ptxkit.emulate.memory import Pool
 
@@ -49,6 +52,7 @@ class Clocks(Proxies):
     def __init__(self, *, strict: bool = False) -> None:
         super().__init__(strict=strict)
         self._maps = MapFences(self)
+        self.tensor = TensorOrder(self)
         self._told: dict[tuple[Pool, int], dict[tuple[Cta, int], Vector]] = {}
 
     # ----------------------------------------------------------------------------------------------- accesses
@@ -225,6 +229,17 @@ class Clocks(Proxies):
                     self._ends_too_early(cta, shadow, kind, int(units[late[0]]), int(agents[late[0]]) - other.base)
                     return
 
+    def cluster_ends(self, cluster: Cluster) -> None:
+        """All CTAs of a cluster have ended: they have given back the Tensor Memory that they took."""
+        assert self.tensor is not None
+        for cta in cluster.ctas:
+            memory, peer = of_cta(cta), of_cta(cluster.ctas[cta.rank ^ 1]) if cluster.size > cta.rank ^ 1 else None
+            for first, count in memory.taken.items():
+                half = first in memory.paired and peer is not None and not peer.taken
+                self.tensor.is_lost(cta, first, count, half=half)
+        for cta in cluster.ctas:
+            self.tensor.ends(cta)
+
     def _ends_too_early(self, cta: Cta, shadow: Shadow, kind: int, unit: int, thread: int) -> None:
         code, pc, by, _, _, issuer = self._places[int(shadow.sites[kind][unit])]
         verb = "writes" if kind == WRITE else "reads"
@@ -330,6 +345,8 @@ class Clocks(Proxies):
             known.own[engine] += 1
             if operation.completion in (CP_ASYNC, TCGEN05):  # told of by arrivals
                 known.copying.add(engine)
+            if operation.tensor is not None:
+                operation.tensor.completed(engine)
         issuer = -1 if engine is None or not len(operation.threads) else int(operation.threads[0])
         proxy = "tensor" if operation.completion == TCGEN05 else operation.proxy
         place = (operation.code, operation.pc, operation.cta)

@@ -1,8 +1,9 @@
-"""Instructions that all threads of a warpgroup execute, and what they do to the numbers of registers of warps.
+"""Instructions that all threads of a warp or warpgroup execute, and what they do to numbers of registers.
 
 What a CTA's threads executed is compared when all of them have ended.
 
-Source: PTX ISA, "Warpgroup", "wgmma.fence", "setmaxnreg", "Performance-Tuning Directives".
+Source: PTX ISA, "Warpgroup", "wgmma.fence", "setmaxnreg", "Performance-Tuning Directives", "tcgen05.alloc,
+tcgen05.dealloc, tcgen05.relinquish_alloc_permit", "tcgen05.ld", "tcgen05.st", "tcgen05.wait".
 """
 
 from __future__ import annotations
@@ -14,9 +15,18 @@ import numpy
 
 from ptxkit.emulate.faults import Fault
 from ptxkit.emulate.operations import WGMMA
-from ptxkit.isa.effects import AsyncRegisters, CommitGroup, RegisterCount, RegisterFence, WaitGroup
+from ptxkit.isa.effects import (
+    AsyncRegisters,
+    CommitGroup,
+    Effect,
+    RegisterCount,
+    RegisterFence,
+    TensorMemory,
+    WaitGroup,
+)
 from ptxkit.isa.expressions import Const, Role
 from ptxkit.isa.forms import Match
+from ptxkit.records import dataclass
 from ptxkit.syntax.constants import constants, evaluate
 from ptxkit.syntax.tree import Directive, Function, Instruction
 
@@ -37,10 +47,17 @@ def collective(step: Step, instruction: Instruction, match: Match) -> Step:
     setting = next((each for each in match.effects if isinstance(each, RegisterCount)), None)
     if setting is not None:
         return _setting(step, setting.action == "increase", _number(setting, instruction, match))
-    kinds = (AsyncRegisters, RegisterFence, CommitGroup, WaitGroup)
-    if any(isinstance(each, kinds) and each.group == WGMMA for each in match.effects):
-        return _counted(step)
-    return step
+    team = next((found for each in match.effects if (found := _team(each)) is not None), None)
+    return step if team is None else _counted(step, team)
+
+
+def _team(effect: Effect) -> _Team | None:
+    """Who executes an instruction with an effect together."""
+    if isinstance(effect, TensorMemory):
+        return _ALLOCATING
+    if isinstance(effect, AsyncRegisters | RegisterFence | CommitGroup | WaitGroup):
+        return {WGMMA: _MULTIPLYING, "tcgen05.ld": _MOVING, "tcgen05.st": _MOVING}.get(effect.group)
+    return None
 
 
 def _number(setting: RegisterCount, instruction: Instruction, match: Match) -> int:
@@ -50,11 +67,13 @@ def _number(setting: RegisterCount, instruction: Instruction, match: Match) -> i
     return int(setting.count.value or 0) if isinstance(setting.count, Const) else 0
 
 
-def _counted(step: Step) -> Step:
+def _counted(step: Step, team: _Team) -> Step:
     def run(group: Group) -> Signal | None:
         signal = step(group)
         if signal is None and group.cta.machine.order.watches:
-            group.cta.together.executed[_place(group)][group.lanes.index] += 1
+            place = _place(group)
+            group.cta.together.executed[place][group.lanes.index] += 1
+            group.cta.together.teams[place] = team
         return signal
 
     return run
@@ -85,8 +104,21 @@ class _Counts(dict[tuple["Code", int], Any]):
         return found
 
 
+@dataclass(frozen=True, slots=True)
+class _Team:
+    """Threads that execute something together, and the rule that says so."""
+
+    size: int
+    rule: str
+    name: str
+
+
+_MULTIPLYING = _Team(WARPGROUP, "PTX315", "a warpgroup")
+_MOVING, _ALLOCATING = _Team(WARP, "PTX707", "a warp"), _Team(WARP, "PTX701", "a warp")
+
+
 class Together:
-    """What the threads of a CTA executed of what warpgroups execute together. executed: multiplications and the like.
+    """What the threads of a CTA executed of what teams execute together. executed: multiplications and the like.
 
     settings: of numbers of registers. has: how many each thread has, -1 where nobody says. met: whether the thread has
     met others since it set its number.
@@ -95,6 +127,7 @@ class Together:
     def __init__(self, cta: Cta) -> None:
         self.cta = cta
         self.executed, self.settings = _Counts(cta.threads), _Counts(cta.threads)
+        self.teams: dict[tuple[Code, int], _Team] = {}
         self.start = most_at_start(cta.machine.program.entry, cta.threads)
         self.has = numpy.full(cta.threads, -1 if self.start is None else self.start)
         self.was_set = numpy.zeros(cta.threads, bool)
@@ -120,7 +153,8 @@ class Together:
     def end(self) -> None:
         """All threads have ended: what some of a team executed, and others did not."""
         for place, counts in self.executed.items():
-            self._compare(place, counts, WARPGROUP, "PTX315", "a warpgroup")
+            team = self.teams[place]
+            self._compare(place, counts, team.size, team.rule, team.name)
         if not self.settings:
             return
         for place, counts in self.settings.items():

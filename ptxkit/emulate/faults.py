@@ -24,8 +24,8 @@ class BudgetError(Exception):
 class Witness:
     """One access of a finding. thread: (x, y, z) in its CTA; cta: (x, y, z) in the grid; line: of the PTX, from 1.
 
-    space, start, size: the bytes; old, new: their values before and after, as hexadecimal digits from the lowest
-    address on, where they are known.
+    space, start, size: the bytes, or an address in Tensor Memory and columns; old, new: their values before and after,
+    as hexadecimal digits from the lowest address on, where they are known.
     """
 
     action: str
@@ -41,7 +41,9 @@ class Witness:
     def __str__(self) -> str:
         """`thread (3, 0, 0) of CTA (0, 0, 0), shared bytes 0x10 to 0x13: 00000000 became 2a000000`."""
         text = f"thread {self.thread} of CTA {self.cta}"
-        if self.size:
+        if self.space == "tensor":
+            text += f", Tensor Memory from 0x{self.start:x} on, {self.size} columns"
+        elif self.size:
             text += f", {self.space} bytes 0x{self.start:x} to 0x{self.start + self.size - 1:x}"
         if self.old is not None and self.new is not None:
             text += f": {self.old} became {self.new}"

@@ -153,6 +153,7 @@ class Machine:
     def _end(self, cluster: Cluster) -> None:
         self.clusters.remove(cluster)
         self.asynchrony.cluster_ends(cluster)
+        self.order.cluster_ends(cluster)
         for cta in cluster.ctas:
             for code in self.program.codes:
                 code.forget(cta)

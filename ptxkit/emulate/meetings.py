@@ -55,11 +55,13 @@ def spread(group: Group, values: Any) -> Any:
 class Meeting(Waitable):
     """Lanes of one warp that came to an instruction of a kind, with one mask, at different places or times."""
 
-    __slots__ = ("cta", "is_over", "key", "mask", "there", "values", "warp")
+    __slots__ = ("code", "cta", "is_over", "key", "mask", "there", "values", "warp")
 
     def __init__(self, cta: Cta, warp: int, mask: int, key: tuple[object, ...]) -> None:
         super().__init__()
         self.cta, self.warp, self.mask, self.key = cta, warp, mask, key
+        self.code = "PTX601"
+        """The rule that is broken where they wait for ever."""
         self.there = numpy.zeros(WARP, bool)
         self.values: list[Any] = []
         self.is_over = False
@@ -82,8 +84,11 @@ class Meeting(Waitable):
         return f"lanes 0x{self.missing():08x} of warp {self.warp}, which its mask 0x{self.mask:08x} names"
 
 
-def gather(group: Group, kind: str, mask: Any, values: tuple[Any, ...]) -> Gathered | Blocked:
-    """The values of all lanes that the mask names, once these are there. kind: tells instructions apart."""
+def gather(group: Group, kind: str, mask: Any, values: tuple[Any, ...], code: str = "PTX601") -> Gathered | Blocked:
+    """The values of all lanes that the mask names, once these are there. kind: tells instructions apart.
+
+    code: of the rule that is broken where they wait for ever.
+    """
     index = group.lanes.index
     warp, lane = index >> 5, (index & 31).astype(numpy.uint32)
     if isinstance(group.token, Meeting) and group.token.is_over:
@@ -98,7 +103,10 @@ def gather(group: Group, kind: str, mask: Any, values: tuple[Any, ...]) -> Gathe
         alive[: group.cta.threads] = group.cta.alive
         absent &= bits_of(alive.reshape(-1, WARP))[warp]
         if absent.any():
-            return _meet(group, kind, mask, values, warp, lane)
+            found = _meet(group, kind, mask, values, warp, lane)
+            if isinstance(found.on, Meeting):
+                found.on.code = code
+            return found
     return Gathered(warp, lane, there, tuple(spread(group, each) for each in values))
 
 

@@ -45,6 +45,7 @@ class Operation:
         "reading",
         "serial",
         "signals",
+        "tensor",
         "threads",
         "transfers",
         "writing",
@@ -74,6 +75,8 @@ class Operation:
         self.serial = 0
         self.known: Any = None
         """What orders accesses keeps here."""
+        self.tensor: Any = None
+        """What it does to Tensor Memory, for those who mind."""
 
     @property
     def name(self) -> str:

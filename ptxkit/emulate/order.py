@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ptxkit.emulate.cta import Cta
     from ptxkit.emulate.groups import Group
-    from ptxkit.emulate.machine import Machine
+    from ptxkit.emulate.machine import Cluster, Machine
     from ptxkit.emulate.mbarriers import Mbarrier
     from ptxkit.emulate.memory import Pool
     from ptxkit.emulate.operations import Arrival, Operation
+    from ptxkit.emulate.tensor_order import TensorOrder
 
 
 class Order:
@@ -20,6 +21,8 @@ class Order:
 
     def __init__(self) -> None:
         self.machine: Machine | None = None
+        self.tensor: TensorOrder | None = None
+        """What minds Tensor Memory."""
 
     def accessed(  # noqa: PLR0913, PLR0917 (all that an access is)
         self,
@@ -60,6 +63,9 @@ class Order:
 
     def cta_ends(self, cta: Cta) -> None:
         """All threads of a CTA have ended."""
+
+    def cluster_ends(self, cluster: Cluster) -> None:
+        """All CTAs of a cluster have ended."""
 
     def passes_cluster_barrier(self, group: Group, phase: Any) -> None:
         """Threads go on behind the barrier of their cluster."""

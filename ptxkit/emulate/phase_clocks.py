@@ -76,8 +76,7 @@ class PhaseClocks(Races):
         for thread in index.tolist():
             for reach, told in known.fenced(thread).items():
                 clock.comes(group.cta, min(level, reach), told)
-        if known.cta.cluster.size > 1:
-            join(clock.heard, known.tell(index))
+        join(clock.heard, known.tell(index))
 
     def mbarrier_completes(self, barrier: Mbarrier) -> None:
         """The current phase of an mbarrier is complete."""

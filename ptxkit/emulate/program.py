@@ -13,6 +13,7 @@ import numpy
 from ptxkit.emulate.faults import LaunchError, UnsupportedError
 from ptxkit.emulate.groups import CARRY, LOCAL_BASE, STACK_POINTER, Group
 from ptxkit.emulate.layout import SharedLayout, place_inner, place_variables, shared_layout
+from ptxkit.emulate.loaded_registers import LoadedRegisters, is_load
 from ptxkit.emulate.memory import Memory
 from ptxkit.emulate.register_flight import Watch, is_issue
 from ptxkit.emulate.registry import Bits
@@ -57,7 +58,7 @@ class Code:
         self.offsets: list[int] = []
         self._decoders: list[Callable[[], Step]] = []
         self._body: list[tuple[Instruction, Scope]] = []
-        self._watch: Watch | None = None
+        self._watches: list[Watch | LoadedRegisters] = []
         self._live: list[tuple[list[Bits], Cta]] = []
         scope = Scope(program.scope)
         scope.frame = self.frame
@@ -69,7 +70,9 @@ class Code:
         assert function.body is not None
         self._flatten(function.body, Scope(scope))
         if any(is_issue(opcode) for opcode in self.opcodes):
-            self._watch = Watch(self._body)
+            self._watches.append(Watch(self._body))
+        if any(is_load(opcode) for opcode in self.opcodes):
+            self._watches.append(LoadedRegisters(self._body))
         self.ops.append(_return)
         self.instructions.append(Instruction("ret"))
         self.offsets.append(self.offsets[-1] if self.offsets else 0)
@@ -129,7 +132,7 @@ class Code:
 
         def decoded() -> Step:
             try:
-                return step_of(instruction, scope, self.program, self._watch)
+                return step_of(instruction, scope, self.program, self._watches)
             except UnsupportedError as error:
                 raise UnsupportedError(f"`{instruction.opcode}`: {error}") from error
 

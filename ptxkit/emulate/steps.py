@@ -7,7 +7,7 @@ control. The function gives None where the next instruction follows, else a sign
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy
@@ -32,14 +32,17 @@ from ptxkit.isa.table import Mismatch
 from ptxkit.syntax.tree import Guard, Instruction, Name, Operand, Pair, Unary, Vector
 
 if TYPE_CHECKING:
+    from ptxkit.emulate.loaded_registers import LoadedRegisters
     from ptxkit.emulate.program import Program
     from ptxkit.emulate.register_flight import Watch
 
 Step: TypeAlias = Callable[[Group], "Signal | None"]
 
 
-def step_of(instruction: Instruction, scope: Scope, program: Program, watch: Watch | None = None) -> Step:
-    """What executes an instruction. watch: minds registers that asynchronous operations use.
+def step_of(
+    instruction: Instruction, scope: Scope, program: Program, watches: Iterable[Watch | LoadedRegisters] = ()
+) -> Step:
+    """What executes an instruction. watches: mind registers that asynchronous operations use.
 
     Raises UnsupportedError where the machine knows no meaning for it.
     """
@@ -48,8 +51,8 @@ def step_of(instruction: Instruction, scope: Scope, program: Program, watch: Wat
     control = next((each for each in match.effects if isinstance(each, Control)), None)
     step = _together(_parts(operands, match), operands) if control is None else control_step(control, operands)
     step = collective(step, instruction, match)
-    if watch is not None:
-        step = watch.watched(step, instruction, match, scope)
+    for each in watches:
+        step = each.watched(step, instruction, match, scope)
     return step if instruction.guard is None else _guarded(step, _guard(operands, instruction.guard))
 
 

@@ -1,12 +1,13 @@
 """Tensor Memory: taking and giving back columns, and moving them from and to registers and shared memory.
 
-Loads and stores happen when they are issued, copies as asynchronous operations read shared memory until a commit tells.
+Everything happens when it is issued, and whoever minds the order hears what it is about and how its end is known.
 Source: PTX ISA, "TensorCore 5th Generation Family Instructions": tcgen05.alloc, dealloc, relinquish_alloc_permit, ld,
 st, cp.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +24,9 @@ from ptxkit.emulate.numbers.formats import F32
 from ptxkit.emulate.numbers.order import extreme
 from ptxkit.emulate.operations import TCGEN05
 from ptxkit.emulate.registry import Function, action
+from ptxkit.emulate.tensor.regions import Region, regions
 from ptxkit.emulate.tensor.tensor_memory import COLUMNS, LANES, WARP, Misuse, TensorMemory, fragment, of_cta, split
+from ptxkit.emulate.tensor_order import LOAD, STORE, Issue
 
 if TYPE_CHECKING:
     from ptxkit.emulate.cta import Cta
@@ -31,7 +34,9 @@ if TYPE_CHECKING:
 
 def pair_of(group: Group, ctas: str) -> list[Cta]:
     """The CTAs that an instruction is for: its own, or the one of even rank and its neighbour."""
-    cta = group.cta
+    cta, order = group.cta, group.cta.machine.order.tensor
+    if order is not None:
+        order.grouped(group, ctas)
     if ctas == "cta_group::1":
         return [cta]
     first = cta.rank & ~1
@@ -50,11 +55,17 @@ def number(value: Any, position: int) -> int:
     return int(numpy.ravel(value)[position if numpy.size(value) > 1 else 0])
 
 
-def _warps(group: Group, name: str, values: tuple[Any, ...]) -> Any:
+def used(group: Group, threads: Any, completion: str, touched: Iterable[Region]) -> Issue | None:
+    """Tell those who mind the order what threads use, and how it is known to be over."""
+    order = group.cta.machine.order.tensor
+    return None if order is None else order.uses(group, threads, completion, touched)
+
+
+def _warps(group: Group, name: str, values: tuple[Any, ...], code: str = "PTX707") -> Any:
     """All lanes of each warp, together; the operands as matrices (warps, 32)."""
     count = group.lanes.count
     given = tuple(numpy.broadcast_to(each, (count,)) for each in values)
-    found = gather(group, name, numpy.full(count, ALL), given)
+    found = gather(group, name, numpy.full(count, ALL), given, code)
     if not isinstance(found, Blocked):
         group.cta.machine.order.warp_meets(group, found.masks())
     return found
@@ -70,16 +81,20 @@ def tmem_allocate(*, space: str, ctas: str) -> Function:
 
     def allocate(group: Group, address: Any, count: Any) -> Any:
         pair_of(group, ctas)
-        found = _warps(group, "tcgen05.alloc", (address, count))
+        found = _warps(group, "tcgen05.alloc", (address, count), "PTX701")
         if isinstance(found, Blocked):
             return found
-        lanes, memory = group.lanes, of_cta(group.cta)
+        lanes, memory, order = group.lanes, of_cta(group.cta), group.cta.machine.order.tensor
         for warp in numpy.unique(found.warp):
-            position = int(numpy.flatnonzero(found.warp == warp)[0])
+            position, wanted = int(numpy.flatnonzero(found.warp == warp)[0]), int(found.values[1][warp, 0])
             try:
-                taken = memory.allocate(int(found.values[1][warp, 0]))
+                taken = memory.allocate(wanted, int(warp))
             except Misuse as misuse:
                 raise fault(group, misuse, position) from misuse
+            if ctas == "cta_group::2":
+                memory.paired.add(taken)
+            if order is not None:
+                order.allocated(group, lanes.index[found.warp == warp], _columns(group.cta, taken, wanted))
             group.lanes = Lanes(lanes.index[position : position + 1], group.cta.threads)
             try:
                 write(group, address[position : position + 1], numpy.array([taken], numpy.uint32))
@@ -96,17 +111,26 @@ def tmem_deallocate(*, ctas: str) -> Function:
 
     def deallocate(group: Group, address: Any, count: Any) -> Any:
         pair_of(group, ctas)
-        found = _warps(group, "tcgen05.dealloc", (address, count))
+        found = _warps(group, "tcgen05.dealloc", (address, count), "PTX701")
         if isinstance(found, Blocked):
             return found
+        order = group.cta.machine.order.tensor
         for warp in numpy.unique(found.warp):
+            first, given = (int(each[warp, 0]) for each in found.values)
+            if order is not None:
+                order.given_back(group, group.lanes.index[found.warp == warp], _columns(group.cta, first, given))
             try:
-                of_cta(group.cta).deallocate(int(found.values[0][warp, 0]), int(found.values[1][warp, 0]))
+                of_cta(group.cta).deallocate(first, given)
             except Misuse as misuse:
                 raise fault(group, misuse, int(numpy.flatnonzero(found.warp == warp)[0])) from misuse
         return None
 
     return deallocate
+
+
+def _columns(cta: Cta, first: int, count: int) -> Region:
+    """Columns in all lanes."""
+    return Region(cta, (1 << LANES) - 1, first, first + count, writes=True)
 
 
 @action
@@ -153,6 +177,44 @@ class _Window:
             raise fault(group, misuse) from misuse
         return memory, lanes, columns
 
+    def tell(self, group: Group, found: Any, lanes: Any, columns: Any, completion: str) -> None:
+        """Tell those who mind the order what each warp uses."""
+        if group.cta.machine.order.tensor is None:
+            return
+        across = numpy.concatenate([columns, columns + 1]) if self.packed else columns
+        for warp in numpy.unique(found.warp):
+            own = found.warp == warp
+            parts = regions(group.cta, lanes[:, own], across[:, own], writes=completion == STORE)
+            used(group, group.lanes.index[own], completion, parts)
+
+
+@action
+def tmem_wait(*, kind: str) -> Function:
+    """Each warp waits for what it has loaded, or stored."""
+
+    def wait(group: Group) -> Any:
+        found = _warps(group, f"tcgen05.wait::{kind}", ())
+        if isinstance(found, Blocked):
+            return found
+        order = group.cta.machine.order.tensor
+        if order is not None:
+            order.waited(group, LOAD if kind == "ld" else STORE)
+        return None
+
+    return wait
+
+
+@action
+def tmem_fence(*, side: str) -> Function:
+    """Orders what threads do to Tensor Memory around a synchronisation. side: where that is: before it, or after."""
+
+    def fence(group: Group) -> None:
+        order = group.cta.machine.order.tensor
+        if order is not None and side == "after":
+            order.fenced(group)
+
+    return fence
+
 
 @action
 def tmem_load(*, shape: str, count: str, pack: bool = False) -> Function:
@@ -164,6 +226,7 @@ def tmem_load(*, shape: str, count: str, pack: bool = False) -> Function:
         if isinstance(found, Blocked):
             return found
         memory, lanes, columns = window.places(group, found, offset)
+        window.tell(group, found, lanes, columns, LOAD)
         words = memory.words[lanes, columns]
         if pack:
             words = words & numpy.uint32(0xFFFF) | memory.words[lanes, columns + 1] << numpy.uint32(16)
@@ -209,6 +272,7 @@ def tmem_store(*, shape: str, count: str, unpack: bool = False) -> Function:
         if isinstance(found, Blocked):
             return found
         memory, lanes, columns = window.places(group, found, offset)
+        window.tell(group, found, lanes, columns, STORE)
         words = numpy.stack([each[found.warp, found.lane] for each in found.values[1:]])
         if unpack:
             memory.words[lanes, columns] = words & numpy.uint32(0xFFFF)
@@ -235,16 +299,19 @@ def tmem_copy(*, shape: str, ctas: str, multicast: str | None = None, source: st
 
     def copy(group: Group, to: Any, descriptor: Any) -> None:
         for position in range(group.lanes.count):
-            reads = Reads(group, group.lanes.index[position : position + 1] // WARP)
+            thread = group.lanes.index[position : position + 1]
+            reads = Reads(group, thread // WARP)
             _, column = split(number(to, position))
+            touched: list[Region] = []
             for cta in pair_of(group, ctas):
                 words = reads.tile([number(descriptor, position)], rows, width // 32, 32, False, cta.rank)[0]
+                touched += regions(cta, numpy.arange(LANES), column + numpy.arange(width // 32), writes=True)
                 try:
                     of_cta(cta).check(column + numpy.arange(width // 32))
                 except Misuse as misuse:
                     raise fault(group, misuse, position) from misuse
                 _spread(of_cta(cta).words[:, column : min(column + width // 32, COLUMNS)], words, multicast)
-            reads.issue(TCGEN05, group.lanes.index[position : position + 1])
+            reads.issue(TCGEN05, thread, used(group, thread, TCGEN05, touched))
 
     return copy
 

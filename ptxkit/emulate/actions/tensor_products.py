@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from ptxkit.emulate.actions.tensor_memory import fault, number, pair_of
+from ptxkit.emulate.actions.tensor_memory import fault, number, pair_of, used
 from ptxkit.emulate.actions.warpgroups import Reads
 from ptxkit.emulate.faults import Fault
 from ptxkit.emulate.groups import Group
@@ -21,6 +21,7 @@ from ptxkit.emulate.operations import TCGEN05
 from ptxkit.emulate.registry import Function, action
 from ptxkit.emulate.tensor.instruction_descriptor import InstructionDescriptor, decode
 from ptxkit.emulate.tensor.products import floating, integral, values
+from ptxkit.emulate.tensor.regions import Region, regions
 from ptxkit.emulate.tensor.tensor_memory import LANES, WARP, Misuse, TensorMemory, of_cta, split
 from ptxkit.isa.functions import bits
 
@@ -74,14 +75,17 @@ def _one(  # noqa: PLR0913, PLR0917
     thread = group.lanes.index[position : position + 1]
     reads, share, rows_of_b = Reads(group, thread // WARP), how.m // len(pair), how.n // len(pair)
     parts = [reads.tile([right], rows_of_b, how.k, bits(how.right), how.turned[1], each.rank)[0] for each in pair]
+    touched: list[Region] = []
     b = values(how.right, numpy.concatenate(parts).T) * how.signs[1]
     for number_, cta in enumerate(pair):
         memory = of_cta(cta)
         if held:
-            x = _held(memory, left, how, share, len(pair) == 2)
+            x, at = _held(memory, left, how, share, len(pair) == 2)
+            touched += regions(cta, *at, writes=False)
         else:
             x = reads.tile([left], share, how.k, bits(how.left), how.turned[0], cta.rank)[0]
         lanes, columns = _places(share, how.n, to, len(pair) == 2)
+        touched += regions(cta, lanes, columns, writes=True)
         memory.check(numpy.unique(columns))
         before = memory.words[lanes, columns].astype(DTYPES[bits(how.result)])
         if not adds:
@@ -96,7 +100,7 @@ def _one(  # noqa: PLR0913, PLR0917
             stays = own[lanes // WARP] >> lanes % WARP & 1 != 0
             after = numpy.where(stays, memory.words[lanes, columns], after)
         memory.words[lanes, columns] = after
-    reads.issue(TCGEN05, thread)
+    reads.issue(TCGEN05, thread, used(group, thread, TCGEN05, touched))
 
 
 def _rows(m: int, address: int, paired: bool) -> tuple[Any, int]:
@@ -118,14 +122,16 @@ def _places(m: int, n: int, address: int, paired: bool) -> tuple[Any, Any]:
     return lanes[:, None] + 0 * column, first + column + 0 * lanes[:, None]
 
 
-def _held(memory: TensorMemory, address: int, how: InstructionDescriptor, m: int, paired: bool) -> Any:
-    """The codes of A, of which a column holds as many as it has bits for."""
+def _held(
+    memory: TensorMemory, address: int, how: InstructionDescriptor, m: int, paired: bool
+) -> tuple[Any, tuple[Any, Any]]:
+    """The codes of A, of which a column holds as many as it has bits for, and its lanes and columns."""
     rows, first = _rows(m, address, paired)
     width = bits(how.left)
     columns = first + numpy.arange(how.k * width // 32)
     memory.check(columns)
     words = numpy.ascontiguousarray(memory.words[rows[:, None], columns])
-    return words.view(DTYPES[width])
+    return words.view(DTYPES[width]), (rows, columns)
 
 
 @action

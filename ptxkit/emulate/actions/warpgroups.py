@@ -8,7 +8,7 @@ Source: PTX ISA, "Asynchronous wgmma Multiply-and-Accumulate Operation: wgmma.mm
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -25,6 +25,9 @@ from ptxkit.emulate.tensor.tiles import codes, units
 from ptxkit.emulate.transfers import NOWHERE, Transfer
 from ptxkit.emulate.windows import RANK_SHIFT
 from ptxkit.isa.functions import bits
+
+if TYPE_CHECKING:
+    from ptxkit.emulate.tensor_order import Issue
 
 ALL = numpy.uint32(0xFFFF_FFFF)
 _ROWS = 64
@@ -83,7 +86,7 @@ class _Work:
         count = group.lanes.count
         given = [*d, *(a if held else (a,)), b, scale, *(() if metadata is None else (metadata,))]
         flat = tuple(numpy.broadcast_to(each, (count,)) for each in given)
-        found = gather(group, f"wgmma.{self.shape}", numpy.full(count, ALL), flat)
+        found = gather(group, f"wgmma.{self.shape}", numpy.full(count, ALL), flat, "PTX315")
         if isinstance(found, Blocked):
             return found
         group.cta.machine.order.warp_meets(group, found.masks())
@@ -150,8 +153,11 @@ class Reads:
             self._known[key] = codes(octets, width, transposed=turned), places.reshape(address.shape)
         return self._known[key]
 
-    def issue(self, kind: str = WGMMA, threads: Any = None) -> None:
-        """Let all who watch memory know. threads: who issue it, the first of each warp if nobody else."""
+    def issue(self, kind: str = WGMMA, threads: Any = None, tensor: Issue | None = None) -> None:
+        """Let all who watch memory know. threads: who issue it, the first of each warp if nobody else.
+
+        tensor: what it does to Tensor Memory.
+        """
         group, pool = self.group, self.pool
         assert pool is not None
         rows = [numpy.concatenate(parts) for parts in zip(*self.places, strict=True)]
@@ -161,7 +167,9 @@ class Reads:
         flying = group.cta.machine.asynchrony
         threads = self.warps * 32 if threads is None else threads
         numbers = flying.closed(group.cta, kind)[threads]
-        flying.issue(Operation(group, kind, (transfer,), threads, groups=numbers))
+        operation = Operation(group, kind, (transfer,), threads, groups=numbers)
+        operation.tensor = tensor
+        flying.issue(operation)
 
 
 def _number(operand: Any) -> int:

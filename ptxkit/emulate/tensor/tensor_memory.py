@@ -1,7 +1,7 @@
 """Tensor Memory of a CTA: 128 lanes of 512 columns of 32 bits, taken and given back by columns.
 
 An address has the lane in its upper half and the column in its lower one. What is read and written here happens at
-once; whether a program waits as it must is for the rules of `ptxkit/rules` to say.
+once; whether a program waits as it must is for `ptxkit/emulate/tensor_order.py` to say.
 Manual: Tensor Memory; Tensor Memory Addressing; Tensor Memory Allocation; Data Movement Shape.
 """
 
@@ -36,10 +36,17 @@ class TensorMemory:
         self.words: NDArray[np.uint32] = np.full((LANES, COLUMNS), _NOTHING)
         self.taken: dict[int, int] = {}
         self._is_taken = np.zeros(COLUMNS, bool)
+        self._wanted: dict[int, int] = {}
         self.is_closed = False
+        self.paired: set[int] = set()
+        """Where allocations of a pair of CTAs begin."""
 
-    def allocate(self, count: int) -> int:
+    def allocate(self, count: int, warp: int = 0) -> int:
         """Take columns; the address. Raises Misuse where there are none, or none may be taken any more."""
+        before = self._wanted.get(warp, COLUMNS)
+        if count > before:
+            raise Misuse("PTX701", f"{count} columns behind {before}: a later allocation must not be larger")
+        self._wanted[warp] = count
         if self.is_closed:
             raise Misuse("PTX701", "the CTA has given up its right to allocate Tensor Memory")
         if not 32 <= count <= COLUMNS:
@@ -59,6 +66,7 @@ class TensorMemory:
             what = "nothing" if found is None else f"{found} columns"
             raise Misuse("PTX701", f"{count} columns from 0x{address:x} on are given back, where {what} was taken")
         del self.taken[address]
+        self.paired.discard(address)
         self._is_taken[address : address + count] = False
         self.words[:, address : address + count] = _NOTHING
 
