@@ -6,20 +6,18 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING
 
 from ptxkit.diagnostics import Diagnostic, Severity, Undecided, Verdict
+from ptxkit.records import replace
 from ptxkit.results import NOT_CHECKED, FileResult, Status
+from ptxkit.settings.model import DEFAULT, POLICIES, Policy, Settings
 from ptxkit.source import SourceFile, Span
 
 if TYPE_CHECKING:
     from ptxkit.syntax.tree import Module
 
-Policy: TypeAlias = Literal["isa", "strict"]
-"""`isa`: report what the text of the ISA forbids. `strict`: where it is silent, report too, as warnings, what the
-published mixed-proxy memory model, with the async proxy added, does not allow."""
-
-POLICIES: tuple[Policy, ...] = get_args(Policy)
+__all__ = ["POLICIES", "Policy", "broken", "lint", "lint_source", "not_checked"]
 
 
 def lint(
@@ -30,30 +28,71 @@ def lint(
     Syntax errors are diagnostics too; the rest is then not looked at. A built module has no text, so it is printed
     first and the places are those of the printed text. `path` is the name that diagnostics carry.
 
-    notes: says, too, what is there in vain: fences that order nothing, waits for nothing (PTX9xx).
+    notes: says, too, what is there in vain: fences that order nothing, waits for nothing (PTX9xx). Comments such as
+    `// ptxkit: ignore[PTX401]` hide findings, as on the command line.
 
     Raises ValueError for an unknown policy.
     """
-    from ptxkit.rules import analyse
-    from ptxkit.syntax import PTXSyntaxError
-    from ptxkit.validate import validate
-
     if policy not in POLICIES:
         raise ValueError(f"policy is {policy!r}; it must be one of {', '.join(POLICIES)}")
+    settings = DEFAULT if policy == "isa" and not notes else Settings(policy=policy, notes=notes)
+    return _checked(text_or_module, path, settings)[0]
+
+
+def lint_source(source: SourceFile, settings: Settings = DEFAULT) -> FileResult:
+    """`lint` for one file among many: a crash inside the analysis is this file's `failed`, and the run goes on."""
+    from ptxkit.assumptions import LaunchConflictError
+
+    try:
+        verdict, hidden = _checked(source.text, source.path, settings)
+    except LaunchConflictError as conflict:
+        return not_checked(source.path, str(conflict), remedy="give the launch that the kernel has")
+    except Exception as error:
+        return broken(source.path, error)
+    result = FileResult.of(source.path, verdict)
+    return replace(result, suppressed=hidden) if hidden else result
+
+
+def _checked(text_or_module: str | Module, path: str | None, settings: Settings) -> tuple[Verdict, int]:
+    """The verdict as settings and comments leave it, and how many findings comments hide."""
+    from ptxkit.suppressions import apply
+    from ptxkit.syntax import PTXSyntaxError
+
     try:
         module = _with_places(text_or_module, path)
     except PTXSyntaxError as error:
-        return Verdict(error.diagnostics)
-    return _merge(validate(module), analyse(module, policy=policy, notes=notes))
+        return Verdict(error.diagnostics), 0
+    stricter = None if settings.policy == "strict" else lambda: _found(module, replace(settings, policy="strict"))
+    return apply(_found(module, settings), module, settings.shows, stricter)
 
 
-def lint_source(source: SourceFile, *, policy: Policy = "isa", notes: bool = False) -> FileResult:
-    """`lint` for one file among many: a crash inside the analysis is this file's `failed`, and the run goes on."""
-    try:
-        verdict = lint(source.text, path=source.path, policy=policy, notes=notes)
-    except Exception as error:
-        return broken(source.path, error)
-    return FileResult.of(source.path, verdict)
+def _found(module: Module, settings: Settings) -> Verdict:
+    """What is wrong with a module, as far as the settings show it, with the severities that they say."""
+    from ptxkit.rules import analyse
+    from ptxkit.validate import validate
+
+    if settings.target is not None or settings.version is not None:
+        from ptxkit.assumptions import with_heading
+
+        module = with_heading(module, settings.target, settings.version)
+    launched = module
+    if settings.launches:
+        from ptxkit.assumptions import with_launches
+
+        launched = with_launches(module, settings.launches)
+    shows = settings.shows if settings.choices else None
+    verdict = _merge(validate(module), analyse(launched, settings.policy, notes=settings.notes, shows=shows))
+    if not (settings.choices or settings.severities):
+        return verdict
+    return Verdict(
+        tuple(_judged(item, settings) for item in verdict.diagnostics if settings.shows(item.code)),
+        tuple(item for item in verdict.undecided if settings.shows(item.code)),
+    )
+
+
+def _judged(item: Diagnostic, settings: Settings) -> Diagnostic:
+    severity = settings.severity(item.code, item.severity)
+    return item if severity is item.severity else replace(item, severity=severity)
 
 
 def broken(path: str, error: Exception) -> FileResult:

@@ -58,6 +58,8 @@ class Run:
 class FileResult:
     """One input's outcome. `path` is as the user named it, or `<stdin>`. runs: of a verification, by kernel.
 
+    suppressed: findings that comments hide. known: findings that stand in the baseline.
+
     traces: pictures of what these runs found, where they were asked for.
     """
 
@@ -67,6 +69,8 @@ class FileResult:
     undecided: tuple[Undecided, ...] = ()
     runs: tuple[Run, ...] = ()
     traces: tuple[Trace, ...] = ()
+    suppressed: int = 0
+    known: int = 0
 
     @classmethod
     def of(cls, path: str, verdict: Verdict) -> FileResult:
@@ -80,12 +84,17 @@ class FileResult:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """Counts over all inputs: files by status, and diagnostics by severity (without the failed files' own)."""
+    """Counts over all inputs: files by status, and diagnostics by severity (without the failed files' own).
+
+    suppressed: findings that comments hide. known: those that stand in a baseline.
+    """
 
     files: int
     statuses: Counter[Status]
     severities: Counter[Severity]
     undecided: int
+    suppressed: int = 0
+    known: int = 0
 
     @classmethod
     def of(cls, results: Sequence[FileResult]) -> Summary:
@@ -95,6 +104,8 @@ class Summary:
             statuses=Counter(result.status for result in results),
             severities=Counter(item.severity for item in found),
             undecided=sum(len(result.undecided) for result in results),
+            suppressed=sum(result.suppressed for result in results),
+            known=sum(result.known for result in results),
         )
 
     @property

@@ -23,7 +23,11 @@ MAY_KNOW = {
     "validate": {"syntax", "isa"},
     "analysis": {"syntax", "isa", "validate"},
     "rules": {"syntax", "isa", "validate", "analysis"},
-    "linter": {"syntax", "isa", "validate", "rules"},
+    "settings": {"isa", "rules"},
+    "assumptions": {"syntax", "settings"},
+    "suppressions": {"syntax", "rules"},
+    "baseline": set(),
+    "linter": {"syntax", "isa", "validate", "rules", "settings", "assumptions", "suppressions"},
     "surveyor": {"syntax", "isa", "validate", "analysis", "linter"},
     "verifier": {"syntax", "isa", "analysis", "linter", "emulate"},
     "report": set(),
@@ -32,13 +36,25 @@ MAY_KNOW = {
     "prebuilt": {"syntax", "isa"},
     "device": {"syntax", "isa", "build", "linter", "report"},
     "kernels": {"build", "device"},
-    "cli": {"syntax", "isa", "rules", "linter", "surveyor", "report", "verifier", "emulate"},
+    "cli": {
+        "syntax",
+        "isa",
+        "rules",
+        "settings",
+        "suppressions",
+        "baseline",
+        "linter",
+        "surveyor",
+        "report",
+        "verifier",
+        "emulate",
+    },
     "__init__": {"syntax", "linter", "device"},
     "__main__": {"cli"},
 }
 """Room -> the rooms below it. `testing` may know all of them."""
 
-DOORS = {"build/launching.py": {"device"}, "build/emulation.py": {"emulate"}}
+DOORS = {"build/launching.py": {"device"}, "build/emulation.py": {"emulate"}, "cli/fuzz.py": {"testing"}}
 """File -> rooms beside or above it that it may import: it is loaded, or its functions run, at a launch."""
 
 ONLY_IN = {

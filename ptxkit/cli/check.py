@@ -5,34 +5,80 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 
-from ptxkit.cli.inputs import sources
+from ptxkit.cli.configured import Configured
+from ptxkit.cli.inputs import expand, read
+from ptxkit.cli.options import DEFAULT, Options
 from ptxkit.cli.output import write_lines
-from ptxkit.linter import Policy, lint_source
+from ptxkit.linter import lint_source
 from ptxkit.report import full_report, json_report
-from ptxkit.results import FileResult, Summary
+from ptxkit.results import ExitStatus, FileResult, Summary
+from ptxkit.settings.mistakes import SettingsError
 
 
-def check(
-    paths: Sequence[str],
-    *,
-    form: str = "full",
-    policy: Policy = "isa",
-    show_undecided: bool = False,
-    notes: bool = False,
-) -> int:
+def check(paths: Sequence[str], options: Options = DEFAULT) -> int:
     """Lint what stands at these paths and print the report; the exit status (`ptxkit.results.ExitStatus`)."""
-    results: list[FileResult] = []
-    arriving = _results(paths, policy, notes, results)
-    if form == "json":
-        sys.stdout.write(json_report(list(arriving)))
-    else:
-        write_lines(full_report(arriving, show_undecided=show_undecided))
+    configured = Configured(options)
+    try:
+        results: list[FileResult] = []
+        arriving = _results(paths, configured, results)
+        if options.write_baseline:
+            return _write_baseline(list(arriving), configured)
+        if options.add_ignores is not None:
+            return _add_ignores(list(arriving), options.add_ignores)
+        _report(arriving, options)
+        configured.complain_of_launches()
+    except SettingsError as error:
+        sys.stdout.flush()
+        sys.stderr.write(f"ptxkit: {error}\n")
+        return ExitStatus.COULD_NOT_RUN
     return Summary.of(results).exit_status
 
 
-def _results(paths: Sequence[str], policy: Policy, notes: bool, results: list[FileResult]) -> Iterator[FileResult]:
+def _report(arriving: Iterator[FileResult], options: Options) -> None:
+    if options.form == "json":
+        sys.stdout.write(json_report(list(arriving)))
+    else:
+        write_lines(full_report(arriving, show_undecided=options.show_undecided))
+
+
+def _results(paths: Sequence[str], configured: Configured, results: list[FileResult]) -> Iterator[FileResult]:
     """Each input's result as soon as there is one, also put into `results`."""
-    for found in sources(paths):
-        result = found if isinstance(found, FileResult) else lint_source(found, policy=policy, notes=notes)
+    for found in expand(paths):
+        if isinstance(found, FileResult):
+            result = found
+        else:
+            settings = configured.settings_for(found)
+            source = read(found, configured.options.stdin_name)
+            if isinstance(source, FileResult):
+                result = source
+            else:
+                configured.has_seen(source)
+                result = configured.without_known(lint_source(source, settings), settings)
         results.append(result)
         yield result
+
+
+def _write_baseline(results: list[FileResult], configured: Configured) -> int:
+    """Keep all findings as known; what could not be checked is reported."""
+    from ptxkit.baseline import text_of
+    from ptxkit.report import diagnostic_lines
+    from ptxkit.results import Status
+
+    path = configured.baseline_path()
+    failed = [result for result in results if result.status is Status.FAILED]
+    write_lines(diagnostic_lines(item for result in failed for item in result.diagnostics), error=True)
+    text = text_of(path, results)
+    try:
+        with open(path, "w", encoding="utf-8") as stream:
+            stream.write(text)
+    except OSError as error:
+        raise SettingsError(f"the baseline cannot be written: {error.strerror}", path) from error
+    count = sum(len(result.diagnostics) for result in results if result.status is not Status.FAILED)
+    sys.stdout.write(f"{count} finding{'' if count == 1 else 's'} in {path}\n")
+    return ExitStatus.COULD_NOT_RUN if failed else ExitStatus.CLEAN
+
+
+def _add_ignores(results: list[FileResult], reason: str) -> int:
+    from ptxkit.cli.ignores import add_ignores
+
+    return add_ignores(results, reason)

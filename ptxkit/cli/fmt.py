@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import sys
-import tempfile
 from collections.abc import Sequence
 from difflib import unified_diff
 
@@ -12,6 +10,7 @@ import click
 
 from ptxkit.cli.inputs import STDIN, sources
 from ptxkit.cli.output import write_lines
+from ptxkit.cli.rewriting import encode, rewrite
 from ptxkit.diagnostics import Diagnostic
 from ptxkit.records import dataclass
 from ptxkit.report import diagnostic_lines
@@ -58,10 +57,10 @@ def fmt(ctx: click.Context, paths: tuple[str, ...], check: bool, diff: bool, wri
         status = status if all(written) else ExitStatus.COULD_NOT_RUN
     elif check or diff:
         changed = [each for each in formatted if each.changed]
-        sys.stdout.buffer.write(b"".join(_encode(_diff(each) if diff else f"{each.source.path}\n") for each in changed))
+        sys.stdout.buffer.write(b"".join(encode(_diff(each) if diff else f"{each.source.path}\n") for each in changed))
         status = status or (ExitStatus.FINDINGS if changed else ExitStatus.CLEAN)
     else:
-        sys.stdout.buffer.write(b"".join(_encode(each.text) for each in formatted))
+        sys.stdout.buffer.write(b"".join(encode(each.text) for each in formatted))
     ctx.exit(status)
 
 
@@ -82,27 +81,10 @@ def _format_all(paths: Sequence[str]) -> tuple[list[_Formatted], list[Diagnostic
 
 
 def _rewrite(each: _Formatted) -> bool:
-    """Replace the file in one step: a reader sees the old text or the new one, also after a crash or a full disk."""
-    path = os.path.realpath(each.source.path)
-    try:
-        handle, temporary = tempfile.mkstemp(prefix=".ptxkit-", dir=os.path.dirname(path))
-        try:
-            with os.fdopen(handle, "wb") as stream:
-                stream.write(_encode(each.text))
-            os.chmod(temporary, os.stat(path).st_mode & 0o7777)
-            os.replace(temporary, path)
-        except BaseException:
-            os.unlink(temporary)
-            raise
-    except OSError as error:
-        click.echo(f"{visible(each.source.path)}: cannot be rewritten: {error.strerror}; it is as it was", err=True)
-        return False
-    return True
-
-
-def _encode(text: str) -> bytes:
-    """The bytes that the text was read from, where it was not UTF-8."""
-    return text.encode("utf-8", "surrogateescape")
+    reason = rewrite(each.source.path, each.text)
+    if reason is not None:
+        click.echo(f"{visible(each.source.path)}: cannot be rewritten: {reason}; it is as it was", err=True)
+    return reason is None
 
 
 def _diff(each: _Formatted) -> str:

@@ -37,6 +37,11 @@ _NOT_TEXT = {
 
 def sources(paths: Sequence[str]) -> Iterator[SourceFile | FileResult]:
     """The texts at `paths`, in their order and each once, or why there is none. A folder stands for its `*.ptx`."""
+    return (found if isinstance(found, FileResult) else read(found) for found in expand(paths))
+
+
+def expand(paths: Sequence[str]) -> Iterator[str | FileResult]:
+    """The paths of the files at `paths`, in their order and each once, or why there is none."""
     seen: set[str] = set()
     for path in paths:
         for found in _expand(path):
@@ -44,16 +49,16 @@ def sources(paths: Sequence[str]) -> Iterator[SourceFile | FileResult]:
                 yield found
             elif found not in seen:
                 seen.add(found)
-                yield read(found)
+                yield found
 
 
-def read(path: str) -> SourceFile | FileResult:
-    """The text of one file, or of standard input for `-`.
+def read(path: str, stdin_name: str | None = None) -> SourceFile | FileResult:
+    """The text of one file, or of standard input for `-`, which may have a name.
 
     Bytes that are not UTF-8 become lone surrogates, one each: in a comment they do no harm, and elsewhere the parser
     points at them.
     """
-    name = STDIN_NAME if path == STDIN else path
+    name = (stdin_name or STDIN_NAME) if path == STDIN else path
     try:
         if path == STDIN:
             if sys.stdin is None:

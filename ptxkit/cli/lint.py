@@ -2,33 +2,77 @@
 
 from __future__ import annotations
 
-from typing import cast
-
 import click
 
 from ptxkit.cli.check import check
-from ptxkit.linter import POLICIES, Policy
+from ptxkit.cli.options import Options
+from ptxkit.cli.settings_options import level_of, settings_options
 
 
 @click.command(short_help="Check PTX and print what is wrong with it.")
-@click.argument("paths", nargs=-1, required=True, metavar="PATH...")
+@click.argument("paths", nargs=-1, metavar="PATH...")
 @click.option(
     "--format", "form", type=click.Choice(["full", "json"]), default="full", show_default=True, help="How to print."
 )
-@click.option(
-    "--policy",
-    type=click.Choice(POLICIES),
-    default="isa",
-    show_default=True,
-    help="isa: report what the text of the ISA forbids. strict: where it is silent, report as a warning too what the "
-    "published memory model does not allow.",
-)
+@settings_options
 @click.option("--show-undecided", is_flag=True, help="Print the questions that could not be answered, too.")
-@click.option("--notes", is_flag=True, help="Say, too, what is there in vain: fences that order nothing, and the like.")
+@click.option(
+    "--show-settings", is_flag=True, help="Print what counts for each PATH, and where it is said; check nothing."
+)
+@click.option(
+    "--write-baseline", is_flag=True, help="Keep all that is found as known, in the baseline; print none of it."
+)
+@click.option(
+    "--add-ignores", metavar="REASON", help="Write a comment beside each finding that hides it, with a reason."
+)
+@click.option(
+    "--stdin-filename", metavar="PATH", help="What standard input is called, and whose settings count for it."
+)
 @click.pass_context
-def lint(ctx: click.Context, paths: tuple[str, ...], form: str, policy: str, show_undecided: bool, notes: bool) -> None:
+def lint(  # noqa: PLR0913 (options)
+    ctx: click.Context,
+    /,
+    paths: tuple[str, ...],
+    *,
+    form: str,
+    config: str | None,
+    isolated: bool,
+    show_undecided: bool,
+    show_settings: bool,
+    write_baseline: bool,
+    add_ignores: str | None,
+    stdin_filename: str | None,
+    **given: object,
+) -> None:
     """Check PTX files, and every *.ptx in folders; - is standard input.
+
+    Settings are those of the nearest ptxkit.toml, or pyproject.toml with [tool.ptxkit], above each file, and options
+    stand over them. CODE is a code (PTX401), the beginning of one (PTX4) or a name (missing-proxy-fence); of several
+    that fit a finding the longest counts. Comments such as // ptxkit: ignore[PTX401] why hide findings of a line, of
+    a function, before which they stand, or with ignore-file of the file.
 
     Exit status: 0 clean, 1 errors or warnings found, 2 something could not be read or checked.
     """
-    ctx.exit(check(paths, form=form, policy=cast("Policy", policy), show_undecided=show_undecided, notes=notes))
+    if not paths and not show_settings:
+        raise click.UsageError("Missing argument 'PATH...': name files, folders, or - for standard input.")
+    if config is not None and isolated:
+        raise click.UsageError("--config names a settings file, and --isolated wants none. Give one or the other.")
+    if write_baseline and add_ignores is not None:
+        raise click.UsageError(
+            "--write-baseline and --add-ignores are two ways to keep findings. Give one or the other."
+        )
+    options = Options(
+        form=form,
+        level=level_of(given),
+        config=config,
+        isolated=isolated,
+        show_undecided=show_undecided,
+        write_baseline=write_baseline,
+        add_ignores=add_ignores,
+        stdin_name=stdin_filename,
+    )
+    if show_settings:
+        from ptxkit.cli.shown_settings import show
+
+        ctx.exit(show(paths, options))
+    ctx.exit(check(paths, options))

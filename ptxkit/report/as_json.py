@@ -25,6 +25,8 @@ def json_report(results: Sequence[FileResult]) -> str:
             **{str(status): summary.statuses[status] for status in Status},
             "diagnostics": {str(severity): summary.severities[severity] for severity in Severity},
             "undecided_questions": summary.undecided,
+            "suppressed": summary.suppressed,
+            "known": summary.known,
         },
     }
     return json.dumps(cleaned(document), indent=2) + "\n"

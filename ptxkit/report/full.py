@@ -50,6 +50,10 @@ def summary_line(summary: Summary) -> Line:
     if notes:
         counts.append(_count(notes, "note"))
     counts.append(f"{summary.undecided} undecided")
+    if summary.suppressed:
+        counts.append(f"{summary.suppressed} suppressed")
+    if summary.known:
+        counts.append(f"{summary.known} known")
     if failed:
         counts.append(f"{failed} not checked")
     role = Role.ERROR if errors or failed else Role.WARNING if warnings else Role.PLACE

@@ -5,6 +5,8 @@ A rule reads facts of `ptxkit.analysis` and words findings; it computes no facts
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 from ptxkit.analysis.actions import Code
 from ptxkit.analysis.budget import Budget
 from ptxkit.analysis.explore import Explorer, asynchronous_steps
@@ -134,12 +136,17 @@ RULES: tuple[Rule, ...] = (
 UNREACHED = "PTX300"
 
 
-def analyse(module: Module, policy: str = "isa", *, notes: bool = False) -> Verdict:
+def analyse(
+    module: Module, policy: str = "isa", *, notes: bool = False, shows: Callable[[str], bool] | None = None
+) -> Verdict:
     """Holds every kernel of a module against the rules.
 
     policy: `isa` reports what the manual's text forbids; `strict` adds warnings where the text is silent. notes: says,
-    too, what is there in vain.
+    too, what is there in vain. shows: of which codes to hold, whatever `notes` says; None: of all others.
     """
+    rules = [rule for rule in RULES if (notes or not rule.on_request if shows is None else shows(rule.code))]
+    if not rules and shows is not None and not shows(UNREACHED):
+        return Verdict(())
     source = module.source
     if source is None:
         from ptxkit.syntax import parse
@@ -154,7 +161,7 @@ def analyse(module: Module, policy: str = "isa", *, notes: bool = False) -> Verd
     for function in module.functions():
         if function.body is not None and function.kind == "entry" and function.body.statements:
             given, left = budget.for_kernel(), budget.for_kernel()
-            walked |= _kernel(judge, Explorer(module, flatten(module, function), codes, left), policy, notes)
+            walked |= _kernel(judge, Explorer(module, flatten(module, function), codes, left), policy, rules)
             budget.use(given, left)
     for function in module.functions():
         if function.body is not None and function.kind == "func":
@@ -163,13 +170,13 @@ def analyse(module: Module, policy: str = "isa", *, notes: bool = False) -> Verd
     return Verdict(tuple(judge.diagnostics), tuple(judge.undecided))
 
 
-def _kernel(judge: Judge, explorer: Explorer, policy: str, notes: bool) -> set[Step]:
-    """Judges one kernel; the steps that its walks executed."""
+def _kernel(judge: Judge, explorer: Explorer, policy: str, rules: Sequence[Rule]) -> set[Step]:
+    """Holds one kernel against some rules; the steps that its walks executed."""
     if not explorer.program.steps:
         return set()
     explorer.run()
     kernel = Kernel(explorer, policy)
-    for rule in RULES if notes else (rule for rule in RULES if not rule.on_request):
+    for rule in rules:
         judge.hear(rule, rule.check(kernel), kernel.worlds)
     source = explorer.program.module.source
     assert source is not None

@@ -186,6 +186,27 @@ of targets has: in number, size, alignment or kind; and calls of what is no func
         "call (%r1), helper, (%r2);",
     ),
     Page(
+        "PTX191",
+        "unused-suppression",
+        "the comment hides nothing.",
+        """Finds codes in `// ptxkit: ignore[...]` of which nothing is found on the line, in the function
+or in the file that the comment is for. Codes that are not asked for are left alone.""",
+        """Such a comment outlives what it was written for, and hides the next fault at that place.""",
+        '"Comments"',
+        instead="""Remove the code, or the comment: `ptxkit lint --fix` does.""",
+    ),
+    Page(
+        "PTX192",
+        "malformed-suppression",
+        "the comment cannot be read.",
+        """Finds comments that speak to ptxkit and name no code, one that there is not, or another word
+than `ignore` and `ignore-file`.""",
+        """It hides nothing, and whoever wrote it thinks that it does.""",
+        '"Comments"',
+        instead="""Write `// ptxkit: ignore[PTX401] why` at the end of the line, above it, or above a
+function; `// ptxkit: ignore-file[PTX401] why` for a file.""",
+    ),
+    Page(
         "PTX203",
         "symbol-in-wrong-space",
         "the variable is in another state space than the instruction.",

@@ -207,6 +207,8 @@ def test_the_json_format() -> None:
                 "failed": 1,
                 "diagnostics": {"error": 1, "warning": 0, "note": 2},
                 "undecided_questions": 2,
+                "suppressed": 0,
+                "known": 0,
             },
         }
     )

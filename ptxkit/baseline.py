@@ -1,0 +1,142 @@
+"""Findings that are known already: a file of them, written once, and kept beside PTX that a program generates.
+
+A finding is known by its code, its function and its statement, in which the numbers of registers and labels count for
+nothing; so it is still known when lines move or a compiler numbers its registers anew. Each entry says how many such
+findings there are: one more is a new one.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeAlias
+
+from ptxkit.diagnostics import Diagnostic
+from ptxkit.records import dataclass, replace
+from ptxkit.results import NOT_CHECKED, FileResult, Status
+from ptxkit.source import SourceFile
+
+VERSION = 1
+MOST_TEXT = 200
+"""Characters of a statement that are kept and compared."""
+
+Entry: TypeAlias = tuple[str, str, str]
+"""Code, function, statement."""
+
+_FUNCTION = re.compile(r"\.(?:entry|func)\b[ \t\r\n]*(?:\([^)]*\)[ \t\r\n]*)?([A-Za-z_$%][\w$]*)")
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+_NUMBERED = re.compile(r"(%[a-zA-Z_$]+|\$L_*[A-Za-z_]+)[0-9][0-9_]*")
+_BLANKS = re.compile(r"\s+")
+
+
+class BaselineError(ValueError):
+    """The file of known findings cannot be used."""
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """Known findings by input file, whose paths are relative to the folder of the baseline and have `/` in them."""
+
+    files: Mapping[str, Counter[Entry]]
+
+
+def read(path: str) -> Baseline:
+    """The baseline at a path. Raises BaselineError."""
+    import json
+
+    try:
+        with open(path, encoding="utf-8") as stream:
+            document = json.load(stream)
+        if document["version"] != VERSION:
+            raise BaselineError(f"{path}: is of version {document['version']}, and this ptxkit reads {VERSION}")
+        files = {
+            name: Counter({(each["code"], each["function"], each["statement"]): int(each["count"]) for each in entries})
+            for name, entries in document["files"].items()
+        }
+    except OSError as error:
+        remedy = "; write one with --write-baseline" if isinstance(error, FileNotFoundError) else ""
+        raise BaselineError(f"{path}: cannot be read: {error.strerror or error}{remedy}") from error
+    except BaselineError:
+        raise
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise BaselineError(f"{path}: is no baseline of ptxkit; write it again with --write-baseline") from error
+    return Baseline(files)
+
+
+def text_of(path: str, results: Iterable[FileResult]) -> str:
+    """The text of a baseline at `path` that knows all findings of these results."""
+    import json
+
+    files: dict[str, list[dict[str, object]]] = {}
+    for result in results:
+        if result.status is not Status.FAILED:
+            found = _counted(result.diagnostics)
+            entries: list[dict[str, object]] = [
+                {"code": code, "function": function, "statement": statement, "count": found[code, function, statement]}
+                for code, function, statement in sorted(found)
+            ]
+            if entries:
+                files[_name(result.path, path)] = entries
+    return json.dumps({"version": VERSION, "files": dict(sorted(files.items()))}, indent=1) + "\n"
+
+
+def without_known(result: FileResult, baseline: Baseline, path: str) -> FileResult:
+    """The result without the findings that the baseline at `path` knows."""
+    known = Counter(baseline.files.get(_name(result.path, path), {}))
+    if not known or result.status is Status.FAILED:
+        return result
+    fresh = []
+    for item, entry in zip(result.diagnostics, _entries(result.diagnostics), strict=True):
+        if known[entry] > 0:
+            known[entry] -= 1
+        else:
+            fresh.append(item)
+    from ptxkit.diagnostics import Verdict
+
+    left = FileResult.of(result.path, Verdict(tuple(fresh), result.undecided))
+    return replace(left, suppressed=result.suppressed, known=len(result.diagnostics) - len(fresh))
+
+
+def _counted(diagnostics: Sequence[Diagnostic]) -> Counter[Entry]:
+    return Counter(entry for entry in _entries(diagnostics) if entry[0] != NOT_CHECKED)
+
+
+def _entries(diagnostics: Sequence[Diagnostic]) -> list[Entry]:
+    """What each is known by."""
+    if not diagnostics:
+        return []
+    source = diagnostics[0].source
+    starts, names = _functions(source)
+    return [
+        (item.code, names[bisect_right(starts, item.span.start) - 1] if starts else "", _statement(item))
+        for item in diagnostics
+    ]
+
+
+def _functions(source: SourceFile) -> tuple[list[int], list[str]]:
+    """Where functions begin, and their names; what stands before the first belongs to none."""
+    starts, names = [0], [""]
+    for match in _FUNCTION.finditer(source.text):
+        starts.append(match.start())
+        names.append(match[1])
+    return starts, names
+
+
+def _statement(item: Diagnostic) -> str:
+    """The statement around a finding, as far as it stands on the line on which the finding begins."""
+    line, column = item.source.position(item.span.start)
+    text = item.source.line_text(line)
+    begin = text.rfind(";", 0, column - 1) + 1
+    end = text.find(";", column - 1) + 1 or len(text)
+    return _BLANKS.sub(" ", _NUMBERED.sub(r"\1", _COMMENT.sub(" ", text[begin:end]))).strip()[:MOST_TEXT]
+
+
+def _name(path: str, baseline: str) -> str:
+    folder = os.path.dirname(os.path.abspath(baseline))
+    try:
+        return os.path.relpath(os.path.abspath(path), folder).replace(os.sep, "/")
+    except ValueError:  # another drive
+        return os.path.abspath(path).replace(os.sep, "/")

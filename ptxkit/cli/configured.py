@@ -1,0 +1,85 @@
+"""The settings of each input of a run: the nearest file's, with the command line's over them."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from ptxkit.cli.inputs import STDIN
+from ptxkit.cli.options import COMMAND_LINE, Options
+from ptxkit.settings.files import SettingsFiles, read_level
+from ptxkit.settings.mistakes import SettingsError, nearest_hint
+from ptxkit.settings.model import DEFAULT, Level, Settings
+
+if TYPE_CHECKING:
+    from ptxkit.baseline import Baseline
+    from ptxkit.results import FileResult
+    from ptxkit.source import SourceFile
+
+
+class Configured:
+    """The settings of one run. Settings files and baselines are read once each, when an input first needs them."""
+
+    def __init__(self, options: Options) -> None:
+        self.options = options
+        self._files = SettingsFiles()
+        self._baselines: dict[str, Baseline] = {}
+        self._chosen: Level | None = None
+        self._missing = {
+            each.kernel for each in options.level.launch if each.kernel and not set(each.kernel) & set("*?[")
+        }
+        self._kernels: set[str] = set()
+
+    def levels_for(self, path: str) -> list[Level]:
+        """The levels that count for an input, the command line's last. Raises SettingsError."""
+        name = path if path != STDIN else self.options.stdin_name or ""
+        level = None
+        if self.options.config is not None:
+            if self._chosen is None:
+                self._chosen = read_level(self.options.config)
+            level = self._chosen
+        elif not self.options.isolated:
+            level = self._files.level_for(os.path.dirname(name))
+        return [each for each in (level, self.options.level) if each is not None]
+
+    def settings_for(self, path: str) -> Settings:
+        """What counts for an input. Raises SettingsError."""
+        levels = self.levels_for(path)
+        if levels == [Level(COMMAND_LINE)]:
+            return DEFAULT
+        return Settings.of(levels, path if path != STDIN else self.options.stdin_name)
+
+    def without_known(self, result: FileResult, settings: Settings) -> FileResult:
+        """The result without the findings of its baseline. Raises SettingsError."""
+        if settings.baseline is None or self.options.write_baseline:
+            return result
+        from ptxkit.baseline import BaselineError, read, without_known
+
+        if settings.baseline not in self._baselines:
+            try:
+                self._baselines[settings.baseline] = read(settings.baseline)
+            except BaselineError as error:
+                raise SettingsError(str(error)) from error
+        return without_known(result, self._baselines[settings.baseline], settings.baseline)
+
+    def baseline_path(self) -> str:
+        """Where to write the baseline. Raises SettingsError."""
+        path = self.settings_for("").baseline
+        if path is None:
+            raise SettingsError("--write-baseline needs --baseline FILE, or `baseline` in the settings")
+        return path
+
+    def has_seen(self, source: SourceFile) -> None:
+        """Takes note of the kernels of an input, where launches were given for some by name."""
+        if self._missing:
+            import re
+
+            kernels = set(re.findall(r"\.entry[ \t\r\n]+([\w$]+)", source.text))
+            self._kernels |= kernels
+            self._missing -= kernels
+
+    def complain_of_launches(self) -> None:
+        """Raises SettingsError where a launch of the command line is for a kernel that no input has."""
+        for kernel in sorted(filter(None, self._missing)):
+            hint = nearest_hint(kernel, self._kernels) if self._kernels else ""
+            raise SettingsError(f"--launch: no input has a kernel `{kernel}`{hint}")

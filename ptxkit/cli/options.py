@@ -1,0 +1,28 @@
+"""What `ptxkit lint` was asked for, beside the settings of files."""
+
+from __future__ import annotations
+
+from ptxkit.records import dataclass
+from ptxkit.settings.model import Level
+
+COMMAND_LINE = "command line"
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """level: what the command line says of the settings. config: the settings file to use instead of the nearest ones.
+
+    isolated: no settings file counts. stdin_name: what standard input is called, also to find its settings.
+    """
+
+    form: str = "full"
+    level: Level = Level(COMMAND_LINE)
+    config: str | None = None
+    isolated: bool = False
+    show_undecided: bool = False
+    write_baseline: bool = False
+    add_ignores: str | None = None
+    stdin_name: str | None = None
+
+
+DEFAULT = Options()

@@ -1,0 +1,29 @@
+"""Replacing a file in one step: a reader sees the old text or the new one, also after a crash or a full disk."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+
+
+def encode(text: str) -> bytes:
+    """The bytes that the text was read from, where it was not UTF-8."""
+    return text.encode("utf-8", "surrogateescape")
+
+
+def rewrite(path: str, text: str) -> str | None:
+    """Write the text over the file at `path`; why that failed, and then the file is as it was."""
+    target = os.path.realpath(path)
+    try:
+        handle, temporary = tempfile.mkstemp(prefix=".ptxkit-", dir=os.path.dirname(target))
+        try:
+            with os.fdopen(handle, "wb") as stream:
+                stream.write(encode(text))
+            os.chmod(temporary, os.stat(target).st_mode & 0o7777)
+            os.replace(temporary, target)
+        except BaseException:
+            os.unlink(temporary)
+            raise
+    except OSError as error:
+        return error.strerror or str(error)
+    return None

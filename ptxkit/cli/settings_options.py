@@ -1,0 +1,105 @@
+"""The options that say what `[tool.ptxkit]` can say, and the level of settings that they make."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+import click
+
+from ptxkit.cli.options import COMMAND_LINE
+from ptxkit.settings import words
+from ptxkit.settings.model import POLICIES, Level
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
+
+class Word(click.ParamType):  # type: ignore[type-arg]  # generic in newer releases only
+    """A value that a reader of `ptxkit.settings.words` understands; `several` take a list with commas."""
+
+    def __init__(self, read: Callable[[str], object], name: str, *, several: bool = False) -> None:
+        self.name, self._read, self._several = name, read, several
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if not isinstance(value, str):
+            return value
+        try:
+            if self._several:
+                return tuple(self._read(part.strip()) for part in value.split(",") if part.strip())
+            return self._read(value)
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+
+
+_CODES = Word(words.code_prefix, "CODE,...", several=True)
+_OPTIONS = (
+    click.option("--select", type=_CODES, multiple=True, help="Report these codes only."),
+    click.option("--extend-select", type=_CODES, multiple=True, help="Report these codes, too."),
+    click.option(
+        "--ignore",
+        type=Word(words.ignored_prefix, "CODE,...", several=True),
+        multiple=True,
+        help="Report all but these.",
+    ),
+    click.option(
+        "--severity",
+        type=Word(words.code_severity, "CODE=LEVEL"),
+        multiple=True,
+        help="Call findings of a code error, warning or note.",
+    ),
+    click.option(
+        "--policy",
+        type=click.Choice(POLICIES),
+        help="isa (default): report what the text of the ISA forbids. strict: where it is silent, report as a warning "
+        "too what the published memory model does not allow.",
+    ),
+    click.option(
+        "--notes",
+        is_flag=True,
+        default=None,
+        help="Say, too, what is there in vain: fences that order nothing, and the like.",
+    ),
+    click.option("--target", type=Word(words.target, "SM"), help="Check against this target, not the module's own."),
+    click.option(
+        "--version", type=Word(words.version, "PTX"), help="Check against this version of PTX, not the module's."
+    ),
+    click.option(
+        "--launch",
+        type=Word(words.launch, "KERNEL:block=X,cluster=Y"),
+        multiple=True,
+        help="Take the geometry of a kernel as given: k:block=16x8,cluster=2; without a name, of all kernels.",
+    ),
+    click.option(
+        "--baseline", type=click.Path(dir_okay=False), metavar="FILE", help="Report no finding that stands there."
+    ),
+    click.option("--config", type=click.Path(dir_okay=False), metavar="FILE", help="Use this settings file alone."),
+    click.option("--isolated", is_flag=True, help="Use no settings file."),
+)
+
+
+def settings_options(command: _Command) -> _Command:
+    """Adds `--select`, `--ignore` and the like."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+def level_of(given: Mapping[str, Any]) -> Level:
+    """The level that the options make."""
+    return Level(
+        COMMAND_LINE,
+        select=_joined(given["select"]) if given["select"] else None,
+        extend_select=_joined(given["extend_select"]),
+        ignore=_joined(given["ignore"]),
+        severity=tuple(given["severity"]),
+        policy=given["policy"],
+        notes=given["notes"],
+        target=given["target"],
+        version=given["version"],
+        launch=tuple(given["launch"]),
+        baseline=given["baseline"],
+    )
+
+
+def _joined(lists: tuple[tuple[str, ...], ...]) -> tuple[str, ...]:
+    return tuple(code for each in lists for code in each)

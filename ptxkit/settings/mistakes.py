@@ -1,0 +1,23 @@
+"""A mistake in a settings file or option: what is wrong, where, and what was meant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+class SettingsError(ValueError):
+    """The settings cannot be used; the text says where (`ptxkit.toml:3:`, or nothing for the command line) and why."""
+
+    def __init__(self, message: str, path: str | None = None, line: int | None = None) -> None:
+        place = "" if path is None else f"{path}: " if line is None else f"{path}:{line}: "
+        super().__init__(place + message)
+        self.message, self.path, self.line = message, path, line
+
+
+def nearest_hint(word: str, known: Iterable[str]) -> str:
+    """`; did you mean X?`, or the words that there are."""
+    from difflib import get_close_matches
+
+    words = sorted(known)
+    near = get_close_matches(word, words, n=1)
+    return f"; did you mean `{near[0]}`?" if near else f"; there are {', '.join(f'`{each}`' for each in words)}"

@@ -1,0 +1,143 @@
+"""Settings as data: what each level gives, and what they amount to together.
+
+A level is one settings file or the command line. Nothing here reads files or knows the codes that there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, TypeAlias, get_args
+
+from ptxkit.diagnostics import Severity
+from ptxkit.records import dataclass
+
+Policy: TypeAlias = Literal["isa", "strict"]
+"""`isa`: report what the text of the ISA forbids. `strict`: where it is silent, report too, as warnings, what the
+published mixed-proxy memory model, with the async proxy added, does not allow."""
+
+POLICIES: tuple[Policy, ...] = get_args(Policy)
+
+ALWAYS = ("PTX100", "PTX101")
+"""Codes that no setting hides or softens: behind them nothing was checked, and silence would look like a clean file."""
+
+ON_REQUEST = "PTX9"
+"""Codes that are off unless they are asked for: notes about what is there in vain."""
+
+
+@dataclass(frozen=True, slots=True)
+class KernelLaunch:
+    """The geometry to take as given for kernels whose names match `kernel` (a pattern with `*`; None: all).
+
+    block: threads of a CTA; cluster: CTAs of a cluster; None where nothing is said. text: as it was written.
+    """
+
+    kernel: str | None
+    block: tuple[int, int, int] | None
+    cluster: tuple[int, int, int] | None
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """What one place says; None and empty where it says nothing. origin: the file's path, or `command line`.
+
+    folder: that `per_file_ignores` and `baseline` are relative to. Codes are prefixes: `PTX4` is all of PTX4xx.
+    """
+
+    origin: str
+    folder: str = "."
+    select: tuple[str, ...] | None = None
+    extend_select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    severity: tuple[tuple[str, Severity], ...] = ()
+    policy: Policy | None = None
+    notes: bool | None = None
+    target: str | None = None
+    version: tuple[int, int] | None = None
+    launch: tuple[KernelLaunch, ...] = ()
+    per_file_ignores: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    baseline: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What one level turns on and off. `chosen` None: it goes on from what the level below chose."""
+
+    chosen: tuple[str, ...] | None
+    also: tuple[str, ...] = ()
+    ignored: tuple[str, ...] = ()
+
+    def decides(self, code: str, before: bool) -> bool:
+        """Whether the code is on after this level: the longest prefix decides, and of equal ones the ignored one."""
+        on = _longest(code, (*(self.chosen or ()), *self.also))
+        off = _longest(code, self.ignored)
+        if on < 0 and off < 0:
+            return before and self.chosen is None
+        return on > off
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What counts for one input file, all levels taken together.
+
+    target, version: to check against instead of the module's own `.target` and `.version`. launches: the last that
+    fits a kernel counts. baseline: the path of the file of findings that are known already.
+    """
+
+    choices: tuple[Choice, ...] = ()
+    severities: tuple[tuple[str, Severity], ...] = ()
+    policy: Policy = "isa"
+    notes: bool = False
+    target: str | None = None
+    version: tuple[int, int] | None = None
+    launches: tuple[KernelLaunch, ...] = ()
+    baseline: str | None = None
+
+    @classmethod
+    def of(cls, levels: Sequence[Level], path: str | None = None) -> Settings:
+        """What levels amount to for the input at `path`, the later over the earlier ones."""
+        choices = [Choice(level.select, level.extend_select, level.ignore) for level in levels]
+        here = tuple(code for level in levels for code in _ignored_in(level, path)) if path is not None else ()
+        if here:
+            choices.append(Choice(None, (), here))
+        return cls(
+            choices=tuple(each for each in choices if each != Choice(None)),
+            severities=tuple(item for level in levels for item in level.severity),
+            policy=next((level.policy for level in reversed(levels) if level.policy is not None), "isa"),
+            notes=next((level.notes for level in reversed(levels) if level.notes is not None), False),
+            target=next((level.target for level in reversed(levels) if level.target is not None), None),
+            version=next((level.version for level in reversed(levels) if level.version is not None), None),
+            launches=tuple(launch for level in levels for launch in level.launch),
+            baseline=next((level.baseline for level in reversed(levels) if level.baseline is not None), None),
+        )
+
+    def shows(self, code: str) -> bool:
+        """Whether findings and questions of that code are reported."""
+        on = self.notes or not code.startswith(ON_REQUEST)
+        for choice in self.choices:
+            on = choice.decides(code, on)
+        return on or code in ALWAYS
+
+    def severity(self, code: str, own: Severity) -> Severity:
+        """How bad findings of that code are, `own` where nothing is said: the longest prefix decides, then the last."""
+        if code in ALWAYS:
+            return own
+        fitting = [(len(prefix), place) for place, (prefix, _) in enumerate(self.severities) if code.startswith(prefix)]
+        return self.severities[max(fitting)[1]][1] if fitting else own
+
+
+DEFAULT = Settings()
+
+
+def _longest(code: str, prefixes: Sequence[str]) -> int:
+    return max((len(prefix) for prefix in prefixes if code.startswith(prefix)), default=-1)
+
+
+def _ignored_in(level: Level, path: str) -> tuple[str, ...]:
+    if not level.per_file_ignores:
+        return ()
+    from ptxkit.settings.patterns import fits  # which compiles expressions
+
+    return tuple(
+        code for pattern, codes in level.per_file_ignores for code in codes if fits(path, pattern, level.folder)
+    )

@@ -1,0 +1,38 @@
+"""On which line of a TOML text a key is given: the standard reader tells only what was given."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Sequence
+
+
+def line_of(text: str, path: Sequence[str]) -> int | None:
+    """The 1-based line on which the statement begins that gives the key at `path`; None where nothing does.
+
+    The text is read line by line longer, which is exact whatever way the key is written: the statement is the first
+    after whose last line the key is there, and begins behind the longest text before it that reads well.
+    """
+    lines = text.splitlines(keepends=True)
+    start = next((number for number, line in enumerate(lines) if path[-1] in line), 0)
+    whole = start
+    for end in range(start, len(lines) + 1):
+        try:
+            document = tomllib.loads("".join(lines[:end]))
+        except tomllib.TOMLDecodeError:
+            continue
+        if _has(document, path):
+            return next((n + 1 for n in range(whole, end) if _says_something(lines[n])), end)
+        whole = end
+    return None
+
+
+def _has(document: object, path: Sequence[str]) -> bool:
+    for key in path:
+        if not isinstance(document, dict) or key not in document:
+            return False
+        document = document[key]
+    return True
+
+
+def _says_something(line: str) -> bool:
+    return bool(line.strip()) and not line.lstrip().startswith("#")

@@ -1,0 +1,66 @@
+"""What settings amount to, as a settings file would say it, each line with where it comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ptxkit.settings.model import ON_REQUEST, Level, Settings
+
+
+def shown(name: str, levels: Sequence[Level], settings: Settings) -> str:
+    """The settings for the input `name`, as TOML; what comes later counts over what comes earlier."""
+    lines = [f"# {name}"]
+    for level in levels:
+        lines += [f"{text}  # {level.origin}" for text in _given(level)]
+    lines += [f"{text}  # default" for text in _defaults(settings, levels)]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _given(level: Level) -> list[str]:
+    lines = []
+    if level.select is not None:
+        lines.append(f"select = {_list(level.select)}")
+    if level.extend_select:
+        lines.append(f"extend-select = {_list(level.extend_select)}")
+    if level.ignore:
+        lines.append(f"ignore = {_list(level.ignore)}")
+    if level.severity:
+        lines.append(f"severity = {{ {', '.join(f'{code} = {_text(word)}' for code, word in level.severity)} }}")
+    if level.policy is not None:
+        lines.append(f"policy = {_text(level.policy)}")
+    if level.notes is not None:
+        lines.append(f"notes = {str(level.notes).lower()}")
+    if level.target is not None:
+        lines.append(f"target = {_text(level.target)}")
+    if level.version is not None:
+        lines.append(f'version = "{level.version[0]}.{level.version[1]}"')
+    if level.launch:
+        lines.append(f"launch = {_list([each.text for each in level.launch])}")
+    if level.per_file_ignores:
+        pairs = ", ".join(f"{_text(pattern)} = {_list(codes)}" for pattern, codes in level.per_file_ignores)
+        lines.append(f"per-file-ignores = {{ {pairs} }}")
+    if level.baseline is not None:
+        lines.append(f"baseline = {_text(level.baseline)}")
+    return lines
+
+
+def _defaults(settings: Settings, levels: Sequence[Level]) -> list[str]:
+    lines = []
+    if all(level.select is None for level in levels):
+        lines.append('select = ["PTX"]')
+        if not settings.notes:
+            lines.append(f"ignore = {_list([ON_REQUEST])}")
+    if all(level.policy is None for level in levels):
+        lines.append(f"policy = {_text(settings.policy)}")
+    if all(level.notes is None for level in levels):
+        lines.append(f"notes = {str(settings.notes).lower()}")
+    return lines
+
+
+def _list(items: Sequence[str]) -> str:
+    return f"[{', '.join(map(_text, items))}]"
+
+
+def _text(word: str) -> str:
+    escaped = word.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'

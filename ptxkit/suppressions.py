@@ -1,0 +1,247 @@
+"""Comments that say which findings are known and meant: `// ptxkit: ignore[PTX401] the host fences`.
+
+At the end of a line, or alone above it, such a comment is for that line; where a function begins there, for the whole
+function; `ignore-file[...]` anywhere is for the file. In the brackets stand codes or beginnings of codes. A comment
+that hides nothing is reported (PTX191), and one that cannot be read (PTX192). Syntax errors cannot be hidden.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from ptxkit.diagnostics import Diagnostic, Edit, Fix, Severity, Undecided, Verdict
+from ptxkit.records import dataclass
+from ptxkit.source import SourceFile, Span
+
+if TYPE_CHECKING:
+    from ptxkit.syntax.tree import Module
+
+UNUSED, MALFORMED = "PTX191", "PTX192"
+MARK = "ptxkit:"
+_LINE, _FILE = "ignore", "ignore-file"
+UNHIDEABLE = ("PTX100", "PTX101", UNUSED, MALFORMED)
+"""Codes that no comment hides."""
+_SEEN_ELSEWHERE = "PTX65"
+"""Codes that only runs on the reference machine give: whether their comments are used, a lint cannot tell."""
+
+
+@dataclass(frozen=True, slots=True)
+class Suppression:
+    """One code in one comment. place: of the code; comment: of the whole comment. lines: 1-based, first to last."""
+
+    code: str
+    place: Span
+    comment: Span
+    lines: tuple[int, int]
+    alone: bool
+
+    def hides(self, code: str, line: int) -> bool:
+        return code.startswith(self.code) and self.lines[0] <= line <= self.lines[1]
+
+
+def apply(
+    verdict: Verdict,
+    module: Module,
+    shows: Callable[[str], bool],
+    stricter: Callable[[], Verdict] | None = None,
+) -> tuple[Verdict, int]:
+    """The verdict without what comments of the text hide, and how many findings they hid.
+
+    shows: whether findings of a code are reported at all; of others nothing is said. stricter: the verdict of the
+    strict policy, where another one is in force; a comment that is of use there is no idle one.
+    """
+    source = module.source
+    if source is None or MARK not in source.text:
+        return verdict, 0
+    written, wrong = _read(source, module)
+    used: set[Suppression] = set()
+    kept = tuple(item for item in verdict.diagnostics if not _hidden(item, written, used))
+    asked = tuple(item for item in verdict.undecided if not _hidden(item, written, used))
+    idle = [each for each in written if each not in used and _is_expected(each.code, shows)]
+    if idle and stricter is not None:
+        more = stricter()
+        for found in (more.diagnostics, more.undecided):
+            for item in found:
+                _hidden(item, idle, used)
+        idle = [each for each in idle if each not in used]
+    idle_or_wrong = [_unused(source, each, written) for each in idle] if shows(UNUSED) else []
+    if shows(MALFORMED):
+        idle_or_wrong += wrong
+    told = sorted((*kept, *idle_or_wrong), key=lambda item: (item.span.start, item.span.end, item.code))
+    return Verdict(tuple(told), asked), len(verdict.diagnostics) - len(kept)
+
+
+def _hidden(item: Diagnostic | Undecided, written: Sequence[Suppression], used: set[Suppression]) -> bool:
+    if item.code in UNHIDEABLE:
+        return False
+    line, _ = item.source.position(item.span.start)
+    hiding = [each for each in written if each.hides(item.code, line)]
+    used.update(hiding)
+    return bool(hiding)
+
+
+def _is_expected(prefix: str, shows: Callable[[str], bool]) -> bool:
+    """Whether a finding of the prefix would have been reported."""
+    codes = [code for code in _codes() if code.startswith(prefix) and not code.startswith(_SEEN_ELSEWHERE)]
+    return bool(codes) and all(map(shows, codes))
+
+
+def _codes() -> list[str]:
+    from ptxkit.rules import RULES
+    from ptxkit.rules.pages import PAGES
+
+    return [each.code for each in RULES] + [each.code for each in PAGES]
+
+
+# ------------------------------------------------------------------------------------------------ reading
+
+_TRIVIA = re.compile(r'"[^"\n]*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
+_COMMENT = re.compile(r"(?://+|/\*+)[ \t]*ptxkit:[ \t]*([A-Za-z-]*)[ \t]*(?:\[([^\]\n]*)(\])?)?")
+_WORD = re.compile(r"[^\s,]+")
+_CODE = re.compile(r"PTX\d{0,3}")
+
+
+def _comments(text: str) -> Iterator[re.Match[str]]:
+    """The comments that speak to ptxkit: groups are the word, what stands in brackets, and the closing bracket."""
+    for match in _TRIVIA.finditer(text):
+        if match.group()[0] == "/" and MARK in match.group():
+            found = _COMMENT.match(text, match.start(), match.end())
+            if found is not None:
+                yield found
+
+
+def comment_ends(source: SourceFile) -> dict[int, int | None]:
+    """The 1-based lines that end inside a comment: with the offset in the line of the bracket that closes the codes of
+    one of ours, or None."""
+    found: dict[int, int | None] = {}
+    for match in _TRIVIA.finditer(source.text):
+        if match.group()[0] != "/":
+            continue
+        line = source.position(match.start())[0]
+        if match.group().startswith("/*"):
+            last = source.position(match.end())[0]
+            found.update((each, None) for each in range(line, last))
+        else:
+            ours = _COMMENT.match(source.text, match.start(), match.end())
+            closed = ours is not None and ours[1] == _LINE and ours[2] and ours[3]
+            found[line] = source.position(ours.end() - 1)[1] - 1 if ours is not None and closed else None
+    return found
+
+
+def _end_of_comment(text: str, start: int) -> int:
+    match = _TRIVIA.match(text, start)
+    assert match is not None
+    return match.end()
+
+
+def _read(source: SourceFile, module: Module) -> tuple[list[Suppression], list[Diagnostic]]:
+    written: list[Suppression] = []
+    wrong: list[Diagnostic] = []
+    functions: list[tuple[int, int, int]] | None = None
+    for match in _comments(source.text):
+        word, inside, closed = match.groups()
+        comment = Span(match.start(), _end_of_comment(source.text, match.start()))
+        if word not in (_LINE, _FILE):
+            if _is_meant(word):
+                wrong.append(_malformed(source, Span(*match.span(1)), f"ptxkit knows no `{word}` in a comment"))
+            continue
+        codes = list(_WORD.finditer(source.text, *match.span(2))) if inside else []
+        if not codes or not closed:
+            message = "the comment does not say which codes it hides"
+            wrong.append(_malformed(source, Span(match.start(), match.end()), message))
+            continue
+        if functions is None:
+            functions = _functions(source, module)
+        lines = (1, source.line_count) if word == _FILE else _lines(source, comment, functions)
+        for code in codes:
+            place = Span(*code.span())
+            if _CODE.fullmatch(code.group()) and any(each.startswith(code.group()) for each in _codes()):
+                written.append(Suppression(code.group(), place, comment, lines, len(codes) == 1))
+            else:
+                wrong.append(_malformed(source, place, f"there is no code `{code.group()}`{_near(code.group())}"))
+    return written, wrong
+
+
+def _lines(source: SourceFile, comment: Span, functions: Sequence[tuple[int, int, int]]) -> tuple[int, int]:
+    """The lines that a comment is for."""
+    line, column = source.position(comment.start)
+    if not source.line_text(line)[: column - 1].strip():  # alone: it is for what comes next
+        offset = comment.end
+        after = _TRIVIA_OR_BLANK.match(source.text, offset)
+        line = source.position(after.end() if after else offset)[0]
+    for first, header, last in functions:
+        if first <= line <= header:
+            return first, last
+    return line, line
+
+
+_TRIVIA_OR_BLANK = re.compile(r"(?:[ \t\r\n]++|//[^\n]*+|/\*.*?\*/)*", re.DOTALL)
+
+
+def _functions(source: SourceFile, module: Module) -> list[tuple[int, int, int]]:
+    """(first line, last line of its header, last line) of each function with a body."""
+    from ptxkit.syntax import statement_spans
+    from ptxkit.syntax.tree import Function
+
+    found = []
+    placed = list(module.located())
+    for index, (item, start) in enumerate(placed):
+        if isinstance(item, Function) and item.body is not None:
+            header = statement_spans(source, start).statement.end
+            end = placed[index + 1][1] - 1 if index + 1 < len(placed) else len(source.text)
+            found.append((source.position(start)[0], source.position(header)[0], source.position(end)[0]))
+    return found
+
+
+# ---------------------------------------------------------------------------------------------- reporting
+
+
+def _unused(source: SourceFile, each: Suppression, written: Sequence[Suppression]) -> Diagnostic:
+    rest = [other.code for other in written if other.comment == each.comment and other is not each]
+    mend = "remove the comment" if not rest else f"remove `{each.code}` from the brackets"
+    return Diagnostic(
+        UNUSED,
+        Severity.WARNING,
+        f"nothing of {each.code} is found here: the comment hides nothing",
+        source,
+        each.place,
+        help=mend,
+        fix=Fix(mend, (_removal(source, each),), safe=True),
+    )
+
+
+def _removal(source: SourceFile, each: Suppression) -> Edit:
+    """Takes out the whole comment with the blanks before it, or one code with its comma."""
+    text = source.text
+    if not each.alone:
+        start, end = each.place.start, each.place.end
+        after = re.compile(r"[ \t]*,[ \t]*").match(text, end)
+        if after is not None:
+            return Edit(Span(start, after.end()), "")
+        before = text[:start].rstrip(" \t")
+        return Edit(Span(len(before) - before.endswith(","), end), "")
+    start, end = len(text[: each.comment.start].rstrip(" \t")), each.comment.end
+    if text[start - 1 : start] in ("\n", "") and text[end : end + 1] == "\n":
+        end += 1
+    return Edit(Span(start, end), "")
+
+
+def _malformed(source: SourceFile, place: Span, message: str) -> Diagnostic:
+    help_ = "write `// ptxkit: ignore[PTX401] why`, or `ignore-file[...]`"
+    return Diagnostic(MALFORMED, Severity.WARNING, message, source, place, help=help_)
+
+
+def _is_meant(word: str) -> bool:
+    """Whether a word that is none was meant as one; other words after the mark are left alone."""
+    from difflib import get_close_matches
+
+    return word in ("noqa", "disable", "allow", "suppress") or bool(get_close_matches(word, (_LINE, _FILE), n=1))
+
+
+def _near(word: str) -> str:
+    from difflib import get_close_matches
+
+    near = get_close_matches(word.upper(), _codes(), n=1)
+    return f"; did you mean `{near[0]}`?" if near else ""

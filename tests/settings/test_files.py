@@ -1,0 +1,149 @@
+"""Settings files: which one counts, what they may hold, and where a mistake is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ptxkit.diagnostics import Severity
+from ptxkit.settings.files import SettingsFiles, read_level
+from ptxkit.settings.mistakes import SettingsError
+from ptxkit.settings.model import Level
+from ptxkit.settings.places import line_of
+
+
+def level(folder: Path) -> Level | None:
+    return SettingsFiles().level_for(str(folder))
+
+
+def test_the_nearest_file_counts_alone(tmp_path: Path) -> None:
+    inner = tmp_path / "a" / "b"
+    inner.mkdir(parents=True)
+    (tmp_path / "ptxkit.toml").write_text('policy = "strict"\nnotes = true\n')
+    (tmp_path / "a" / "ptxkit.toml").write_text("notes = false\n")
+    outer, nearest = level(tmp_path), level(inner)
+    assert outer is not None
+    assert (outer.policy, outer.notes) == ("strict", True)
+    assert nearest is not None
+    assert (nearest.policy, nearest.notes, nearest.folder) == (None, False, str(tmp_path / "a"))
+
+
+def test_a_file_of_our_own_counts_before_pyproject_of_the_same_folder(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text("[tool.ptxkit]\nnotes = true\n")
+    shared = level(tmp_path)
+    assert shared is not None
+    assert shared.notes is True
+    (tmp_path / "ptxkit.toml").write_text("notes = false\n")
+    own = level(tmp_path)
+    assert own is not None
+    assert own.notes is False
+
+
+def test_a_pyproject_of_somebody_else_is_passed_over(tmp_path: Path) -> None:
+    inner = tmp_path / "inner"
+    inner.mkdir()
+    (tmp_path / "ptxkit.toml").write_text("notes = true\n")
+    for text in ("[project]\nname = 'x'\n", "[project]\ndependencies = ['ptxkit']\n", "no TOML at all ["):
+        (inner / "pyproject.toml").write_text(text)
+        found = level(inner)
+        assert found is not None, text
+        assert found.notes is True
+
+
+def test_a_settings_file_may_hold_every_setting(tmp_path: Path) -> None:
+    (tmp_path / "ptxkit.toml").write_text("""\
+select = ["PTX4"]
+extend-select = ["PTX501", "PTX9"]
+ignore = ["PTX403"]
+severity = { PTX402 = "note" }
+policy = "strict"
+notes = true
+target = "sm_100a"
+version = "8.7"
+launch = ["k:block=128"]
+baseline = "sub/known.json"
+
+[per-file-ignores]
+"gen/*" = ["PTX401"]
+""")
+    found = level(tmp_path)
+    assert found is not None
+    assert (found.select, found.extend_select, found.ignore) == (("PTX4",), ("PTX501", "PTX9"), ("PTX403",))
+    assert (found.severity, found.policy, found.notes) == ((("PTX402", Severity.NOTE),), "strict", True)
+    assert (found.target, found.version, found.launch[0].block) == ("sm_100a", (8, 7), (128, 1, 1))
+    assert found.baseline == str(tmp_path / "sub" / "known.json")
+    assert found.per_file_ignores == (("gen/*", ("PTX401",)),)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('# head\n\nslect = ["PTX4"]\n', "ptxkit.toml:3: there is no setting `slect`; did you mean `select`?"),
+        ('notes = true\npolicy = "lax"\n', "ptxkit.toml:2: `policy`: `lax` is no policy; there are `isa`, `strict`"),
+        ('select = "PTX4"\n', 'ptxkit.toml:1: `select` is a text and must be a list of texts, like ["PTX4", "PTX501"]'),
+        ("select = [4]\n", "ptxkit.toml:1: `select` is a list and must be a list of texts"),
+        ('select = [\n  "PTX4",\n  "PTX77",\n]\n', "ptxkit.toml:1: `select`: there is no code `PTX77`; did you mean"),
+        ('notes = "yes"\n', "ptxkit.toml:1: `notes` is a text and must be true or false"),
+        ("version = 8.7\n", 'ptxkit.toml:1: `version` is a number and must be a text, like "8.7"'),
+        ('\n[severity]\nPTX4 = "note"\nPTX5 = "bad"\n', "ptxkit.toml:4: `severity`: `bad` is no severity"),
+        ('severity = ["PTX4"]\n', "ptxkit.toml:1: `severity` is a list and must be a table"),
+        (
+            '[per-file-ignores]\n"a" = ["PTX4"]\n"b" = "PTX4"\n',
+            "ptxkit.toml:3: `per-file-ignores` is a text and must be",
+        ),
+        ('launch = ["k:threads=4"]\n', "ptxkit.toml:1: `launch`: a launch has no `threads`"),
+        ('ignore = ["PTX100"]\n', "ptxkit.toml:1: `ignore`: PTX100 cannot be ignored"),
+        ("select = [\n", "ptxkit.toml: is no TOML: "),
+    ],
+)
+def test_a_mistake_names_file_line_and_what_was_meant(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, message: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "ptxkit.toml").write_text(text)
+    with pytest.raises(SettingsError) as raised:
+        level(tmp_path)
+    assert str(raised.value).startswith(message)
+
+
+def test_a_mistake_in_pyproject_is_placed_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "pyproject.toml").write_text("[project]\nname = 'select'\n\n[tool.ptxkit]\n\nselekt = []\n")
+    with pytest.raises(SettingsError, match=r"^pyproject\.toml:6: there is no setting `selekt`"):
+        level(tmp_path)
+    (tmp_path / "pyproject.toml").write_text("[tool]\nptxkit = 3\n")
+    with pytest.raises(SettingsError, match=r"^pyproject\.toml:2: `tool\.ptxkit` must be a table"):
+        level(tmp_path)
+
+
+def test_text_that_is_not_utf_8_is_told(tmp_path: Path) -> None:
+    (tmp_path / "ptxkit.toml").write_bytes(b"select = ['\xff']")
+    with pytest.raises(SettingsError, match=r"is no text in UTF-8"):
+        level(tmp_path)
+
+
+def test_a_file_that_was_named_must_be_there_and_hold_settings(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match=r"nowhere\.toml: cannot be read: No such file"):
+        read_level(str(tmp_path / "nowhere.toml"))
+    (tmp_path / "pyproject.toml").write_text("[tool.other]\n")
+    with pytest.raises(SettingsError, match=r"has no table \[tool\.ptxkit\]"):
+        read_level(str(tmp_path / "pyproject.toml"))
+    (tmp_path / "other.toml").write_text("notes = true\n")
+    assert read_level(str(tmp_path / "other.toml")).notes is True
+
+
+@pytest.mark.parametrize(
+    ("text", "path", "line"),
+    [
+        ("a = 1\nb = 2\n", ("b",), 2),
+        ("# b\n\nb = [\n 1,\n 2]\n", ("b",), 3),
+        ("[t]\nx = 1\n[u]\nx = 2\n", ("u", "x"), 4),
+        ("t.u.x = 1\n", ("t", "u", "x"), 1),
+        ('s = """\nb = 1\n"""\nb = 2\n', ("b",), 4),
+        ("[t]\n# words\n\n  'b' = 1", ("t", "b"), 4),
+        ("a = 1\n", ("b",), None),
+    ],
+)
+def test_the_line_of_a_key_is_found_however_it_is_written(text: str, path: tuple[str, ...], line: int | None) -> None:
+    assert line_of(text, path) == line

@@ -1,0 +1,84 @@
+"""Findings that are known: they stay known when lines move, and one more is a new one."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ptxkit.baseline import BaselineError, read, text_of, without_known
+from ptxkit.linter import lint_source
+from ptxkit.results import FileResult
+from ptxkit.source import SourceFile
+
+HEAD = ".version 8.0\n.target sm_80\n.address_size 64\n"
+BODY = ".entry k()\n{\n.reg .f32 %f<99>;\nadd.f32 \t%f1, %f2, %missing; // why\nret;\n}\n"
+
+
+def linted(text: str, path: Path) -> FileResult:
+    return lint_source(SourceFile(str(path), text))
+
+
+def known(tmp_path: Path, *texts: str) -> list[int]:
+    """How many findings of each text are known, where those of the first were kept."""
+    baseline, path = tmp_path / "known.json", tmp_path / "sub" / "k.ptx"
+    baseline.write_text(text_of(str(baseline), [linted(texts[0], path)]))
+    found = read(str(baseline))
+    return [without_known(linted(text, path), found, str(baseline)).known for text in texts]
+
+
+def test_what_was_kept_is_known_and_the_file_is_clean(tmp_path: Path) -> None:
+    baseline, path = tmp_path / "known.json", tmp_path / "k.ptx"
+    result = linted(HEAD + BODY, path)
+    baseline.write_text(text_of(str(baseline), [result]))
+    assert json.loads(baseline.read_text()) == {
+        "version": 1,
+        "files": {"k.ptx": [{"code": "PTX106", "function": "k", "statement": "add.f32 %f, %f, %missing;", "count": 1}]},
+    }
+    left = without_known(result, read(str(baseline)), str(baseline))
+    assert (left.status, left.known, left.diagnostics) == ("clean", 1, ())
+
+
+def test_moved_lines_and_other_numbers_of_registers_are_still_known(tmp_path: Path) -> None:
+    moved = HEAD + "// one\n// two\n.global .b32 other;\n" + BODY
+    numbered = HEAD + BODY.replace("%f1, %f2", "%f31,   %f7")
+    commented = HEAD + BODY.replace(" // why", "")
+    assert known(tmp_path, HEAD + BODY, moved, numbered, commented) == [1, 1, 1, 1]
+
+
+def test_other_statements_functions_and_files_are_new(tmp_path: Path) -> None:
+    others = [BODY.replace("%missing", "%other"), BODY.replace("k()", "j()"), BODY.replace("add", "mul")]
+    assert known(tmp_path, HEAD + BODY, *(HEAD + other for other in others)) == [1, 0, 0, 0]
+    baseline = tmp_path / "known.json"
+    result = linted(HEAD + BODY, tmp_path / "elsewhere.ptx")
+    assert without_known(result, read(str(baseline)), str(baseline)) == result
+
+
+def test_one_more_of_a_kind_is_new(tmp_path: Path) -> None:
+    line = "add.f32 \t%f1, %f2, %missing; // why\n"
+    twice = HEAD + BODY.replace(line, line + line)
+    assert len(linted(twice, tmp_path / "k.ptx").diagnostics) == 2
+    assert known(tmp_path, HEAD + BODY, twice) == [1, 1]
+    assert known(tmp_path, twice, HEAD + BODY) == [2, 1]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "is no baseline of ptxkit"),
+        ("[]", "is no baseline of ptxkit"),
+        ('{"version": 1, "files": {"a": [{"code": 1}]}}', "is no baseline of ptxkit"),
+        ('{"version": 2, "files": {}}', "is of version 2, and this ptxkit reads 1"),
+    ],
+)
+def test_a_file_that_is_no_baseline_says_so(tmp_path: Path, text: str, message: str) -> None:
+    path = tmp_path / "known.json"
+    path.write_text(text)
+    with pytest.raises(BaselineError, match=message):
+        read(str(path))
+
+
+def test_a_missing_baseline_says_how_to_write_one(tmp_path: Path) -> None:
+    with pytest.raises(BaselineError, match=r"cannot be read: No such file or directory; write one with"):
+        read(str(tmp_path / "nowhere.json"))
