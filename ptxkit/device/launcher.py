@@ -160,8 +160,15 @@ def load(source: Kernel | Cubin, name: str | None = None, *, verify: bool = True
 
 
 def library(cubin: Cubin) -> Any:
-    """The object code of `cuda.core` for a cubin, which is loaded when a kernel is taken from it."""
-    return core().ObjectCode.from_cubin(cubin.code)
+    """The object code of `cuda.core` for a cubin, which is loaded when a kernel is taken from it.
+
+    Text ending in a zero byte in the place of machine code is compiled by the driver then.
+    """
+    object_code = core().ObjectCode
+    return (object_code.from_cubin if cubin.code.startswith(_ELF) else object_code.from_ptx)(cubin.code)
+
+
+_ELF = b"\x7fELF"
 
 
 def _load_text(kernel: Kernel, device: Any, *, verify: bool) -> Loaded:

@@ -7,14 +7,18 @@ the process is ended, and a new one goes on behind that kernel.
 from __future__ import annotations
 
 import multiprocessing
+import os
 from collections.abc import Callable, Mapping, Sequence
-from multiprocessing.connection import Connection
+from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
+from pathlib import Path
+from threading import Thread
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from ptxkit.device import Cubin, NoDeviceError
+from ptxkit.emulate.tensor_maps import TensorMap
 from ptxkit.records import dataclass
 
 START_SECONDS = 120.0
@@ -23,12 +27,17 @@ START_SECONDS = 120.0
 
 @dataclass(frozen=True, slots=True)
 class DeviceLaunch:
-    """One launch of a kernel of a cubin. arguments: arrays for pointers, numbers as they are."""
+    """One launch of a kernel. arguments: as for `ptxkit.emulate.run`; the same array twice is one buffer.
+
+    shared: bytes of launch-sized shared memory.
+    """
 
     name: str
     grid: int | tuple[int, ...]
     block: int | tuple[int, ...] | None
     arguments: tuple[Any, ...]
+    cluster: int | tuple[int, ...] | None = None
+    shared: int = 0
 
 
 Outputs: TypeAlias = Mapping[int, Any]
@@ -41,15 +50,18 @@ Serve: TypeAlias = Callable[[Connection], None]
 
 
 class DeviceProcess:
-    """A process that launches. seconds: how long a kernel may take. Use it in a `with`.
+    """A process that launches. seconds: how long a kernel may take. gpu: which of those that are visible, from 0.
+
+    Use it in a `with`; it may also be left to end with the process that began it.
 
     serve: what runs in the process: sends a line, empty where it is ready; then takes (cubin, launches) again and
     again, and sends an `Answer` for each launch. After an answer that is a line of text it ends.
     """
 
-    def __init__(self, seconds: float = 20.0, serve: Serve | None = None) -> None:
+    def __init__(self, seconds: float = 20.0, serve: Serve | None = None, gpu: int = 0) -> None:
         self._seconds = seconds
         self._serve = serve or serve_device
+        self._gpu = gpu
         self._process: BaseProcess | None = None
         self._connection: Connection | None = None
 
@@ -83,7 +95,7 @@ class DeviceProcess:
             return self._connection
         context = multiprocessing.get_context("spawn")
         mine, other = context.Pipe()
-        self._process = context.Process(target=self._serve, args=(other,), daemon=True)
+        self._process = context.Process(target=_serve_while_wanted, args=(self._serve, other, self._gpu), daemon=True)
         self._process.start()
         other.close()
         self._connection = mine
@@ -112,6 +124,34 @@ class DeviceProcess:
         self._process = self._connection = None
 
 
+def gpus() -> int:
+    """How many GPUs a process may use, as far as the system tells without one being opened; at least one."""
+    named = os.environ.get(VISIBLE)
+    if named is not None:
+        return max(1, len([each for each in named.split(",") if each.strip()]))
+    return max(1, len(list(Path("/dev").glob("nvidia[0-9]*"))))
+
+
+VISIBLE = "CUDA_VISIBLE_DEVICES"
+
+
+def _serve_while_wanted(serve: Serve, connection: Connection, gpu: int) -> None:
+    """What runs in the process: on one GPU, and no longer than the process that began it, which may be killed."""
+    named = [each for each in os.environ.get(VISIBLE, "").split(",") if each.strip()]
+    os.environ[VISIBLE] = named[gpu] if gpu < len(named) else str(gpu)
+    os.environ.setdefault("CUDA_CACHE_DISABLE", "1")  # the driver's compiler would keep every kernel
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        Thread(target=_end_after, args=(parent.sentinel,), daemon=True).start()
+    serve(connection)
+
+
+def _end_after(sentinel: int) -> None:
+    """Ends the process at once, whatever hangs in it."""
+    wait([sentinel])
+    os._exit(1)
+
+
 def serve_device(connection: Connection) -> None:
     """What runs in the process."""
     from ptxkit.device import use_device
@@ -138,11 +178,53 @@ def serve_device(connection: Connection) -> None:
 
 
 def _launched(cubin: Cubin, launch: DeviceLaunch, stream: Any) -> Outputs:
-    from ptxkit.device import load, to_device
+    from ptxkit.device import load
 
     loaded = load(cubin, launch.name)
-    arrays = {at: to_device(each) for at, each in enumerate(launch.arguments) if isinstance(each, np.ndarray)}
-    given = [arrays[at].address if at in arrays else each for at, each in enumerate(launch.arguments)]
-    loaded.launch(stream, *given, grid=launch.grid, block=launch.block)
+    there: dict[int, Any] = {}
+    given = [_passed(each, there) for each in launch.arguments]
+    loaded.launch(
+        stream,
+        *given,
+        grid=launch.grid,
+        block=launch.block,
+        cluster=launch.cluster,
+        shared=launch.shared or None,
+    )
     stream.sync()
-    return {at: each.to_host() for at, each in arrays.items()}
+    arrays = ((at, _array_of(each)) for at, each in enumerate(launch.arguments))
+    return {at: there[id(array)].to_host() for at, array in arrays if array is not None}
+
+
+def _array_of(argument: Any) -> np.ndarray[Any, Any] | None:
+    """The array that stands behind an argument, if one does."""
+    array = argument.array if isinstance(argument, TensorMap) else argument
+    return array if isinstance(array, np.ndarray) else None
+
+
+def _passed(argument: Any, there: dict[int, Any]) -> Any:
+    """What the launch gets for an argument. there: arrays on the device, by the identity of those here."""
+    from ptxkit.device import to_device
+
+    if isinstance(argument, list):
+        raise TypeError("a table of arrays cannot be passed to a GPU here: pass the arrays one by one")
+    array = _array_of(argument)
+    if array is None:
+        return argument
+    if id(array) not in there:
+        there[id(array)] = to_device(array)
+    found = there[id(array)]
+    return _encoded(argument, found) if isinstance(argument, TensorMap) else found.address
+
+
+def _encoded(argument: TensorMap, array: Any) -> Any:
+    """A tensor map as the driver encodes it."""
+    from ptxkit.device import TensorMap as DeviceMap
+
+    layout = argument.layout
+    filled: dict[str, Any] = {"element": layout.element, "swizzle": layout.swizzle, "interleave": layout.interleave}
+    filled |= {"oob_fill": layout.fill, "element_strides": layout.steps}
+    if layout.mode == "tiled":
+        return DeviceMap.tiled(array, box=layout.box, **filled)
+    filled |= {"channels": layout.channels, "pixels": layout.pixels}
+    return DeviceMap.im2col(array, lower=layout.lower, upper=layout.upper, **filled)

@@ -9,12 +9,14 @@ from ptxkit.syntax import parse
 from ptxkit.testing.device_process import DeviceLaunch
 from ptxkit.testing.generated import GeneratedKernel
 
-LEVELS = ("0", "1", "2", "3", "link")
-"""Ways to machine code: ptxas at its levels of optimisation, and nvJitLink."""
+LEVELS = ("0", "1", "2", "3", "link", "jit")
+"""Ways to machine code: ptxas at its levels of optimisation, nvJitLink, and the driver as it loads the text."""
 
 
 def cubin_of(text: str, target: str, level: str) -> Cubin | str:
-    """Machine code by one of the `LEVELS`, or why there is none."""
+    """Machine code by one of the `LEVELS`, or why there is none; for `jit` the text, as the driver takes it."""
+    if level == "jit":
+        return Cubin(text.encode() + b"\0", target, of_module(parse(text)), text)
     try:
         if level == "link":
             return compiled(text, target, verify=False, cache=False)

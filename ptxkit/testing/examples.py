@@ -1,0 +1,172 @@
+"""Examples that an oracle refused: kept in a folder as PTX and a launch, and asked again.
+
+folder/kernel.ptx        the text; `kernel_1.ptx` the second one of an oracle that compares two
+folder/launch.json       the oracle, its other arguments, how the kernel is launched, what was said
+folder/argument_0.npy    an array among the arguments of the launch
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from traceback import extract_tb
+from typing import Any
+
+import numpy as np
+
+from ptxkit.emulate.tensor_maps import Layout, TensorMap
+from ptxkit.records import dataclass, field, fields
+from ptxkit.testing.device_process import DeviceLaunch
+
+_MOST_SAID = 4000
+"""Characters kept of what an oracle said: it may repeat the whole text."""
+
+
+class ExampleError(ValueError):
+    """A folder holds no example, or one that cannot be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A question to an oracle. oracle: the name of its function. texts: the PTX. options: its other arguments.
+
+    said: why it was refused; cause: the same in a line that does not change with names and numbers.
+    """
+
+    oracle: str
+    texts: tuple[str, ...]
+    launch: DeviceLaunch | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+    said: str = ""
+    cause: str = ""
+
+    def save(self, folder: Path) -> Path:
+        """Writes the folder; what it held of an example before is gone."""
+        folder.mkdir(parents=True, exist_ok=True)
+        for old in (*folder.glob("kernel*.ptx"), *folder.glob("argument_*.npy")):
+            old.unlink()
+        for number, text in enumerate(self.texts):
+            path = folder / (f"kernel_{number}.ptx" if number else "kernel.ptx")
+            path.write_text(text, encoding="utf-8", errors="surrogateescape")
+        said = {"oracle": self.oracle, "options": dict(self.options), "cause": self.cause, "said": self.said}
+        document = said if self.launch is None else {**said, "launch": _launch_told(self.launch, folder)}
+        (folder / "launch.json").write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+        return folder
+
+
+def load(folder: Path) -> Example:
+    """The example of a folder. Raises ExampleError."""
+    try:
+        told = json.loads((folder / "launch.json").read_text(encoding="utf-8"))
+        paths = sorted(folder.glob("kernel*.ptx"), key=lambda path: (len(path.name), path.name))
+        texts = tuple(path.read_text(encoding="utf-8", errors="surrogateescape") for path in paths)
+        launch = _launch_read(told["launch"], folder) if "launch" in told else None
+        example = Example(told["oracle"], texts, launch, told["options"], told.get("said", ""), told.get("cause", ""))
+    except OSError as error:
+        raise ExampleError(f"{folder}: {error.strerror or error}: {error.filename}") from error
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ExampleError(f"{folder / 'launch.json'} holds no example: {error}") from error
+    if not texts:
+        raise ExampleError(f"{folder} holds no kernel.ptx")
+    return example
+
+
+def example_of(oracle: str, given: Mapping[str, Any], error: Exception) -> Example:
+    """The example that an oracle refused. given: its arguments by name; PTX is what has text."""
+    from ptxkit.testing.oracles import launch_given, text_given
+
+    texts = tuple(text for each in given.values() if (text := text_given(each)) is not None)
+    launch = launch_given(given)
+    options = {name: each for name, each in given.items() if _is_plain(each) and text_given(each) is None}
+    return Example(oracle, texts, launch, options, str(error)[:_MOST_SAID], cause_of(error))
+
+
+def cause_of(error: BaseException) -> str:
+    """`KeyError at flow.py:step`, or the first line of what an oracle says, without its numbers and names."""
+    if isinstance(error, AssertionError):
+        first = str(error).partition("\n")[0]
+        return " ".join("#" if _is_particular(word) else word for word in first.split())
+    frames = [each for each in extract_tb(error.__traceback__) if "ptxkit" in each.filename]
+    place = f" at {Path(frames[-1].filename).name}:{frames[-1].name}" if frames else ""
+    return f"{type(error).__name__}{place}"
+
+
+def _is_particular(word: str) -> bool:
+    """Whether a word of a message stands for this example alone: a number, a register, something quoted."""
+    bare = word.strip("(),.:;'\"`[]{}")
+    return bare[:1] in "%-0123456789" or word[:1] in "'\"`" or "(" in bare
+
+
+def _is_plain(value: object) -> bool:
+    if isinstance(value, list | tuple):
+        return all(map(_is_plain, value))
+    return value is None or isinstance(value, bool | int | float | str)
+
+
+# ------------------------------------------------------------------------------------------- launches
+
+
+_LAYOUT = tuple(each.name for each in fields(Layout))
+
+
+def _launch_told(launch: DeviceLaunch, folder: Path) -> dict[str, Any]:
+    names: dict[int, str] = {}
+
+    def kept(array: Any) -> str:
+        if id(array) not in names:
+            names[id(array)] = f"argument_{len(names)}.npy"
+            np.save(folder / names[id(array)], array)
+        return names[id(array)]
+
+    def told(value: Any) -> Any:
+        match value:
+            case TensorMap(array, layout):
+                return {"map": kept(array), "layout": {name: getattr(layout, name) for name in _LAYOUT}}
+            case np.ndarray():
+                return {"array": kept(value)}
+            case np.generic():
+                return {"number": value.item(), "type": value.dtype.str}
+            case bytes() | bytearray():
+                return {"bytes": bytes(value).hex()}
+            case list() | tuple():
+                return {"table": [told(each) for each in value]}
+            case _ if _is_plain(value):
+                return {"number": value}
+        raise TypeError(f"an argument of type {type(value).__name__} cannot be kept")
+
+    shape = {name: getattr(launch, name) for name in ("name", "grid", "block", "cluster", "shared")}
+    return {**shape, "arguments": [told(each) for each in launch.arguments]}
+
+
+def _launch_read(told: Mapping[str, Any], folder: Path) -> DeviceLaunch:
+    arrays: dict[str, Any] = {}
+
+    def array(name: str) -> Any:
+        if name not in arrays:
+            arrays[name] = np.load(folder / Path(name).name, allow_pickle=False)
+        return arrays[name]
+
+    def value(each: Mapping[str, Any]) -> Any:
+        match each:
+            case {"map": name, "layout": layout}:
+                return TensorMap(array(name), Layout(**{key: _tupled(part) for key, part in layout.items()}))
+            case {"array": name}:
+                return array(name)
+            case {"number": number, "type": kind}:
+                return np.dtype(kind).type(number)
+            case {"number": number}:
+                return number
+            case {"bytes": digits}:
+                return bytes.fromhex(digits)
+            case {"table": entries}:
+                return [value(entry) for entry in entries]
+        raise ValueError(f"an argument is {each!r}")
+
+    arguments = tuple(value(each) for each in told["arguments"])
+    grid, block, cluster = (_tupled(told[name]) for name in ("grid", "block", "cluster"))
+    return DeviceLaunch(told["name"], grid, block, arguments, cluster, told["shared"])
+
+
+def _tupled(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value

@@ -1,0 +1,205 @@
+"""The plugin of pytest, which knows it by its entry point `ptxkit`.
+
+* Fixtures: `machine(source, launch)` and `device(source, launch)` give the arrays as the reference machine and the GPU
+  leave them; `ptx_lint(source, codes)` asserts what the linter finds.
+* `@pytest.mark.ptx_device` for tests that need a GPU; `--ptx-device` says what becomes of them where there is none.
+* `--ptx-budget` ends a property whose oracles have had their seconds, with what it has seen.
+* `*.ptx` files that say what is found in them are tests (`ptxkit.testing.ptx_files`).
+* The last example that an oracle refused is kept when its test fails: after Hypothesis has shrunk it, the smallest.
+
+It loads nothing of ptxkit's dependencies, NumPy and Hypothesis least, before a test uses them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Generator, Iterable, Mapping
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from ptxkit.testing import judging, ptx_files
+from ptxkit.testing.judging import BudgetSpentError, DeviceUse, Judging
+
+_KEPT = "ptxkit example"
+"""Under which a report has the folder of its example."""
+
+_LONGEST_NAME = 80
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("ptxkit", "PTX")
+    group.addoption(
+        "--ptx-device",
+        choices=("auto", "require", "none"),
+        default="auto",
+        help="tests that need a GPU: skipped where there is none (auto), failing there (require), all skipped (none)",
+    )
+    group.addoption(
+        "--ptx-budget",
+        type=_seconds,
+        metavar="SECONDS",
+        help="a test whose oracles have had so many seconds ends with what it has seen",
+    )
+    group.addoption(
+        "--ptx-failures",
+        default=".ptxkit/failures",
+        metavar="FOLDER",
+        help="where failing examples are kept, relative to the root folder",
+    )
+
+
+def _seconds(text: str) -> float:
+    value = float(text)
+    if not value > 0:
+        raise ValueError(f"{text} is no time: write a number of seconds above zero")
+    return value
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "ptx_device: needs an NVIDIA GPU; see --ptx-device")
+
+
+# ------------------------------------------------------------------------------------------- fixtures
+
+
+@pytest.fixture
+def machine() -> Callable[..., Mapping[int, Any]]:
+    """`machine(source, launch)`: the arrays among the arguments as the reference machine leaves them, by number."""
+    from ptxkit.testing import oracles
+
+    return oracles.on_machine
+
+
+@pytest.fixture
+def device() -> Callable[..., Mapping[int, Any]]:
+    """`device(source, launch, level="3")`: the same as the GPU leaves them."""
+    from ptxkit.testing import oracles
+
+    oracles.the_device()
+    return oracles.on_device
+
+
+@pytest.fixture
+def ptx_lint() -> Callable[..., None]:
+    """`ptx_lint(source, codes=())`: asserts that the linter finds errors and warnings of these codes and no others."""
+    from ptxkit.testing import oracles
+
+    return oracles.assert_lints
+
+
+# ------------------------------------------------------------------------------------------- tests with a GPU
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    use = cast("DeviceUse", item.config.getoption("--ptx-device"))
+    judging.begin(Judging(use, item.config.getoption("--ptx-budget")))
+    property_ = getattr(getattr(item, "obj", None), "hypothesis", None)
+    if property_ is not None and item.config.getoption("--ptx-budget") is not None:
+        property_.inner_test = judging.watched(property_.inner_test)
+    if item.get_closest_marker("ptx_device") is None:
+        return
+    if use == "none":
+        pytest.skip(judging.NOT_WANTED)
+    from ptxkit.device import DeviceError, check_device
+
+    try:
+        check_device()
+    except DeviceError as error:
+        if use == "require":
+            pytest.fail(f"--ptx-device=require: {error}", pytrace=False)
+        pytest.skip(str(error))
+
+
+# ------------------------------------------------------------------------------------------- what failed
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    raised = call.excinfo.value if call.excinfo is not None else None  # pytest puts another in the place of SkipTest
+    report = yield
+    if call.when == "call" and isinstance(raised, BudgetSpentError):
+        report.outcome, report.longrepr = "passed", None
+        report.sections.append(("ptxkit", str(raised)))
+    elif call.when == "call" and report.failed:
+        _keep(item, report)
+    return report
+
+
+def _keep(item: pytest.Item, report: pytest.TestReport) -> None:
+    """Keeps the example that an oracle refused last in this test, if there is one."""
+    example = judging.current().failed
+    if example is None:
+        return
+    folder = item.config.rootpath / item.config.getoption("--ptx-failures") / _folder_name(item.nodeid)
+    try:
+        example.save(folder)
+        said = f"kept; again: ptxkit fuzz --replay {_near(folder, item.config.rootpath)}"
+        report.user_properties.append((_KEPT, said))
+    except (OSError, TypeError) as error:
+        said = f"the failing example could not be kept in {folder}: {error}"
+    report.sections.append(("ptxkit", said))
+
+
+def _folder_name(nodeid: str) -> str:
+    bare = re.sub(r"[^\w.\-]+", "-", nodeid.removesuffix("]")).strip("-")
+    return bare if len(bare) <= _LONGEST_NAME else f"{bare[-_LONGEST_NAME:]}-{sha256(nodeid.encode()).hexdigest()[:8]}"
+
+
+def _near(folder: Path, root: Path) -> Path:
+    return folder.relative_to(root) if folder.is_relative_to(root) else folder
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    kept = [
+        (report.nodeid, said)
+        for report in terminalreporter.stats.get("failed", ())
+        for name, said in getattr(report, "user_properties", ())
+        if name == _KEPT
+    ]
+    if kept:
+        terminalreporter.section("failing examples (ptxkit)")
+        for nodeid, said in kept:
+            terminalreporter.write_line(f"{nodeid}: {said}")
+
+
+# ------------------------------------------------------------------------------------------- PTX files as tests
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+    if file_path.suffix == ".ptx" and ptx_files.is_test(file_path):
+        return cast("pytest.Collector", PtxFile.from_parent(parent, path=file_path))
+    return None
+
+
+class PtxFile(pytest.File):
+    """A PTX file that says what is found in it: one test."""
+
+    def collect(self) -> Iterable[pytest.Item]:
+        yield PtxItem.from_parent(self, name="findings")
+
+
+class PtxItem(pytest.Item):
+    """Asks the linter, and compares."""
+
+    def runtest(self) -> None:
+        text = self.path.read_text(encoding="utf-8", errors="surrogateescape")
+        told = ptx_files.complaints(text, str(_near(self.path, self.config.rootpath)))
+        if told:
+            raise UnexpectedFindingsError("\n".join(told))
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
+        if isinstance(excinfo.value, UnexpectedFindingsError | ptx_files.ExpectationError):
+            return str(excinfo.value)
+        return super().repr_failure(excinfo, style)
+
+    def reportinfo(self) -> tuple[Path, int | None, str]:
+        return self.path, None, f"{_near(self.path, self.config.rootpath)}"
+
+
+class UnexpectedFindingsError(Exception):
+    """A file's expectations and the linter's findings differ."""

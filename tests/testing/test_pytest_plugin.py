@@ -1,0 +1,249 @@
+"""The plugin of pytest, in runs of pytest of their own: what it adds, what it keeps, and what it does not load."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ptxkit.device import NoDeviceError, check_device
+from tests.testing.test_oracles import DOUBLE
+
+FENCED = """.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 to) .reqntid 1 {
+.reg .b32 %r<4>; .reg .b64 %d<2>;
+.shared .align 128 .b8 tile[1024];
+ld.param.u64 %d1, [to];
+mov.u32 %r1, tile;
+st.shared.u32 [%r1], 7;
+FENCE
+cp.async.bulk.global.shared::cta.bulk_group [%d1], [%r1], 16; COMMENT
+cp.async.bulk.commit_group;
+cp.async.bulk.wait_group 0;
+ret;
+}
+"""
+
+
+def pytest_in(folder: Path, *arguments: str, **files: str) -> subprocess.CompletedProcess[str]:
+    """A run of pytest in a folder with these test files."""
+    for name, text in files.items():
+        (folder / f"{name}.py").write_text(text)
+    (folder / "pytest.ini").write_text("[pytest]\naddopts = --strict-markers\n")
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:xdist", *arguments]
+    return subprocess.run(
+        command,
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=200,
+        env={**os.environ, "COLUMNS": "150", "NO_COLOR": "1"},
+    )
+
+
+def outcomes(done: subprocess.CompletedProcess[str]) -> dict[str, int]:
+    """`{"passed": 2, "failed": 1}` of the last line."""
+    last = next(line for line in reversed(done.stdout.splitlines()) if " in " in line)
+    return {word: int(count) for count, word in re.findall(r"(\d+) (passed|failed|skipped|error)", last)}
+
+
+def has_gpu() -> bool:
+    try:
+        check_device()
+    except NoDeviceError:
+        return False
+    return True
+
+
+def test_a_run_that_uses_nothing_of_ptxkit_loads_no_dependency_of_it(tmp_path: Path) -> None:
+    test = (
+        "import sys\ndef test_loaded():\n"
+        "    assert not {'numpy', 'lark', 'cuda', 'ptxkit.device', 'ptxkit.emulate', 'ptxkit.isa'} & set(sys.modules)\n"
+        "    assert 'ptxkit.testing.pytest_plugin' in sys.modules\n"
+    )
+    done = pytest_in(tmp_path, "-p", "no:hypothesispytest", test_nothing=test)
+    assert outcomes(done) == {"passed": 1}, done.stdout
+    hypothesis_itself = "import sys\ndef test_it():\n    assert 'ptxkit.testing.strategies' not in sys.modules\n"
+    assert outcomes(pytest_in(tmp_path, test_nothing=hypothesis_itself)) == {"passed": 1}
+
+
+def test_the_machine_and_the_linter_are_fixtures(tmp_path: Path) -> None:
+    test = f"""
+import numpy as np
+from ptxkit.testing.oracles import DeviceLaunch
+DOUBLE = {DOUBLE!r}
+def test_doubles(machine):
+    [out] = machine(DOUBLE, DeviceLaunch("double", 1, 32, (np.arange(32, dtype=np.uint32),))).values()
+    assert out.tolist() == [2 * each for each in range(32)]
+def test_is_clean(ptx_lint):
+    ptx_lint(DOUBLE)
+def test_is_found(ptx_lint):
+    ptx_lint(DOUBLE.replace("shl.b32", "shl.f32"), ["PTX103"])
+def test_is_not_found(ptx_lint):
+    ptx_lint(DOUBLE, ["PTX401"])
+def test_is_not_expected(ptx_lint):
+    ptx_lint(DOUBLE.replace("shl.b32", "shl.f32"))
+"""
+    done = pytest_in(tmp_path, test_fixtures=test)
+    assert outcomes(done) == {"passed": 3, "failed": 2}, done.stdout
+    assert "PTX401 is not found" in done.stdout
+    assert "PTX103 error in line 7: " in done.stdout
+
+
+NEEDS_GPU = """
+import pytest
+@pytest.mark.ptx_device
+def test_marked():
+    pass
+def test_by_fixture(device):
+    pass
+def test_neither():
+    pass
+"""
+
+
+@pytest.mark.skipif(has_gpu(), reason="there is a GPU")
+@pytest.mark.parametrize(
+    ("use", "expected"), [("auto", {"passed": 1, "skipped": 2}), ("require", {"passed": 1, "failed": 1, "error": 1})]
+)
+def test_without_a_gpu_its_tests_are_skipped_or_fail(tmp_path: Path, use: str, expected: dict[str, int]) -> None:
+    done = pytest_in(tmp_path, f"--ptx-device={use}", test_gpu=NEEDS_GPU)
+    found = outcomes(done)
+    found = {"failed": 1, "error": 1, "passed": 1} if found == {"passed": 1, "error": 2} else found
+    assert found == expected, done.stdout
+
+
+def test_where_no_gpu_is_wanted_its_tests_are_skipped_for_that_reason(tmp_path: Path) -> None:
+    done = pytest_in(tmp_path, "--ptx-device=none", "-rs", test_gpu=NEEDS_GPU)
+    assert outcomes(done) == {"passed": 1, "skipped": 2}
+    assert done.stdout.count("--ptx-device=none)") == 2
+
+
+@pytest.mark.skipif(not has_gpu(), reason="there is no GPU")
+def test_with_a_gpu_they_run(tmp_path: Path) -> None:
+    assert outcomes(pytest_in(tmp_path, "--ptx-device=require", test_gpu=NEEDS_GPU)) == {"passed": 3}
+
+
+PROPERTY = f"""
+from hypothesis import given, settings
+from ptxkit.testing import oracles, strategies
+DOUBLE = {DOUBLE!r}
+
+@settings(deadline=None, database=None, derandomize=True)
+@given(strategies.arrays("u32", 32))
+def test_wrong_optimiser(data):
+    launch = oracles.DeviceLaunch("double", 1, 32, (data,))
+    oracles.assert_same_kernel(DOUBLE, DOUBLE.replace("shl.b32 %r2, %r1, 1", "mul.hi.u32 %r2, %r1, 2"), launch)
+"""
+
+
+def test_a_failing_example_is_kept_and_replayed_by_one_command(tmp_path: Path) -> None:
+    done = pytest_in(tmp_path, test_property=PROPERTY)
+    assert outcomes(done) == {"failed": 1}, done.stdout
+    found = re.search(r"ptxkit (fuzz --replay (\S+))", done.stdout)
+    assert found is not None, done.stdout
+    kept = tmp_path / found[2]
+    assert kept.parent == tmp_path / ".ptxkit" / "failures"
+    launch = json.loads((kept / "launch.json").read_text())
+    assert launch["oracle"] == "assert_same_kernel"
+    assert launch["launch"]["name"] == "double"
+    assert (kept / "kernel.ptx").read_text() == DOUBLE
+    assert "mul.hi.u32" in (kept / "kernel_1.ptx").read_text()
+    data = np.load(kept / "argument_0.npy")
+    assert sorted(data.tolist()) == [0] * 31 + [1]
+    again = subprocess.run(
+        [sys.executable, "-m", "ptxkit", *found[1].split()], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert again.returncode == 1
+    assert "bytes differ" in again.stdout
+
+
+def test_a_budget_ends_a_property_that_holds(tmp_path: Path) -> None:
+    test = """
+import time
+from hypothesis import given, settings, strategies as st
+from ptxkit.testing import oracles
+TEXT = ".version 8.0\\n.target sm_80\\n.address_size 64\\n.visible .entry k() { ret; }\\n"
+@settings(deadline=None, database=None, max_examples=100000)
+@given(st.integers())
+def test_holds(number):
+    oracles.assert_round_trips(TEXT)
+@settings(deadline=None, database=None, max_examples=100000)
+@given(st.integers())
+def test_does_not(number):
+    oracles.assert_round_trips(TEXT)
+    assert number < 1000
+"""
+    done = pytest_in(tmp_path, "--ptx-budget=1", "-rP", test_budget=test)
+    assert outcomes(done) == {"passed": 1, "failed": 1}, done.stdout
+    assert re.search(r"1 s are over after \d+ examples", done.stdout)
+
+
+def test_a_budget_is_a_number_of_seconds(tmp_path: Path) -> None:
+    done = pytest_in(tmp_path, "--ptx-budget=0")
+    assert done.returncode == 4
+    assert "--ptx-budget" in done.stderr
+
+
+# ------------------------------------------------------------------------------------------- PTX files
+
+
+def ptx(fence: str = "", comment: str = "") -> str:
+    return FENCED.replace("FENCE", fence).replace("COMMENT", comment)
+
+
+PROXY = "fence.proxy.async.shared::cta;"
+
+
+FILES = {
+    "same_line": ptx("", "// ptxkit: expect[PTX401]"),
+    "line_below": ptx("// ptxkit: expect[PTX401]\n// of the line below"),
+    "clean": ptx(PROXY) + "// ptxkit: expect[]\n",
+    "not_there": ptx(PROXY, "// ptxkit: expect[PTX401]"),
+    "not_clean": ptx() + "// ptxkit: expect[]\n",
+    "elsewhere": ptx("// ptxkit: expect[PTX401]\nmov.u32 %r2, 0;"),
+    "misspelt": ptx("", "// ptxkit: expect[PTX401]") + "// ptxkit: expct[]",
+    "no_code": ptx("", "// ptxkit: expect[PTX401, PTX40]"),
+    "nothing_follows": ptx(PROXY) + "// ptxkit: expect[PTX401]\n",
+}
+PASS = {"same_line", "line_below", "clean"}
+
+
+def test_files_are_compared_with_what_they_say_of_themselves(tmp_path: Path) -> None:
+    for name, text in FILES.items():
+        (tmp_path / f"{name}.ptx").write_text(text)
+    done = pytest_in(tmp_path, "-rA")
+    passed = set(re.findall(r"^PASSED (\w+)\.ptx::findings", done.stdout, re.MULTILINE))
+    failed = set(re.findall(r"^FAILED (\w+)\.ptx::findings", done.stdout, re.MULTILINE))
+    assert (passed, failed) == (PASS, FILES.keys() - PASS), done.stdout
+    assert "Traceback" not in done.stdout
+    assert "misspelt.ptx: line 16: '// ptxkit: expct[]': write expect[PTX401, ...]" in done.stdout
+    assert "nothing_follows.ptx: line 16: no code follows" in done.stdout
+
+
+def test_a_file_that_fails_says_the_lines(tmp_path: Path) -> None:
+    (tmp_path / "k.ptx").write_text(ptx("mov.u32 %r2, 0; // ptxkit: expect[PTX302]"))
+    done = pytest_in(tmp_path)
+    assert "k.ptx:10: PTX302 is expected, and not found" in done.stdout
+    assert "k.ptx:11: PTX401 error: " in done.stdout
+
+
+def test_files_that_say_nothing_are_no_tests(tmp_path: Path) -> None:
+    (tmp_path / "k.ptx").write_text(ptx())
+    assert pytest_in(tmp_path).returncode == pytest.ExitCode.NO_TESTS_COLLECTED
+
+
+def test_no_file_of_the_corpus_is_a_test_by_accident() -> None:
+    from ptxkit.testing.ptx_files import is_test
+
+    corpus = Path(__file__).resolve().parent.parent.parent / "corpus"
+    assert [path for path in corpus.rglob("*.ptx") if is_test(path)] == []
