@@ -19,12 +19,14 @@ import numpy
 from ptxkit.emulate.faults import Fault, Finding
 from ptxkit.emulate.flight import Flight
 from ptxkit.emulate.mbarriers import Mbarrier, Misuse
-from ptxkit.emulate.operations import BULK, CP_ASYNC, FREE, GROUPED, SIGNALLED, Arrival, Operation
+from ptxkit.emulate.operations import BULK, CP_ASYNC, FREE, GROUPED, SIGNALLED, WGMMA, Arrival, Operation
+from ptxkit.emulate.warpgroup_groups import Committed, of_teams
 
 if TYPE_CHECKING:
     from ptxkit.emulate.cta import Cta
     from ptxkit.emulate.groups import Group
     from ptxkit.emulate.machine import Cluster, Machine
+    from ptxkit.emulate.waiting import Waitable
 
 _MOST_FUTILE = 64
 """Times that all who wait are told `not yet` and nothing changes, until it is a deadlock."""
@@ -48,6 +50,7 @@ class Asynchrony:
         self._at: dict[Mbarrier, dict[Operation | Arrival, None]] = {}
         self._free: list[Operation] = []
         self._serial = 0
+        self._teams: dict[Cta, Committed] = {}
         self._futile = 0
         self._progress = 0
 
@@ -197,14 +200,25 @@ class Asynchrony:
         """Close the threads' groups."""
         self.closed(group.cta, kind)[group.lanes.index] += 1
         self.machine.order.committed(group, kind)
+        awaited = self._teams.get(group.cta)
+        if awaited is not None and kind == WGMMA:
+            awaited.wake()
 
-    def wait(self, group: Group, kind: str, pending: Any, *, reads_only: bool = False) -> None:
-        """Complete the threads' groups but for the last so many."""
+    def wait(self, group: Group, kind: str, pending: Any, *, reads_only: bool = False) -> Waitable | None:
+        """Complete the threads' groups but for the last so many; what to wait for where that cannot be yet.
+
+        Groups of multiplications are the warpgroup's: all of its warps must have committed theirs.
+        """
         cta, index = group.cta, group.lanes.index
         limits = numpy.full(cta.threads, -1, numpy.int64)
         limits[index] = self.closed(cta, kind)[index] - pending
+        done = limits
+        if kind == WGMMA:
+            done = of_teams(limits)
+            if (cta.alive & (self.closed(cta, kind) < done)).any():
+                return self._teams.setdefault(cta, Committed(cta))
         for operation in list(self._groups.get((cta, kind), ())):
-            rows = operation.groups < limits[operation.threads]
+            rows = operation.groups < done[operation.threads]
             if not rows.any():
                 continue
             if reads_only:
@@ -212,6 +226,7 @@ class Asynchrony:
             else:
                 self.finish(operation, rows)
         self.machine.order.waited(group, kind, limits, reads_only=reads_only)
+        return None
 
     # ------------------------------------------------------------------------------------------------ going on
 

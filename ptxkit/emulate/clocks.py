@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
+from ptxkit.emulate.collectives import WARPGROUP
 from ptxkit.emulate.faults import Fault
 from ptxkit.emulate.flying_bytes import coming, touched
 from ptxkit.emulate.knowledge import (
@@ -259,11 +260,19 @@ class Clocks(Proxies):
     def waited(self, group: Group, kind: str, limits: Any, *, reads_only: bool) -> None:
         """Threads have waited for their groups of a kind whose numbers are below the limit of each thread."""
         super().waited(group, kind, limits, reads_only=reads_only)
+        if kind == WGMMA:
+            self._learn_of_teams(group)
         if self.strict and kind in (BULK, WGMMA):
             self.knowledge(group.cta).fence_proxy(group.lanes.index, [IMPLIED])
         if not reads_only:
             before = group.cta.complete.get(kind)
             group.cta.complete[kind] = numpy.maximum(limits, 0 if before is None else before)
+
+    def _learn_of_teams(self, group: Group) -> None:
+        """Threads know what the multiplications of their warpgroups have read, whichever warp's part it was."""
+        known, index = self.knowledge(group.cta), group.lanes.index
+        for team in numpy.unique(index // WARPGROUP).tolist():
+            known.learn(index[index // WARPGROUP == team], known.told_by(known.engine((WGMMA, team))))
 
     # ----------------------------------------------------------------------------------------- asynchronous
 
@@ -340,14 +349,14 @@ class Clocks(Proxies):
             return
         known = self.knowledge(operation.cta)
         done = operation.known[known][DONE] if operation.completion == FREE else known.own
-        engine = None if through is None else known.engine(through)
-        if engine is not None:
-            known.own[engine] += 1
+        engines = self._engines(known, operation, through)
+        if engines is not None:
+            known.own[numpy.unique(engines)] += 1
             if operation.completion in (CP_ASYNC, TCGEN05):  # told of by arrivals
-                known.copying.add(engine)
-            if operation.tensor is not None:
-                operation.tensor.completed(engine)
-        issuer = -1 if engine is None or not len(operation.threads) else int(operation.threads[0])
+                known.copying.update(engines.tolist())
+            if operation.tensor is not None and through is not None:
+                operation.tensor.completed(int(engines[0]))
+        issuer = -1 if engines is None or not len(operation.threads) else int(operation.threads[0])
         proxy = "tensor" if operation.completion == TCGEN05 else operation.proxy
         place = (operation.code, operation.pc, operation.cta)
         site = self._site((*place, operation.is_combining, f"{proxy} {operation.completion}", issuer))
@@ -355,9 +364,16 @@ class Clocks(Proxies):
             threads = event.index[event.rows]
             shadow = self._shadow(event.pool)
             note = shadow.note_read if kind == "read" else shadow.note_write
-            if engine is not None:
-                threads = numpy.full(len(threads), engine)
+            if engines is not None:
+                threads = engines[threads // WARPGROUP if len(engines) > 1 else numpy.zeros_like(threads)]
             note(event.units, threads + known.base, done[threads], site)
+
+    @staticmethod
+    def _engines(known: Knowledge, operation: Operation, through: Mbarrier | None) -> Any:
+        """What carries an operation out: one for all, one for each warpgroup of the CTA, or None for its threads."""
+        if operation.completion == WGMMA:
+            return numpy.array([known.engine((WGMMA, team)) for team in range(-(-known.cta.threads // WARPGROUP))])
+        return None if through is None else numpy.array([known.engine(through)])
 
     def _events(self, operation: Operation, side: str, kind: str, rows: Any) -> Iterator[Event]:
         """What an operation reads or writes, as accesses of the threads that issued it."""

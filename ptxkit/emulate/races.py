@@ -45,7 +45,7 @@ _LACKS = {
     ),
     "PTX314": (
         "nothing tells this thread that the multiplication has read it",
-        "`wgmma.wait_group` by all warps, and a hand-over behind that",
+        "`wgmma.wait_group`, and a hand-over behind it",
     ),
     "PTX506": (
         "the mbarrier that hands it over does not order the two",

@@ -11,7 +11,7 @@ from typing import Any
 import numpy
 
 from ptxkit.emulate.faults import Fault
-from ptxkit.emulate.groups import Group
+from ptxkit.emulate.groups import Blocked, Group
 from ptxkit.emulate.lanes import Index
 from ptxkit.emulate.mbarriers import Misuse
 from ptxkit.emulate.objects import checked, one_by_one
@@ -86,11 +86,12 @@ def commit_group(*, kind: str) -> Function:
 def wait_group(*, kind: str, reads_only: bool = False, commits: bool = False) -> Function:
     """Waits for all groups of a kind but the last so many."""
 
-    def wait(group: Group, pending: Any) -> None:
+    def wait(group: Group, pending: Any) -> Blocked | None:
         flying = group.cta.machine.asynchrony
         if commits:
             flying.commit(group, kind)
-        flying.wait(group, kind, int(numpy.ravel(pending)[0]), reads_only=reads_only)
+        awaited = flying.wait(group, kind, int(numpy.ravel(pending)[0]), reads_only=reads_only)
+        return None if awaited is None else Blocked(awaited)
 
     return wait
 

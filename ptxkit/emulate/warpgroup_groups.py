@@ -1,0 +1,49 @@
+"""Groups of multiplications, which warpgroups commit and wait for as one.
+
+Each warp commits its part; a wait by one of them is over when the parts of all are complete, so that one thread may
+hand the operands on for its warpgroup.
+
+Source: PTX ISA, "Warpgroup", "wgmma.commit_group", "wgmma.wait_group".
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy
+
+from ptxkit.emulate.collectives import WARPGROUP
+from ptxkit.emulate.waiting import Waitable
+
+if TYPE_CHECKING:
+    from ptxkit.emulate.cta import Cta
+    from ptxkit.emulate.groups import Group
+
+
+class Committed(Waitable):
+    """What a warp waits for whose warpgroup has not committed as much as it has."""
+
+    __slots__ = ("cta",)
+
+    code = "PTX315"
+
+    def __init__(self, cta: Cta) -> None:
+        super().__init__()
+        self.cta = cta
+
+    def describe(self, group: Group) -> str:
+        """Which threads have not committed the group."""
+        closed = self.cta.machine.asynchrony.closed(self.cta, "wgmma")
+        team = int(group.lanes.index[0]) // WARPGROUP
+        members = slice(team * WARPGROUP, (team + 1) * WARPGROUP)
+        behind = numpy.flatnonzero(self.cta.alive[members] & (closed[members] < closed[group.lanes.index].max()))
+        first = f" (thread {team * WARPGROUP + behind[0]} among them)" if len(behind) else ""
+        return f"{len(behind)} threads of its warpgroup{first} to commit their multiplications"
+
+
+def of_teams(limits: Any) -> Any:
+    """For each thread the largest of the numbers of its warpgroup."""
+    count = len(limits)
+    padded = numpy.full(-(-count // WARPGROUP) * WARPGROUP, -1, limits.dtype)
+    padded[:count] = limits
+    return numpy.repeat(padded.reshape(-1, WARPGROUP).max(axis=1), WARPGROUP)[:count]
