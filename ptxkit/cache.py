@@ -17,6 +17,7 @@ import sys
 import zlib
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from functools import cache
 from typing import Any
 
 from ptxkit.resources import PACKAGE, grammar_folder
@@ -117,6 +118,21 @@ def grammar_files(*names: str) -> list[str]:
         path = os.path.join(grammar_folder(), name)
         found += [os.path.join(path, each) for each in sorted(os.listdir(path))] if os.path.isdir(path) else [path]
     return found
+
+
+@cache
+def stamp() -> str:
+    """What tells one state of the installation from another: the sizes and times of its files, grammars included."""
+    found: list[object] = []
+    for top in dict.fromkeys((PACKAGE, grammar_folder())):
+        for place, folders, files in os.walk(top):
+            folders[:] = sorted(each for each in folders if each != "__pycache__")
+            for name in sorted(files):
+                status = os.stat(os.path.join(place, name))
+                found += (name, status.st_size, status.st_mtime_ns)
+    import hashlib
+
+    return hashlib.sha256(repr(found).encode()).hexdigest()
 
 
 def user_folder() -> str | None:

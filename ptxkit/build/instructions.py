@@ -57,7 +57,7 @@ class Instructions(Recorder, Methods):
     """Appends instructions by method name."""
 
     def __getattr__(self, name: str) -> Mnemonic:
-        if name.startswith("_") or not readings(name):
+        if name.startswith("_") or not (table().was_chosen(name) or readings(name)):
             raise BuildAttributeError(_unknown(name))
         return Mnemonic(self, name)
 
@@ -210,7 +210,7 @@ def _checked_result(register: object, place: ResultPlace, name: str) -> Register
 
 _Chosen: TypeAlias = tuple[Match, tuple[Part, ...]]
 
-_CHOSEN: dict[object, Arrangement] = {}
+_CHOSEN: dict[tuple[object, ...], Arrangement] = {}
 """What was chosen, by the name and what the operands are like."""
 _REMEMBERED = 8192
 
@@ -222,7 +222,9 @@ def _choose(name: str, operands: tuple[object, ...], keywords: dict[str, str | b
     known = None if key is None else _CHOSEN.get(key)
     if known is not None:
         return known.match, known.filled_with(operands)
-    found = _nearest_form(name, operands, keywords)
+    before = None if key is None else table().chosen(key)
+    again = None if before is None else arrange(before, operands)
+    found = again if isinstance(again, Arrangement) else _nearest_form(name, operands, keywords)
     _remember(key, found)
     return found.match, found.parts
 
@@ -247,7 +249,12 @@ def _spelled_out(opcode: str, operands: tuple[object, ...]) -> _Chosen:
     return best.match, best.parts
 
 
-def _remember(key: object, found: Arrangement) -> None:
+def remember_choices() -> None:
+    """Keeps what was chosen in this process for the next one."""
+    table().remember({key: found.match for key, found in _CHOSEN.items()})
+
+
+def _remember(key: tuple[object, ...] | None, found: Arrangement) -> None:
     if key is not None:
         if len(_CHOSEN) >= _REMEMBERED:
             _CHOSEN.clear()

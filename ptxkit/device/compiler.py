@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ptxkit.build import Assembled, Kernel, Location, verify_assembled
+from ptxkit.build.instructions import remember_choices
 from ptxkit.build.routine import Routine
 from ptxkit.build.verify import location_at, statement_starts
 from ptxkit.device import assembler, launch_sized, store
@@ -91,6 +92,7 @@ def compile(  # noqa: A001  (what the step is called everywhere)
             launch_sized.check(code, again)
     if cache:
         store.keep(entry, store.Found(code, log, undecided))
+        remember_choices()
     return Cubin(code, target, prepared.kernels, prepared.text, log, undecided)
 
 

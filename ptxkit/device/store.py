@@ -11,11 +11,9 @@ from __future__ import annotations
 import hashlib
 import os
 from contextlib import suppress
-from functools import cache
 
-from ptxkit.cache import Key, clear, read, user_folder, write
+from ptxkit.cache import Key, clear, read, stamp, user_folder, write
 from ptxkit.records import dataclass
-from ptxkit.resources import PACKAGE
 
 _PREFIX = "cubin."
 _KEPT = 512
@@ -35,7 +33,7 @@ class Entry:
     @property
     def digest(self) -> str:
         """A name that no other entry has."""
-        parts = (_stamp(), self.target, *self.options, str(self.verified), str(self.compiler), self.ptx)
+        parts = (stamp(), self.target, *self.options, str(self.verified), str(self.compiler), self.ptx)
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
@@ -65,18 +63,6 @@ def keep(entry: Entry, made: Found) -> None:
         with suppress(OSError):
             write(_path(folder, entry), _key(entry), (made.code, made.log, made.undecided))
             clear(folder, _PREFIX, _KEPT)
-
-
-@cache
-def _stamp() -> str:
-    """What tells one state of the package from another."""
-    found = hashlib.sha256()
-    for place, folders, files in os.walk(PACKAGE):
-        folders[:] = sorted(each for each in folders if each != "__pycache__")
-        for name in sorted(files):
-            status = os.stat(os.path.join(place, name))
-            found.update(f"{name} {status.st_size} {status.st_mtime_ns}\n".encode())
-    return found.hexdigest()
 
 
 def _path(folder: str, entry: Entry) -> str:

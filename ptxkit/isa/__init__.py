@@ -17,5 +17,6 @@ __all__ = ["table"]
 def table() -> Table:
     """The instruction table of this installation, loaded once a process."""
     from ptxkit.isa.compiled import load_cached
+    from ptxkit.isa.memory import recall
 
-    return Table(load_cached())
+    return Table(load_cached, recall())

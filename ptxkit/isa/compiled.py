@@ -55,7 +55,7 @@ def encode(instructions: Instructions) -> Stored:
 
 
 def _encode(fields: Mapping[str, Any]) -> Stored:
-    writer = _Writer()
+    writer = Writer()
     table: dict[str, int | dict[str, int] | bytes] = {}
     for name, value in fields.items():
         is_mapping = isinstance(value, Mapping)
@@ -70,7 +70,7 @@ def decode(stored: Stored) -> Instructions:
 
 def _decode(stored: Stored) -> dict[str, Any]:
     entries, classes, table = stored
-    reader = _Reader(entries, [getattr(import_module(module), name) for module, name in classes])
+    reader = Reader(entries, [getattr(import_module(module), name) for module, name in classes])
 
     def value(name: str, at: int | dict[str, int] | bytes) -> Any:
         if isinstance(at, bytes):
@@ -80,7 +80,7 @@ def _decode(stored: Stored) -> dict[str, Any]:
     return {name: value(name, at) for name, at in table.items()}
 
 
-class _Writer:
+class Writer:
     """Enters values, each once."""
 
     def __init__(self) -> None:
@@ -107,7 +107,7 @@ class _Writer:
         return found
 
 
-class _Reader:
+class Reader:
     """Makes values from entries, each once."""
 
     def __init__(self, entries: list[Entry], classes: list[type]) -> None:
@@ -131,7 +131,7 @@ class _Reader:
 class _Values(Mapping[str, Any]):
     """Values by name, made when first asked for."""
 
-    def __init__(self, reader: _Reader, places: Mapping[str, int]) -> None:
+    def __init__(self, reader: Reader, places: Mapping[str, int]) -> None:
         self._reader, self._places = reader, places
 
     def __getitem__(self, name: str) -> Any:

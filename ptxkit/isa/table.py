@@ -6,9 +6,10 @@ Memos hold one entry for each distinct key of the programs seen, a few thousand 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ptxkit.isa.assignment import Misfit, assign, fixed_stem
@@ -24,6 +25,7 @@ from ptxkit.syntax.tree import Instruction
 
 if TYPE_CHECKING:
     from ptxkit.isa.meanings import Meaning
+    from ptxkit.isa.memory import Choice, Choosing, Memory
 
 _COMPONENTS = frozenset({"x", "y", "z", "w", "r", "g", "b", "a"})
 
@@ -43,14 +45,22 @@ class Mismatch:
 
 
 class Table:
-    """The instructions of PTX, as the `.isa` files give them."""
+    """The instructions of PTX, as the `.isa` files give them. given: those, or what reads them when they are first
+    needed. memory: what other processes asked."""
 
-    def __init__(self, instructions: Instructions) -> None:
-        self._instructions = instructions
+    def __init__(self, given: Instructions | Callable[[], Instructions], memory: Memory | None = None) -> None:
+        self._given = given
+        self._memory = memory
         self._candidates: dict[str, tuple[Match, ...]] = {}
         self._matches: dict[tuple[object, ...], Match | Mismatch] = {}
-        self._ignored = instructions.ignored
-        self._specials = {register.name: register for register in instructions.specials}
+
+    @cached_property
+    def _instructions(self) -> Instructions:
+        return self._given if isinstance(self._given, Instructions) else self._given()
+
+    @cached_property
+    def _specials(self) -> Mapping[str, SpecialRegister]:
+        return {register.name: register for register in self._instructions.specials}
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -113,8 +123,29 @@ class Table:
         """Every form that the opcode string alone allows, each once for every choice of optional operands."""
         found = self._candidates.get(opcode)
         if found is None:
-            found = self._candidates[opcode] = tuple(self._bind(opcode))
+            found = None if self._memory is None else self._memory.candidates(opcode)
+            found = self._candidates[opcode] = tuple(self._bind(opcode)) if found is None else found
         return found
+
+    def chosen(self, key: Choosing) -> Match | None:
+        """What an earlier process chose, by what it called it; None where nothing is remembered."""
+        found = None if self._memory is None else self._memory.chosen.get(key)
+        return None if found is None else self.candidates(found[0])[found[1]]
+
+    def was_chosen(self, name: str) -> bool:
+        """Whether an earlier process chose something by a key that begins so."""
+        return self._memory is not None and name in self._memory.names
+
+    def remember(self, chosen: Mapping[Choosing, Match]) -> None:
+        """Keeps for later processes what opcodes were bound to in this one, and what was chosen, by plain keys."""
+        if self._memory is not None:
+            seen = {str(key[0]) for key, found in self._matches.items() if isinstance(found, Match)}
+            choices: dict[Choosing, Choice] = {}
+            for key, match in chosen.items():
+                at = next((at for at, each in enumerate(self.candidates(match.canonical)) if each is match), None)
+                if at is not None:
+                    choices[key] = match.canonical, at
+            self._memory.keep({opcode: self.candidates(opcode) for opcode in seen}, choices)
 
     def match(self, instruction: Instruction) -> Match | Mismatch:
         """The form of an instruction, or why it has none."""
@@ -151,7 +182,7 @@ class Table:
         """The words of an opcode without those that assemblers ignore in an instruction of this form; None where there
         is none such, or one in the middle of the instruction's name."""
         ignored: set[int] = set()
-        for each in self._ignored:
+        for each in self._instructions.ignored:
             there = {place for place, word in enumerate(words) if word in each.words}
             if there and _is_like(opcode, each.on or ("*",)) and not _is_like(opcode, each.beyond):
                 if each.last:
@@ -167,7 +198,7 @@ class Table:
     def _gates_of_ignored(self, word: str) -> Iterable[Gate]:
         """What a modifier needs though assemblers do not see it."""
         yield from self.value_gates.get(word, ())
-        for each in self._ignored:
+        for each in self._instructions.ignored:
             if each.requirements and word in each.words:
                 yield Gate(f".{word}", each.requirements)
 

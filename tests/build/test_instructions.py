@@ -310,3 +310,14 @@ def test_what_was_chosen_once_is_chosen_again_only_for_operands_that_are_alike()
         assert k.add(k.tid.x, 1).type.word == "u32"
         assert k.add(tile.load(), 1).type.word == "f32"
     assert [each for each in opcodes(k.module()) if each.startswith("add")] == ["add.u32", "add.f32"] * 2
+
+
+def test_constants_that_are_equal_and_not_the_same_are_written_as_they_are() -> None:
+    k = Kernel("k", threads=32)
+    for value in (0.0, -0.0, 0.0):
+        k.mov_f32(value)
+    assert [line.split()[-1] for line in str(k).splitlines() if "mov.f32" in line] == [
+        "0f00000000;",
+        "0f80000000;",
+        "0f00000000;",
+    ]

@@ -98,3 +98,21 @@ def test_processes_may_race(folder: Path) -> None:
     assert len(sizes) == 1
     assert len(entries(folder)) == 1
     assert not list(folder.glob(".part-*"))
+
+
+def test_a_later_process_builds_from_what_was_chosen_and_reads_no_table() -> None:
+    script = (
+        "from ptxkit.build import Global, Kernel, f32\n"
+        "from ptxkit.isa import table\n"
+        "k = Kernel('k', threads=32)\n"
+        "k.param(Global[f32], 'data')[k.tid.x].store(1.0)\n"
+        "k.compile()\n"
+        "print(k)\n"
+        "print('_instructions' in vars(table()))\n"
+    )
+    first, second = (
+        subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.splitlines()
+        for _ in range(2)
+    )
+    assert (first[-1], second[-1]) == ("True", "False")
+    assert first[:-1] == second[:-1]

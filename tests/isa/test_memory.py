@@ -1,0 +1,119 @@
+"""What opcodes were bound to, kept for other processes: it comes back as it was, and never in another's place."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from ptxkit import cache
+from ptxkit.isa import memory, table
+from ptxkit.isa.forms import Match
+from ptxkit.isa.memory import Memory, recall
+from ptxkit.isa.table import Table
+from ptxkit.syntax.tree import Instruction, Name
+
+OPCODES = Path(__file__).resolve().parents[2] / "corpus" / "compilers" / "opcodes.tsv"
+ADD = Instruction("add.u32", (Name("%r1"), Name("%r2"), Name("%r3")))
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    return tmp_path / "ptxkit"
+
+
+def files(folder: Path) -> list[Path]:
+    return sorted(folder.glob("matches.*"))
+
+
+def whole_table() -> Table:
+    """The installation's, with what is remembered now."""
+    return Table(table()._instructions, recall())
+
+
+def without_table() -> Table:
+    """One that may only remember."""
+    return Table(lambda: pytest.fail("the table was read"), recall())
+
+
+def add(known: Table) -> Match:
+    found = known.match(ADD)
+    assert isinstance(found, Match)
+    return found
+
+
+def test_the_forms_of_every_opcode_of_the_corpus_come_back_as_they_were() -> None:
+    opcodes = [line.split("\t")[0] for line in OPCODES.read_text("utf-8").splitlines()]
+    found = {opcode: table().candidates(opcode) for opcode in opcodes if table().candidates(opcode)}
+    assert len(found) > 500
+    Memory({}, {}).keep(found, {})
+    again = recall()
+    for opcode, matches in found.items():
+        assert again.candidates(opcode) == matches, opcode
+
+
+def test_what_was_matched_and_chosen_needs_no_table_in_another_process() -> None:
+    first = whole_table()
+    match = add(first)
+    first.remember({("plus", "u32", 1): match})
+    later = without_table()
+    assert add(later) == match
+    assert later.chosen(("plus", "u32", 1)) is add(later)
+    assert later.was_chosen("plus")
+    assert not later.was_chosen("minus")
+    assert later.chosen(("plus", "u32", 2)) is None
+
+
+def test_what_was_never_asked_is_looked_up_in_the_table() -> None:
+    whole_table().remember({})
+    assert recall().candidates("add.u32") is None
+    assert add(whole_table()).canonical == "add.u32"
+
+
+def test_what_several_processes_keep_is_kept_together(folder: Path) -> None:
+    first, second = whole_table(), whole_table()
+    add(first)
+    second.match(Instruction("ret"))
+    first.remember({})
+    second.remember({})
+    assert {"add.u32", "ret"} <= set(recall().opcodes)
+    assert len(files(folder)) == 1
+
+
+def test_another_state_of_the_installation_remembers_nothing_of_this_one(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = whole_table()
+    add(kept)
+    kept.remember({})
+    monkeypatch.setattr(memory, "stamp", lambda: "another" * 8)
+    assert not recall().opcodes
+    os.rename(files(folder)[0], folder / files(folder)[0].name.replace(cache.stamp()[:16], ("another" * 8)[:16]))
+    assert not recall().opcodes, "a file under another's name is not believed"
+
+
+def test_a_damaged_file_counts_as_none(folder: Path) -> None:
+    kept = whole_table()
+    add(kept)
+    kept.remember({})
+    path = files(folder)[0]
+    path.write_bytes(path.read_bytes()[:-1] + b"?")
+    assert not recall().opcodes
+
+
+def test_a_memory_that_grew_too_large_begins_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "_LIMIT", 1)
+    first, second = whole_table(), whole_table()
+    add(first)
+    first.remember({})
+    second.match(Instruction("ret"))
+    second.remember({})
+    assert set(recall().opcodes) == {"ret"}
+
+
+def test_a_choice_by_a_key_that_cannot_be_written_down_is_no_error(folder: Path) -> None:
+    kept = whole_table()
+    kept.remember({("plus", object()): add(kept)})
+    assert not recall().chosen
