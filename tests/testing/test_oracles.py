@@ -41,6 +41,25 @@ def test_ptxas_and_ptxkit_agree_on_what_is_right_and_on_what_is_wrong() -> None:
     oracles.assert_ptxas_agrees(DOUBLE.replace("shl.b32", "shl.f32"))
 
 
+def test_the_linter_finds_what_is_said_and_nothing_else() -> None:
+    oracles.assert_lints(DOUBLE)
+    oracles.assert_lints(DOUBLE.replace("shl.b32", "shl.f32"), ["PTX103"])
+    with pytest.raises(AssertionError, match="PTX401 is not found"):
+        oracles.assert_lints(DOUBLE, ["PTX401"])
+    with pytest.raises(AssertionError, match="PTX103 error in line 7"):
+        oracles.assert_lints(DOUBLE.replace("shl.b32", "shl.f32"))
+
+
+def test_what_has_a_module_and_a_launch_of_its_own_needs_no_other() -> None:
+    class Mine:
+        launch = LAUNCH
+
+        def module(self) -> str:
+            return DOUBLE
+
+    assert oracles.on_machine(Mine())[0].tolist() == list(range(0, 64, 2))
+
+
 def test_a_disagreement_is_told_with_both_verdicts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(oracles, "why_refused", lambda text: "PTX103 no such form")
     with pytest.raises(AssertionError, match=r"ptxkit: PTX103 no such form\nptxas .*: accepted"):
@@ -99,7 +118,7 @@ def test_machine_and_device_leave_the_same_at_every_level() -> None:
 def test_every_way_to_machine_code_takes_a_generated_kernel(level: str) -> None:
     cubin = oracles.cubin_of(KERNEL.module(), "sm_90a", level)
     assert not isinstance(cubin, str), cubin
-    assert cubin.code.startswith(b"\x7fELF")
+    assert cubin.code.startswith(b".version" if level == "jit" else b"\x7fELF")
 
 
 def test_what_is_not_compiled_says_why() -> None:
