@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ptxkit.testing.arrangements.plan import LANES, Plan
 from ptxkit.testing.arrangements.room import FULL, Room, Turn, wait
-from ptxkit.testing.arrangements.script import Fault, instead, without
+from ptxkit.testing.arrangements.script import Fault, Script, instead, without
 
 TILES = "tiles"
 EARLY = ("PTX302", "PTX621", "PTX304")
@@ -43,16 +43,18 @@ def _fill_by_all(room: Room, turn: Turn) -> None:
         for at in range(0, plan.tile, each * plan.size)
     ]
     if plan.mechanism == "cp.async":
-        early = instead("commit-too-early", ("cp.async.commit_group;", *copies), "PTX301", *EARLY)
-        script.do(
-            *copies, "cp.async.commit_group;", faults=(early, instead("delete-commit", tuple(copies), "PTX301", *EARLY))
+        commit = "cp.async.commit_group;"
+        faults = (
+            instead("commit-too-early", (commit, *copies), "PTX301", *EARLY),
+            instead("delete-commit", tuple(copies), "PTX301", *EARLY),
         )
+        script.do(*copies, commit, faults=() if waits_for_all(plan) else faults)
         return
     script.do(*copies)
     at = script.place(FULL, turn.slot, 8)
     inc = ".noinc" if plan.noinc else ""
     other = "" if plan.noinc else ".noinc"
-    wrong = ("PTX504", "PTX505", "PTX601", *EARLY)
+    wrong = ("PTX503", "PTX504", "PTX505", "PTX601", *EARLY)
     script.do(
         f"cp.async.mbarrier.arrive{inc}.shared.b64 [{at}];",
         faults=(
@@ -99,20 +101,22 @@ def _fill_by_one(room: Room, turn: Turn) -> None:
             ),
         )
         for copy in copies:
-            script.do(copy, faults=_of_copy(plan, copy))
+            script.do(copy, faults=_of_copy(plan, script, copy))
     if plan.announces == "all":
         others = f"!{room.issue}"
         with script.only(others):
             script.do(arrive.format("", ""), faults=(without("delete-arrive", "PTX504", "PTX503", "PTX601"),))
 
 
-def _of_copy(plan: Plan, copy: str) -> tuple[Fault, ...]:
+def _of_copy(plan: Plan, script: Script, copy: str) -> tuple[Fault, ...]:
     bytes_ = ("PTX503", "PTX504", "PTX505", "PTX601", *EARLY)
     found = [without("delete-copy", *bytes_), instead("copy-by-all", copy, *bytes_, unguarded=True)]
     if plan.mechanism == "bulk":
         size = plan.tile // plan.parts
         found.append(instead("copy-less", copy.replace(f", {size}, [", f", {size - 16}, ["), *bytes_))
-        found.append(instead("odd-size", copy.replace(f", {size}, [", f", {size - 8}, ["), "PTX206", "PTX205"))
+        odd = script.new()
+        lines = (f"mov.u32 {odd}, {size - 8};", copy.replace(f", {size}, [", f", {odd}, ["))
+        found.append(instead("odd-size", lines, "PTX206", "PTX205", "PTX503"))
     return tuple(found)
 
 
@@ -155,8 +159,8 @@ def _await_groups(room: Room, left: int) -> None:
     """Until all groups are complete but so many, and all threads know: cp.async has no other way to tell others."""
     script = room.script
     wait_, barrier = f"cp.async.wait_group {left};", "bar.sync 0;"
-    if not left:
-        wait_ = "cp.async.wait_all;" if room.plan.counted else wait_
+    if waits_for_all(room.plan):
+        wait_ = "cp.async.wait_all;"
     script.do(
         wait_,
         barrier,
@@ -170,10 +174,15 @@ def _await_groups(room: Room, left: int) -> None:
     )
 
 
+def waits_for_all(plan: Plan) -> bool:
+    """Whether what is waited for need not be committed: by `cp.async.wait_all`."""
+    return plan.roles == "unified" and plan.ahead == 1 and plan.counted
+
+
 def await_full(room: Room, turn: Turn, left: int) -> None:
     """Until the tile of a round is there."""
     if room.plan.has_full:
-        wait(room, FULL, turn, turn.parity, EARLY)
+        wait(room, FULL, turn, turn.parity, (*EARLY, "PTX504", "PTX505"))  # who goes on early arrives early, too
     else:
         _await_groups(room, left)
 

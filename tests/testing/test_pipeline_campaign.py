@@ -1,0 +1,46 @@
+"""The short form of `scripts/pipelines`: the rules against the machine on a few dozen generated pipelines."""
+
+from __future__ import annotations
+
+import pytest
+
+from ptxkit.records import replace
+from ptxkit.testing.arrangements import campaign
+from ptxkit.testing.arrangements.campaign import Answer, Question, asked, questions
+
+ANSWERS = asked(questions(30, 60, 20261121, "sm_90a", (8, 7)))
+
+
+def test_rules_and_machine_agree() -> None:
+    assert [f"{each.question}: {each.wrong}" for each in ANSWERS if each.wrong] == []
+
+
+def test_the_machine_finds_every_fault_and_the_rules_most() -> None:
+    broken = [each for each in ANSWERS if each.family]
+    assert len(broken) == 60
+    assert all(each.seen for each in broken)
+    assert sum(bool(each.static) for each in broken) >= 50
+
+
+def test_an_example_is_the_same_whenever_it_is_asked_for() -> None:
+    question = Question(7, 3, broken=True)
+    assert question.pipeline() == question.pipeline()
+    assert question.pipeline() != replace(question, seed=8).pipeline()
+
+
+def test_tables_count_who_found_what() -> None:
+    *_, total = campaign.by_mechanism(ANSWERS)
+    assert total.split()[:5] == ["all", "30", "30", "60", "60"]
+    assert sum(int(line.split()[1]) for line in list(campaign.by_fault(ANSWERS))[1:]) == 60
+    silent = [each for each in ANSWERS if each.silence]
+    assert sum(int(line.split()[0]) for line in campaign.reasons(ANSWERS)) == len(silent)
+
+
+def test_a_verdict_that_breaks_down_is_a_disagreement(monkeypatch: pytest.MonkeyPatch) -> None:
+    def break_down(_: object) -> None:
+        raise RecursionError("too deep")
+
+    monkeypatch.setattr(campaign, "verdicts_of", break_down)
+    (answer,) = asked([Question(0, 0, broken=False)])
+    assert isinstance(answer, Answer)
+    assert answer.wrong == "broke down: RecursionError: too deep"
