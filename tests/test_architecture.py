@@ -14,7 +14,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "ptxkit"
 
-BASE = {"cache", "source", "diagnostics", "records", "resources", "limits", "results", "traces", "transfers"}
+BASE = {"cache", "garbage", "source", "diagnostics", "records", "resources", "limits", "results", "traces", "transfers"}
 """Plain data that every room may know."""
 
 MAY_KNOW = {

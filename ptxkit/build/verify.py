@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from ptxkit.build.assemble import Assembled
 from ptxkit.build.errors import Blame, Location, VerificationError
 from ptxkit.diagnostics import Diagnostic, Severity, Verdict
+from ptxkit.garbage import no_collections
 from ptxkit.records import replace
 from ptxkit.syntax.tree import Module
 
@@ -25,8 +26,9 @@ def verify_assembled(assembled: Assembled, name: str) -> Verdict:
     """The same for a module already assembled, or one that was parsed."""
     from ptxkit import lint
 
-    module = with_places(assembled, name)
-    verdict = lint(module)
+    with no_collections():
+        module = with_places(assembled, name)
+        verdict = lint(module)
     errors = [found for found in verdict.diagnostics if found.severity is Severity.ERROR]
     if errors:
         raise VerificationError(name, blamed(errors, module, assembled, name))

@@ -9,7 +9,9 @@ Source: nvJitLink documentation, "Supported Link Options".
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 from ptxkit.build import Assembled, Kernel, Location, verify_assembled
@@ -66,7 +68,7 @@ def compile(  # noqa: A001  (what the step is called everywhere)
 ) -> Cubin:
     """The cubin of a kernel, a module or PTX text, for one target.
 
-    It is verified first: `VerificationError` where the verifier proves a fault, and nothing is compiled then;
+    It is verified: `VerificationError` where the verifier proves a fault, and there is no cubin then;
     `verify=False` is the way round it. options: the compiler's; `-lineinfo` goes with a kernel's `debug`. cache: what
     was compiled before is taken from the user's cache folder, and what is compiled is kept there. Errors:
     `PTXSyntaxError` for text that is not PTX, `CompileError` with the compiler's log, `MissingLibraryError`.
@@ -81,15 +83,8 @@ def compile(  # noqa: A001  (what the step is called everywhere)
     found = store.find(entry) if cache else None
     if found is not None:
         return Cubin(found.code, target, prepared.kernels, prepared.text, found.log, found.undecided)
-    undecided = open_questions(verify_assembled(prepared.assembled, prepared.name)) if verify else None
-    if whole:
-        code, log = _assemble(prepared, target, [*lines, *options])
-    else:
-        code, log = _link(prepared, [f"-arch={target}", *lines, *options])
-        again = launch_sized.repaired(code, [prepared.assembled.module])
-        if again is not None:
-            code, log = _link(replace(prepared, text=str(again[0])), [f"-arch={target}", *lines, *options])
-            launch_sized.check(code, again)
+    make = partial(_assemble if whole else _linked_alone, prepared, target, [*lines, *options])
+    code, log, undecided = _made_and_verified(make, prepared) if verify else (*make(), None)
     if cache:
         store.keep(entry, store.Found(code, log, undecided))
         remember_choices()
@@ -134,6 +129,25 @@ def _read(source: Routine | tree.Module | str) -> tuple[Assembled, tuple[Signatu
     if not isinstance(source, tree.Module):
         raise DeviceError(f"a kernel, a module or PTX text can be compiled, not {type(source).__name__}")
     return Assembled(source, ()), of_module(source)
+
+
+def _made_and_verified(make: Callable[[], tuple[bytes, str]], prepared: Prepared) -> tuple[bytes, str, tuple[str, ...]]:
+    """The cubin and the log, and what the verifier leaves open. The two need nothing of each other, and each about as
+    long: so both at once. What the verifier finds goes before what the compiler says."""
+    with ThreadPoolExecutor(1) as beside:
+        coming = beside.submit(make)
+        undecided = open_questions(verify_assembled(prepared.assembled, prepared.name))
+    return (*coming.result(), undecided)
+
+
+def _linked_alone(prepared: Prepared, target: str, options: list[str]) -> tuple[bytes, str]:
+    """The cubin of a module that nothing is linked with, and the log."""
+    code, log = _link(prepared, [f"-arch={target}", *options])
+    again = launch_sized.repaired(code, [prepared.assembled.module])
+    if again is not None:
+        code, log = _link(replace(prepared, text=str(again[0])), [f"-arch={target}", *options])
+        launch_sized.check(code, again)
+    return code, log
 
 
 def _assemble(prepared: Prepared, target: str, options: list[str]) -> tuple[bytes, str]:

@@ -15,6 +15,7 @@ from importlib import import_module
 from typing import Any, TypeAlias
 
 from ptxkit.cache import code_of, compiled, grammar_files
+from ptxkit.garbage import no_collections
 from ptxkit.isa.forms import Instructions
 
 Entry: TypeAlias = "int | float | str | bool | tuple[int, ...] | None"
@@ -44,7 +45,8 @@ def compile_table() -> Stored:
     # Only here: the notation's parser need not be loaded where there is a copy.
     from ptxkit.isa.loader import load
 
-    return encode(load())
+    with no_collections():
+        return encode(load())
 
 
 def encode(instructions: Instructions) -> Stored:

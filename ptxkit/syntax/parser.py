@@ -11,12 +11,10 @@ Whatever does not fit (a cut in the wrong place, a statement that is none) makes
 
 from __future__ import annotations
 
-import gc
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from operator import itemgetter
 
+from ptxkit.garbage import no_collections
 from ptxkit.limits import MAX_NESTING
 from ptxkit.records import replace
 from ptxkit.source import SourceFile
@@ -164,29 +162,13 @@ class _ModuleReader:
         raise UnfitError
 
 
-@contextmanager
-def _no_collections() -> Iterator[None]:
-    """Nothing that a parse makes is garbage; looking for it again and again costs a third of the time."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            if not gc.get_freeze_count():
-                # Moves what was made to the oldest generation, without the walk over it that comes otherwise.
-                gc.freeze()
-                gc.unfreeze()
-            gc.enable()
-
-
 def parse(text: str, path: str | None = None) -> Module:
     """The module that `text` holds; `path` is the name it is reported under.
 
     Raises `PTXSyntaxError` with all errors. A NUL at the very end, which some producers write, is accepted.
     """
     source = SourceFile(path if path is not None else "<string>", text)
-    with _no_collections():
+    with no_collections():
         try:
             return _ModuleReader(grammar()).module(source)
         except (RefusedError, MalformedError, UnfitError):
