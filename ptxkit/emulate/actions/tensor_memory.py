@@ -24,6 +24,7 @@ from ptxkit.emulate.numbers.formats import F32
 from ptxkit.emulate.numbers.order import extreme
 from ptxkit.emulate.operations import TCGEN05
 from ptxkit.emulate.registry import Function, action
+from ptxkit.emulate.tensor.containers import from_units, in_bytes
 from ptxkit.emulate.tensor.regions import Region, regions
 from ptxkit.emulate.tensor.tensor_memory import COLUMNS, LANES, WARP, Misuse, TensorMemory, fragment, of_cta, split
 from ptxkit.emulate.tensor_order import LOAD, STORE, Issue
@@ -292,10 +293,14 @@ _HALVES = {"warpx2::02_13": ((0, 64), (32, 96)), "warpx2::01_23": ((0, 32), (64,
 
 @action
 def tmem_copy(*, shape: str, ctas: str, multicast: str | None = None, source: str | None = None) -> Function:
-    """Copies rows of a matrix of shared memory to lanes, for each thread; of a pair, in each CTA."""
-    if source is not None or shape == "4x256b":
-        raise NotImplementedError("the machine copies 32 lanes or more, and changes no format")
+    """Copies rows of a matrix of shared memory to lanes, for each thread; of a pair, in each CTA.
+
+    source: of elements of 6 or 4 bits, packed and padded, which get a byte each.
+    """
+    if shape == "4x256b":
+        raise NotImplementedError("the machine copies 32 lanes or more")
     rows, width = (int(part.rstrip("b")) for part in shape.split("x"))
+    packed = 0 if source is None else int(source[1])  # b6x16_p32, b4x16_p64
 
     def copy(group: Group, to: Any, descriptor: Any) -> None:
         for position in range(group.lanes.count):
@@ -305,6 +310,9 @@ def tmem_copy(*, shape: str, ctas: str, multicast: str | None = None, source: st
             touched: list[Region] = []
             for cta in pair_of(group, ctas):
                 words = reads.tile([number(descriptor, position)], rows, width // 32, 32, False, cta.rank)[0]
+                if packed:
+                    octets = from_units(numpy.ascontiguousarray(words).view(numpy.uint8), packed, turned=False)
+                    words = in_bytes(octets, packed).view(numpy.uint32)
                 touched += regions(cta, numpy.arange(LANES), column + numpy.arange(width // 32), writes=True)
                 try:
                     of_cta(cta).check(column + numpy.arange(width // 32))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
+from ptxkit.emulate.faults import Fault
 from ptxkit.emulate.groups import Blocked, Group
 from ptxkit.emulate.meetings import gather
 from ptxkit.emulate.memory import Pool
@@ -144,7 +145,10 @@ class Reads:
         home = cta.rank if rank is None else rank
         key = (descriptor, rows, columns, width, turned, home)
         if key not in self._known:
-            address = units(descriptor, rows, columns, width, transposed=turned)
+            try:
+                address = units(descriptor, rows, columns, width, transposed=turned)
+            except ValueError as error:
+                raise Fault("PTX206", str(error), self.group.lanes.index[:1]) from error
             flat = address.ravel().astype(numpy.uint64) + numpy.uint64(home << RANK_SHIFT)
             index = numpy.broadcast_to(self.group.lanes.index[:1], flat.shape)
             space = "shared::cta" if home == cta.rank else "shared::cluster"

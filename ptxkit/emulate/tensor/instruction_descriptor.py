@@ -1,26 +1,59 @@
 """What the 32 bits say that tcgen05.mma takes beside its matrices.
 
-Manual: Instruction descriptor (for .kind::f16, .kind::tf32, .kind::f8f6f4, .kind::i8); Matrix and Data Movement Shape.
+Manual: Instruction descriptor; Matrix and Data Movement Shape; Zero-Column Mask Descriptor; Valid combinations of
+scale_vectorsize with types and MMA-Kind.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
 
 _RESULTS = {0: "f16", 1: "f32", 2: "s32"}
+_NARROW = {0: "e4m3", 1: "e5m2", 3: "e2m3", 4: "e3m2", 5: "e2m1"}
 _ELEMENTS = {
     "f16": {0: "f16", 1: "bf16"},
     "tf32": {2: "tf32"},
-    "f8f6f4": {0: "e4m3", 1: "e5m2"},
+    "f8f6f4": _NARROW,
     "i8": {0: "u8", 1: "s8"},
+    "mxf8f6f4": _NARROW,
+    "mxf4": {1: "e2m1"},
+    "mxf4nvf4": {1: "e2m1"},
 }
-_STEPS = {"f16": 16, "tf32": 8, "f8f6f4": 32, "i8": 32}
+_STEPS = {"f16": 16, "tf32": 8, "f8f6f4": 32, "i8": 32, "mxf8f6f4": 32, "mxf4": 64, "mxf4nvf4": 64}
 """K of a dense multiplication."""
+_STATIONARY = (64, 128, 256)
+"""N where B stays."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What the instruction itself says. name: `f16`, ...; ctas: 1 or 2. held: A is in Tensor Memory, too.
+
+    vector: scale factors along k, 0 for none. stationary: of `.ws`.
+    """
+
+    name: str
+    ctas: int
+    held: bool = False
+    sparse: bool = False
+    vector: int = 0
+    stationary: bool = False
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the machine has its products."""
+        return self.name in _STEPS
 
 
 @dataclass(frozen=True, slots=True)
 class InstructionDescriptor:
-    """m, n, k; the types of D, A and B; the signs of A and B; whether they lie along m and n instead of k."""
+    """m, n, k; the types of D, A and B; the signs of A and B; whether they lie along m and n instead of k.
+
+    selector: of the metadata. scale, ids: the type of scale factors, and where those of A and B begin in their words.
+    """
 
     m: int
     n: int
@@ -31,24 +64,75 @@ class InstructionDescriptor:
     signs: tuple[float, float]
     turned: tuple[bool, bool]
     satfinite: bool
+    selector: int = 0
+    scale: str = ""
+    ids: tuple[int, int] = (0, 0)
 
 
-def decode(bits: int, kind: str, ctas: int) -> InstructionDescriptor:
-    """A descriptor of a kind (`f16`, ...), for one CTA or a pair. Raises ValueError for what is not there."""
-    result = _RESULTS.get(bits >> 4 & 3)
-    left, right = (_ELEMENTS[kind].get(bits >> at & 7) for at in (7, 10))
-    if bits & 4:
-        raise ValueError("its instruction descriptor is for a sparse matrix A")
+def decode(bits: int, kind: Kind) -> InstructionDescriptor:
+    """A descriptor for an instruction. Raises ValueError for what is not there, NotImplementedError for K = 96."""
+    if bool(bits & 4) != kind.sparse:
+        raise ValueError(f"its instruction descriptor is for a {'sparse' if bits & 4 else 'dense'} matrix A")
+    scaled = kind.vector > 0
+    result = "f32" if scaled else _RESULTS.get(bits >> 4 & 3)
+    right_mask = 3 if kind.name.startswith("mxf4") else 7
+    left, right = _ELEMENTS[kind.name].get(bits >> 7 & 7), _ELEMENTS[kind.name].get(bits >> 10 & right_mask)
     if result is None or left is None or right is None:
-        raise ValueError(f"its instruction descriptor 0x{bits:08x} names types that .kind::{kind} lacks here")
-    if (result == "s32") != (kind == "i8"):
-        raise ValueError(f"its instruction descriptor names {result} for the result, which .kind::{kind} does not give")
-    m, n = (bits >> 24 & 31) << 4, (bits >> 17 & 63) << 3
-    if m not in (64 * ctas, 128 * ctas) or not 8 <= n <= 256 or (m > 64 and n % (16 * ctas)):
-        who = "one CTA" if ctas == 1 else "a pair of CTAs"
-        raise ValueError(f"its instruction descriptor names m{m}n{n}, which {who} cannot multiply")
+        raise ValueError(f"its instruction descriptor 0x{bits:08x} names types that .kind::{kind.name} lacks")
+    if (result == "s32") != (kind.name == "i8"):
+        raise ValueError(
+            f"its instruction descriptor names {result} for the result, which .kind::{kind.name} does not give"
+        )
+    if scaled and kind.name != "mxf8f6f4" and bits >> 31:
+        raise NotImplementedError("the machine has no products with K = 96")
+    m = (bits >> 27 & 3) << 7 if scaled else (bits >> 24 & 31) << 4
+    n = (bits >> 17 & 63) << 3
+    _check_shape(m, n, kind)
     signs = tuple(-1.0 if bits >> at & 1 else 1.0 for at in (13, 14))
     turned = tuple(bool(bits >> at & 1) for at in (15, 16))
     return InstructionDescriptor(
-        m, n, _STEPS[kind], result, left, right, (signs[0], signs[1]), (turned[0], turned[1]), bool(bits & 8)
+        m,
+        n,
+        _STEPS[kind.name] * (2 if kind.sparse else 1),
+        result,
+        left,
+        right,
+        (signs[0], signs[1]),
+        (turned[0], turned[1]),
+        bool(bits & 8) and not scaled,
+        0 if scaled else bits & 3,
+        ("ue8m0" if bits >> 23 & 1 else "ue4m3") if scaled else "",
+        (bits >> 29 & 3, bits >> 4 & 3) if scaled else (0, 0),
     )
+
+
+def _check_shape(m: int, n: int, kind: Kind) -> None:
+    if kind.stationary:
+        fits = m in (32, 64, 128) and n in _STATIONARY[: 2 if kind.sparse else 3]
+    else:
+        least = 128 * (kind.ctas if kind.sparse else 1) if kind.vector else 64 * kind.ctas
+        fits = m in (least, 128 * kind.ctas) and 8 <= n <= 256 and not n % (8 * kind.ctas)
+        if kind.name == "i8":
+            fits = fits and (not n % 32 if kind.ctas == 2 else n <= 32 or not n % 16)
+    if not fits:
+        who = "one CTA" if kind.ctas == 1 else "a pair of CTAs"
+        raise ValueError(f"its instruction descriptor names m{m}n{n}, which {who} cannot multiply")
+
+
+def shifted_columns(mask: int) -> int:
+    """The column of B at which a multiplication with a zero-column mask begins."""
+    return mask >> 56 & 63
+
+
+def zero_columns(mask: int, m: int, n: int) -> Any:
+    """Which columns of B count as zero: stretches of zeros and others in turn, in each part of the columns."""
+    found = np.zeros(n, bool)
+    if not mask >> 39 & 1:
+        return found
+    parts = 128 // m
+    skip, use = (mask >> 40 & 255) + 1, (mask >> 48 & 255) + 1
+    for part in range(parts):
+        start, first = mask >> 8 * part & 255, mask >> 32 + part & 1
+        at = np.arange(n // parts) + start + (0 if first else skip)
+        found[part * n // parts : (part + 1) * n // parts] = at % (skip + use) < skip
+    return found

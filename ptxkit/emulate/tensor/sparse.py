@@ -19,12 +19,19 @@ from ptxkit.emulate.numbers.formats import Bits
 
 _CHUNKS = 8
 """Chunks that a lane's metadata tell of."""
+_CHUNK = {32: (2, 1), 16: (4, 1), 8: (4, 1), 4: (8, 2)}
+"""By the bits of an element: how many a chunk has, and how many of them a number of two bits tells of."""
 
 
 def dense(stored: Bits, metadata: Bits, selector: int, width: int) -> Bits:
     """A of 16 rows with its zeros: codes (..., 16, k / 2) and metadata (..., 32) become (..., 16, k)."""
-    size, step = {32: (2, 1), 16: (4, 1), 8: (4, 1), 4: (8, 2)}[width]
-    nibbles = _nibbles(metadata, selector, stored.shape[-1] // (2 * size), width)
+    size, _ = _CHUNK[width]
+    return expanded(stored, _nibbles(metadata, selector, stored.shape[-1] // (2 * size), width), width)
+
+
+def expanded(stored: Bits, nibbles: Bits, width: int) -> Bits:
+    """The same with the four bits of each chunk, (..., rows, chunks), in order."""
+    size, step = _CHUNK[width]
     kept = size // 2
     first, second = nibbles & np.uint32(3), nibbles >> np.uint32(2) & np.uint32(3)
     places = (first >> np.uint32(1))[..., None] if width == 32 else np.stack([first, second], axis=-1)
