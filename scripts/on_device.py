@@ -7,14 +7,11 @@ every result is checked first. PyTorch makes the data and the events; where it o
 from __future__ import annotations
 
 import importlib
-import os
 import statistics
-import subprocess
-import sys
-import tempfile
 import time
 from typing import Any
 
+from building import bench_build
 from streams_on_device import heat_in_rods, histogram_of_a_gib, saxpy_of_a_gib, sum_of_a_gib
 from turns import LAUNCHES, TURNS, Call, report_moved, report_work
 
@@ -40,8 +37,7 @@ def bench_device() -> int:
     _gemm_of_bytes(torch, 8192)
     _gemm_of_bytes(torch, 8192, precise=True)
     _launches(torch)
-    _cold()
-    return 0
+    return bench_build()
 
 
 def _copy(torch: Any) -> None:
@@ -185,29 +181,3 @@ def _launches(torch: Any) -> None:
     for name, each in times.items():
         own = statistics.median(each)
         print(f"{name:34} {own * 1e6:9.1f} us on the host, {own / peer:.2f} of a bare one")
-
-
-def _cold() -> None:
-    """What building, verifying and compiling a kernel costs: a process that finds nothing in the cache, one that finds
-    all of it there, and either of them when it does so again.
-
-    Loading packages is not counted; the first use of the instruction table is.
-    """
-    script = """
-import time
-from ptxkit.device import use_device
-from ptxkit.kernels import {name}
-use_device()
-for _ in range(2):
-    begin = time.perf_counter()
-    {name}().compile("sm_90a")
-    print(time.perf_counter() - begin)
-"""
-    with tempfile.TemporaryDirectory() as cache:
-        environment = os.environ | {"XDG_CACHE_HOME": cache, "PYTHONPATH": os.pathsep.join(sys.path)}
-        for name in ("transpose", "gemm"):
-            for found in ("cold", "from the cache"):
-                command = [sys.executable, "-c", script.format(name=name)]
-                done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-                first, again = map(float, done.stdout.split())
-                print(f"{name} built, verified, compiled, {found}: {first:.3f} s, again in that process {again:.3f} s")
