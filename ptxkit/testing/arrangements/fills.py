@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from ptxkit.testing.arrangements.plan import LANES, Plan
 from ptxkit.testing.arrangements.room import FULL, Room, Turn, wait
-from ptxkit.testing.arrangements.script import Fault, Script, instead, without
+from ptxkit.testing.arrangements.script import Fault, Index, Script, instead, without
 
 TILES = "tiles"
 EARLY = ("PTX302", "PTX621", "PTX304")
 """Codes of reading what has not come."""
+
+BYTES = ("PTX503", "PTX504", "PTX505", "PTX601", *EARLY)
+"""Codes of bytes that do not come, or come uncounted."""
 
 WORDS = 8
 """Words in a row of a box of more than one dimension."""
@@ -39,7 +42,7 @@ def _fill_by_all(room: Room, turn: Turn) -> None:
     source = script.far(own, turn.number, plan.tile)
     way = "ca" if plan.cached else "cg"
     copies = [
-        f"cp.async.{way}.shared.global [{_on(slot, at)}], [{_on(source, at)}], {plan.size};"
+        f"cp.async.{way}.shared.global [{on(slot, at)}], [{on(source, at)}], {plan.size};"
         for at in range(0, plan.tile, each * plan.size)
     ]
     if plan.mechanism == "cp.async":
@@ -74,46 +77,48 @@ def _fill_by_one(room: Room, turn: Turn) -> None:
     slot = script.place(TILES, turn.slot, plan.tile)
     bar = script.place(FULL, turn.slot, 8)
     if plan.mechanism == "bulk":
-        sources = [_on(script.far(room.source, turn.number, plan.tile), part) for part in _parts(plan)]
+        sources = [on(script.far(room.source, turn.number, plan.tile), part) for part in _parts(plan)]
         copies = [
-            _bulk(_on(slot, part), source, plan.tile // plan.parts, bar)
+            bulk_copy(on(slot, part), source, plan.tile // plan.parts, bar)
             for part, source in zip(_parts(plan), sources, strict=True)
         ]
     else:
-        copies = [_tensor(room, turn, _on(slot, part), part, bar) for part in _parts(plan)]
-    arrive = f"mbarrier.arrive{{}}.shared::cta.b64 _, [{bar}]{{}};"
-    expect = arrive.format(".expect_tx", f", {plan.tile}")
-    bytes_ = ("PTX503", "PTX504", "PTX505", "PTX601", *EARLY)
+        copies = [tensor_copy(room, turn, on(slot, part), part, bar) for part in _parts(plan)]
+    expect, faults = announcement(plan, bar)
     with script.only(room.issue):
-        script.do(
-            expect,
-            faults=(
-                without("delete-arrive-expect", *bytes_),
-                instead("expect-half", arrive.format(".expect_tx", f", {plan.tile // 2}"), *bytes_),
-                instead("expect-more", arrive.format(".expect_tx", f", {plan.tile + 16}"), *bytes_),
-                instead("expect-nothing", arrive.format("", ""), *bytes_),
-                instead(
-                    "expect-without-arrival",
-                    f"mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [{bar}], {plan.tile};",
-                    *bytes_,
-                ),
-                instead("arrive-by-all", expect, *bytes_, unguarded=True),
-            ),
-        )
+        script.do(expect, faults=faults)
         for copy in copies:
-            script.do(copy, faults=_of_copy(plan, script, copy))
+            script.do(copy, faults=of_copy(script, copy, plan.tile // plan.parts if plan.mechanism == "bulk" else 0))
     if plan.announces == "all":
         others = f"!{room.issue}"
         with script.only(others):
-            script.do(arrive.format("", ""), faults=(without("delete-arrive", "PTX504", "PTX503", "PTX601"),))
+            script.do(
+                f"mbarrier.arrive.shared::cta.b64 _, [{bar}];",
+                faults=(without("delete-arrive", "PTX504", "PTX503", "PTX601"),),
+            )
 
 
-def _of_copy(plan: Plan, script: Script, copy: str) -> tuple[Fault, ...]:
-    bytes_ = ("PTX503", "PTX504", "PTX505", "PTX601", *EARLY)
-    found = [without("delete-copy", *bytes_), instead("copy-by-all", copy, *bytes_, unguarded=True)]
-    if plan.mechanism == "bulk":
-        size = plan.tile // plan.parts
-        found.append(instead("copy-less", copy.replace(f", {size}, [", f", {size - 16}, ["), *bytes_))
+def announcement(plan: Plan, bar: str) -> tuple[str, tuple[Fault, ...]]:
+    """The arrival that tells an mbarrier how many bytes come, and what can be wrong with it."""
+    arrive = f"mbarrier.arrive{{}}.shared::cta.b64 _, [{bar}]{{}};"
+    expect = arrive.format(".expect_tx", f", {plan.tile}")
+    alone = f"mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [{bar}], {plan.tile};"
+    return expect, (
+        without("delete-arrive-expect", *BYTES),
+        instead("expect-half", arrive.format(".expect_tx", f", {plan.tile // 2}"), *BYTES),
+        instead("expect-more", arrive.format(".expect_tx", f", {plan.tile + 16}"), *BYTES),
+        instead("expect-nothing", arrive.format("", ""), *BYTES),
+        instead("expect-without-arrival", alone, *BYTES),
+        instead("expect-after-arrival", (arrive.format("", ""), alone), *BYTES),
+        instead("arrive-by-all", expect, *BYTES, unguarded=True),
+    )
+
+
+def of_copy(script: Script, copy: str, size: int = 0) -> tuple[Fault, ...]:
+    """What can be wrong with a copy that tells an mbarrier. size: its bytes, where they stand in the instruction."""
+    found = [without("delete-copy", *BYTES), instead("copy-by-all", copy, *BYTES, unguarded=True)]
+    if size:
+        found.append(instead("copy-less", copy.replace(f", {size}, [", f", {size - 16}, ["), *BYTES))
         odd = script.new()
         lines = (f"mov.u32 {odd}, {size - 8};", copy.replace(f", {size}, [", f", {odd}, ["))
         found.append(instead("odd-size", lines, "PTX206", "PTX205", "PTX503"))
@@ -124,35 +129,38 @@ def _parts(plan: Plan) -> range:
     return range(0, plan.tile, plan.tile // plan.parts)
 
 
-def _bulk(slot: str, source: str, size: int, bar: str) -> str:
+def bulk_copy(slot: str, source: str, size: int, bar: str) -> str:
+    """From global memory, told to an mbarrier."""
     return f"cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [{slot}], [{source}], {size}, [{bar}];"
 
 
-def _tensor(room: Room, turn: Turn, slot: str, part: int, bar: str) -> str:
+def tensor_copy(room: Room, turn: Turn, slot: str, part: Index, bar: str) -> str:
+    """A box, told to an mbarrier. part: the byte of the tile at which the box begins."""
     place = coordinates(room, turn, part)
     opcode = f"cp.async.bulk.tensor.{room.plan.rank}d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
     return f"{opcode} [{slot}], [{room.source}, {{{place}}}], [{bar}];"
 
 
-def coordinates(room: Room, turn: Turn, part: int) -> str:
+def coordinates(room: Room, turn: Turn, part: Index) -> str:
     """Where a tile, or a part of it that begins at a byte, stands in the array of a map."""
     plan, script = room.plan, room.script
     if plan.rank == 1:
         words = plan.tile // 4
-        base = script.value("mul.lo.u32", room.block, str(words * plan.rounds))
-        number = str(turn.number) if isinstance(turn.number, int) else turn.number
-        at = script.value("mad.lo.u32", number, str(words), base)
-        return script.value("add.u32", at, str(part // 4)) if part else at
-    column = (
-        str(turn.number * WORDS)
-        if isinstance(turn.number, int)
-        else script.value("mul.lo.u32", turn.number, str(WORDS))
-    )
-    row = part // 4 // WORDS
+        base = script.value("mul.lo.u32", room.home, str(words * plan.rounds))
+        at = script.value("mad.lo.u32", str(turn.number), str(words), base)
+        return script.value("add.u32", at, _fewer(script, part, 2)) if part else at
+    known = isinstance(turn.number, int)
+    column = str(int(turn.number) * WORDS) if known else script.value("mul.lo.u32", str(turn.number), str(WORDS))
+    row = _fewer(script, part, 5)
     if plan.rank == 3:
-        return f"{column}, {row}, {room.block}"
+        return f"{column}, {row}, {room.home}"
     rows = plan.tile // 4 // WORDS
-    return f"{column}, {script.value('mad.lo.u32', room.block, str(rows), str(row))}"
+    return f"{column}, {script.value('mad.lo.u32', room.home, str(rows), row)}"
+
+
+def _fewer(script: Script, part: Index, bits: int) -> str:
+    """A number of bytes in larger units: words, or rows of them."""
+    return str(part >> bits) if isinstance(part, int) else script.value("shr.u32", part, str(bits))
 
 
 def _await_groups(room: Room, left: int) -> None:
@@ -187,7 +195,7 @@ def await_full(room: Room, turn: Turn, left: int) -> None:
         _await_groups(room, left)
 
 
-def _on(base: str, offset: int) -> str:
+def on(base: str, offset: int) -> str:
     """An address further on."""
     if not offset:
         return base

@@ -10,9 +10,18 @@ import numpy as np
 
 from ptxkit.emulate.tensor_maps import TensorMap
 from ptxkit.records import dataclass, replace
-from ptxkit.testing.arrangements import drains
+from ptxkit.testing.arrangements import clusters, drains
 from ptxkit.testing.arrangements.fills import TILES, WORDS
-from ptxkit.testing.arrangements.plan import DRAINS, MECHANISMS, Choose, Plan, planned, target_number
+from ptxkit.testing.arrangements.plan import (
+    CLUSTERED,
+    DRAINS,
+    MECHANISMS,
+    MULTICASTS,
+    Choose,
+    Plan,
+    planned,
+    target_number,
+)
 from ptxkit.testing.arrangements.room import EMPTY, FULL, setup
 from ptxkit.testing.arrangements.rounds import written
 from ptxkit.testing.arrangements.script import Passage, Script, Site
@@ -73,19 +82,21 @@ class Pipeline:
         ]
         body = "\n".join([*_shared(self.plan), *declarations, *lines, "ret;"])
         entry = f".visible .entry {self.name}({_parameters(self.plan)})\n.reqntid {self.block}, 1, 1"
+        if self.plan.cluster > 1:
+            entry += f"\n.explicitcluster\n.reqnctapercluster {self.plan.cluster}, 1, 1"
         return f"{head}{entry}\n{{\n{body}\n}}\n"
 
     @property
     def launch(self) -> DeviceLaunch:
         """How it is launched, with its arguments."""
-        return DeviceLaunch(self.name, self.grid, self.block, self.arguments())
+        return DeviceLaunch(self.name, self.grid, self.block, self.arguments(), self.plan.cluster)
 
     def arguments(self) -> tuple[Any, ...]:
         """What it reads, and what it writes."""
         plan = self.plan
         data, out = self.data(), self.before()
         first: Any = data
-        if plan.mechanism == "tensor":
+        if plan.has_map:
             first = _mapped(plan, data)
         second: Any = out
         if plan.drain == "tensor":
@@ -93,10 +104,10 @@ class Pipeline:
         return first, second
 
     def data(self) -> Words:
-        """The tiles: u32 of shape (grid, rounds, consumers, words of an element)."""
+        """The tiles: u32 of shape (inputs, rounds, consumers, words of an element)."""
         plan = self.plan
         chance = np.random.default_rng(plan.seed)
-        shape = (plan.grid, plan.rounds, plan.consumers, plan.size // 4)
+        shape = (plan.inputs, plan.rounds, plan.consumers, plan.size // 4)
         return chance.integers(1, 1 << 32, shape, dtype=np.uint32)
 
     def before(self) -> Words:
@@ -110,7 +121,8 @@ class Pipeline:
 
     def expected(self) -> Words:
         """The output behind the launch."""
-        plan, data = self.plan, self.data()
+        plan = self.plan
+        data = self.data()[_readers(plan)]
         values: Words = np.roll(data, -plan.shift, axis=2).sum(axis=3, dtype=np.uint32)
         if plan.drain == "sum":
             total: Words = np.zeros((plan.grid, plan.consumers), np.uint32)
@@ -123,26 +135,34 @@ class Pipeline:
         return values.reshape(plan.grid * plan.rounds, plan.consumers)
 
 
+def _readers(plan: Plan) -> list[int]:
+    """The part of the input that each CTA gets."""
+    size = plan.cluster
+    if plan.mechanism in MULTICASTS:
+        return [cta // size for cta in range(plan.grid)]
+    return [cta - cta % size + (cta - 1) % size for cta in range(plan.grid)]
+
+
 def _mapped(plan: Plan, data: Words) -> TensorMap:
     """The map of the tiles: one behind the other, or side by side in rows."""
     part = plan.tile // plan.parts // 4
     if plan.rank == 1:
         return TensorMap.tiled(data.reshape(-1), box=(part,))
     rows = plan.tile // 4 // WORDS
-    side_by_side = data.reshape(plan.grid, plan.rounds, rows, WORDS).transpose(0, 2, 1, 3)
+    side_by_side = data.reshape(plan.inputs, plan.rounds, rows, WORDS).transpose(0, 2, 1, 3)
     if plan.rank == 2:
         return TensorMap.tiled(
-            np.ascontiguousarray(side_by_side.reshape(plan.grid * rows, -1)), box=(WORDS, part // WORDS)
+            np.ascontiguousarray(side_by_side.reshape(plan.inputs * rows, -1)), box=(WORDS, part // WORDS)
         )
     return TensorMap.tiled(
-        np.ascontiguousarray(side_by_side.reshape(plan.grid, rows, -1)), box=(WORDS, part // WORDS, 1)
+        np.ascontiguousarray(side_by_side.reshape(plan.inputs, rows, -1)), box=(WORDS, part // WORDS, 1)
     )
 
 
 def _parameters(plan: Plan) -> str:
     first, second = (
         f".param .align 64 .b8 {name}[128]" if maps else f".param .u64 .ptr .global .align 16 {name}"
-        for name, maps in (("in_", plan.mechanism == "tensor"), ("out_", plan.drain == "tensor"))
+        for name, maps in (("in_", plan.has_map), ("out_", plan.drain == "tensor"))
     )
     return f"{first}, {second}"
 
@@ -153,13 +173,16 @@ def _shared(plan: Plan) -> list[str]:
         found.append(f".shared .align 8 .b64 {FULL}[{plan.stages}];")
     if plan.roles == "producer" and plan.handover == "mbarrier":
         found.append(f".shared .align 8 .b64 {EMPTY}[{plan.stages}];")
+    if plan.cluster > 1:
+        found += clusters.shared_of(plan)
     return found + drains.shared_of(plan)
 
 
 @lru_cache(maxsize=64)
 def _written(plan: Plan) -> tuple[tuple[Passage, ...], tuple[str, ...]]:
     script = Script(branches=plan.branches)
-    written(setup(plan, script))
+    writer = clusters.written if plan.cluster > 1 else written
+    writer(setup(plan, script))
     return tuple(script.passages), tuple(script.declarations())
 
 
@@ -172,13 +195,20 @@ def _sites(plan: Plan) -> tuple[Site, ...]:
 def pipeline(choose: Choose, target: str = "sm_90a", version: Version = (8, 7)) -> Pipeline:
     """A correct pipeline out of choices."""
     is_new = target_number(target) >= 90
-    mechanisms = MECHANISMS if is_new else MECHANISMS[:2]
+    mechanisms = (*MECHANISMS, *CLUSTERED) if is_new else MECHANISMS[:2]
     plan = planned(choose, target, mechanisms, DRAINS)
     return Pipeline(_fitting(plan), version)
 
 
 def _fitting(plan: Plan) -> Plan:
     """What goes together."""
+    if plan.mechanism == "red.async":
+        plan = replace(plan, size=4, rounds=min(plan.rounds, plan.stages))
+    if plan.mechanism in MULTICASTS:
+        shares = plan.shares and not (plan.has_map and plan.tile // plan.cluster % 128)
+        plan = replace(plan, shares=shares, parts=plan.cluster if shares else 1)
+        if plan.rank == 1 and plan.tile // 4 > 256 * plan.parts:
+            plan = replace(plan, rank=2)
     if plan.mechanism == "tensor":
         parts = plan.parts if plan.tile // plan.parts % 128 == 0 else 1
         if plan.rank == 1 and plan.tile // 4 > 256 * parts:

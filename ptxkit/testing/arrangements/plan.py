@@ -11,6 +11,8 @@ Choose: TypeAlias = Callable[[int], int]
 """A number below the argument; the smallest is the plainest choice."""
 
 MECHANISMS = ("cp.async", "cp.async mbarrier", "bulk", "tensor")
+MULTICASTS = ("multicast", "tensor multicast")
+CLUSTERED = ("dsmem", "st.async", "red.async", *MULTICASTS)
 ROLES = ("unified", "producer")
 DRAINS = ("sum", "plain", "bulk", "bulk reduce", "tensor")
 
@@ -32,7 +34,7 @@ class Plan:
     counted: whether the slot is counted along or computed from the round. branches: around what few threads do.
     polls: how an mbarrier is waited for. parts: copies of a tile. cached: cp.async by `.ca`. noinc: counted arrivals of
     cp.async. buffers: of a drain. announces: who tells of the bytes: the `issuer`, or `all` arrive.
-    seed: of the numbers in memory.
+    rank: of a tensor. cluster: CTAs of one; shares: whether each copies a part for all. seed: of the numbers in memory.
     """
 
     target: str
@@ -59,6 +61,8 @@ class Plan:
     buffers: int = 1
     announces: str = "issuer"
     rank: int = 1
+    cluster: int = 1
+    shares: bool = False
     seed: int = 0
 
     @property
@@ -75,6 +79,21 @@ class Plan:
     def tile(self) -> int:
         """Bytes of a tile."""
         return self.consumers * self.size
+
+    @property
+    def inputs(self) -> int:
+        """How many parts the input has: one for each CTA, or each cluster."""
+        return self.grid // self.cluster if self.mechanism in MULTICASTS else self.grid
+
+    @property
+    def has_map(self) -> bool:
+        """Whether tiles come in as boxes of a tensor."""
+        return self.mechanism in ("tensor", "tensor multicast")
+
+    @property
+    def own(self) -> str:
+        """The state space of the CTA's mbarriers, as the target spells it."""
+        return ".shared::cta" if target_number(self.target) >= 90 else ".shared"
 
     @property
     def has_bulk(self) -> bool:
@@ -98,7 +117,9 @@ def planned(choose: Choose, target: str, mechanisms: tuple[str, ...], drains: tu
 
     mechanism = str(one(*mechanisms))
     is_new = target_number(target) >= 90
-    roles = str(one(*ROLES))
+    is_clustered = mechanism in CLUSTERED
+    roles = "unified" if is_clustered else str(one(*ROLES))
+    cluster = int(str(one(2, 4))) if is_clustered else 1
     stages, rounds = 1 + choose(4), 1 + choose(6)
     warps, size = 1 + choose(3), int(str(one(4, 8, 16)))
     ahead = stages
@@ -115,7 +136,7 @@ def planned(choose: Choose, target: str, mechanisms: tuple[str, ...], drains: tu
         size=size,
         shift=1 + choose(warps * LANES - 1),
         ahead=ahead,
-        grid=1 + choose(2),
+        grid=cluster * (1 + choose(2)),
         handover="named" if mechanism == "cp.async" else "mbarrier",
         releases=str(one("thread", "warp")),
         elected=is_new and yes(),
@@ -129,6 +150,8 @@ def planned(choose: Choose, target: str, mechanisms: tuple[str, ...], drains: tu
         buffers=1 + choose(2),
         announces=str(one("issuer", "all")),
         rank=1 + choose(3),
+        cluster=cluster,
+        shares=is_clustered and yes(),
         seed=choose(1 << 10),
     )
 

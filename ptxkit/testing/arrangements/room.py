@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ptxkit.records import dataclass
-from ptxkit.testing.arrangements.plan import Plan
+from ptxkit.testing.arrangements.plan import MULTICASTS, Plan
 from ptxkit.testing.arrangements.script import Fault, Index, Script, instead, without
 
 
@@ -27,7 +27,7 @@ class Room:
 
     fills: whether the thread is of those that fill, where there are roles. lane: of the thread in its warp. mine: the
     thread's number among those that fill. source, target: the CTA's part of the arrays, or the maps' addresses.
-    block: the CTA's number.
+    block: the CTA's number; home: of the part of the input that it reads.
     """
 
     plan: Plan
@@ -41,6 +41,7 @@ class Room:
     source: str
     target: str
     block: str
+    home: str
 
     def refills(self, turn: Turn) -> bool:
         """Whether the slot of a round is filled again later."""
@@ -69,20 +70,22 @@ def setup(plan: Plan, script: Script) -> Room:
         fills = script.value("setp.ge.u32", thread, str(plan.consumers), kind="pred")
         lane = mine = script.value("and.b32", thread, "31")
     issue = _issuer(plan, script, thread, first, fills)
-    block = script.value("mov.u32", "%ctaid.x")
+    block = home = script.value("mov.u32", "%ctaid.x")
+    if plan.mechanism in MULTICASTS:
+        home = script.value("mov.u32", "%clusterid.x")
     source = script.new("b64")
-    script.do(f"ld.param.u64 {source}, [in_];" if plan.mechanism != "tensor" else f"mov.b64 {source}, in_;")
-    if plan.mechanism == "tensor":
+    script.do(f"ld.param.u64 {source}, [in_];" if not plan.has_map else f"mov.b64 {source}, in_;")
+    if plan.has_map:
         script.do(f"cvta.param.u64 {source}, {source};")
     else:
-        script.do(f"mad.wide.u32 {source}, {block}, {plan.rounds * plan.tile}, {source};")
+        script.do(f"mad.wide.u32 {source}, {home}, {plan.rounds * plan.tile}, {source};")
     target = script.new("b64")
     if plan.drain == "tensor":
         script.do(f"mov.b64 {target}, out_;")
         script.do(f"cvta.param.u64 {target}, {target};")
     else:
         script.do(f"ld.param.u64 {target}, [out_];")
-    return Room(plan, script, thread, first, issue, fills, lane, mine, source, target, block)
+    return Room(plan, script, thread, first, issue, fills, lane, mine, source, target, block, home)
 
 
 def _issuer(plan: Plan, script: Script, thread: str, first: str, fills: str) -> str:
@@ -99,18 +102,21 @@ def _issuer(plan: Plan, script: Script, thread: str, first: str, fills: str) -> 
     return elected
 
 
-def initialise(room: Room, counts: dict[str, int]) -> None:
-    """The mbarriers, by the first thread. counts: arrivals of a phase, by the barriers' name."""
+def initialise(room: Room, counts: dict[str, int], *, cluster: bool = False) -> None:
+    """The mbarriers, by the first thread. counts: arrivals of a phase, by the barriers' name.
+
+    cluster: whether other CTAs use them: then the cluster meets behind it.
+    """
     plan, script = room.plan, room.script
     with script.only(room.first):
         for name, count in counts.items():
             for stage in range(plan.stages):
-                script.do(
-                    f"mbarrier.init.shared::cta.b64 [{script.place(name, stage, 8)}], {count};"
-                    if plan.target != "sm_80"
-                    else f"mbarrier.init.shared.b64 [{script.place(name, stage, 8)}], {count};",
-                    faults=_of_init(room, name, stage, count),
-                )
+                at = script.place(name, stage, 8)
+                script.do(f"mbarrier.init{plan.own}.b64 [{at}], {count};", faults=_of_init(room, name, stage, count))
+        if cluster:
+            script.do("fence.mbarrier_init.release.cluster;")
+    if cluster:
+        return
     used = bool(counts)
     script.do("bar.sync 0;", faults=(without("delete-barrier", "PTX501"),) if used else ())
 
@@ -118,9 +124,8 @@ def initialise(room: Room, counts: dict[str, int]) -> None:
 def _of_init(room: Room, name: str, stage: int, count: int) -> tuple[Fault, ...]:
     """A barrier that no thread waits for with an effect can be initialised as it likes."""
     plan = room.plan
-    space = ".shared::cta" if plan.target != "sm_80" else ".shared"
     at = room.script.place(name, stage, 8)
-    text = f"mbarrier.init{space}.b64 [{at}], {{}};"
+    text = f"mbarrier.init{plan.own}.b64 [{at}], {{}};"
     used = stage < plan.rounds if name == FULL else stage + plan.stages < plan.rounds
     touched = stage < plan.rounds
     found = []
@@ -134,15 +139,17 @@ def _of_init(room: Room, name: str, stage: int, count: int) -> tuple[Fault, ...]
     return tuple(found)
 
 
-def wait(room: Room, name: str, turn: Turn, parity: Index, faults: tuple[str, ...]) -> None:
-    """Until a phase of a barrier is complete. faults: codes of what comes of going on too early; none: it may."""
+def wait(room: Room, name: str, turn: Turn, parity: Index, faults: tuple[str, ...], *, order: str = "") -> None:
+    """Until a phase of a barrier is complete. faults: codes of what comes of going on too early; none: it may.
+
+    order: the modifiers of one that is not `.acquire.cta`.
+    """
     plan, script = room.plan, room.script
     at = script.place(name, turn.slot, 8)
     label, done = script.label("WAIT"), script.new("pred")
 
     def lines(parity: Index, opcode: str = plan.polls, *, loop: bool = True) -> tuple[str, ...]:
-        space = ".shared::cta" if plan.target != "sm_80" else ".shared"
-        ask = f"mbarrier.{opcode}.parity{space}.b64 {done}, [{at}], {parity};"
+        ask = f"mbarrier.{opcode}.parity{order}{plan.own}.b64 {done}, [{at}], {parity};"
         return (f"{label}:", ask, f"@!{done} bra {label};") if loop else (ask,)
 
     found: list[Fault] = []

@@ -127,7 +127,7 @@ def _release(room: Room, turn: Turn) -> None:
     again = room.refills(turn)
     at = script.place(EMPTY, turn.slot, 8)
     arrive = f"mbarrier.arrive.shared::cta.b64 _, [{at}];"
-    if plan.target == "sm_80":
+    if plan.own == ".shared":
         arrive = f"mbarrier.arrive.shared.b64 {script.new('b64')}, [{at}];"
     lost = without("delete-arrive", *HANGS)
     if plan.releases == "thread":
