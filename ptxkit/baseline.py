@@ -100,6 +100,19 @@ def without_known(result: FileResult, baseline: Baseline, path: str) -> FileResu
     return replace(left, suppressed=result.suppressed, known=len(result.diagnostics) - len(fresh))
 
 
+def fingerprints(result: FileResult) -> list[str]:
+    """What tells each finding of a file from all others, and stays when lines move."""
+    from hashlib import sha256
+
+    seen: Counter[Entry] = Counter()
+    marks = []
+    for entry in _entries(result.diagnostics):
+        seen[entry] += 1
+        text = "\0".join([result.path.replace(os.sep, "/"), *entry, str(seen[entry])])
+        marks.append(sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:32])
+    return marks
+
+
 def _counted(diagnostics: Sequence[Diagnostic]) -> Counter[Entry]:
     return Counter(entry for entry in _entries(diagnostics) if entry[0] != NOT_CHECKED)
 

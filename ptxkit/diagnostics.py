@@ -10,7 +10,7 @@ from enum import StrEnum
 from types import MappingProxyType
 
 from ptxkit.records import dataclass, field
-from ptxkit.source import SourceFile, Span
+from ptxkit.source import Place, SourceFile, Span
 
 _NO_PROPERTIES: Mapping[str, object] = MappingProxyType({})
 
@@ -25,10 +25,14 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """A secondary place of a diagnostic: nearly always the *other* access, or what orders the two."""
+    """A secondary place of a diagnostic: nearly always the *other* access, or what orders the two.
+
+    origin: as a diagnostic's.
+    """
 
     span: Span
     message: str
+    origin: tuple[Place, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +57,8 @@ class Diagnostic:
     """One finding.
 
     code: stable, e.g. `PTX401`; never reused. span: the primary place. labels: other places. help: what to do.
-    isa: the titles of the manual's sections that say so. properties: for machines, JSON values only.
+    isa: the titles of the manual's sections that say so. properties: for machines, JSON values only. origin: the line
+    of the program that the primary place was compiled from, then where its function was inlined, and so on.
     """
 
     code: str
@@ -67,6 +72,7 @@ class Diagnostic:
     isa: tuple[str, ...] = ()
     fix: Fix | None = None
     properties: Mapping[str, object] = field(default_factory=lambda: _NO_PROPERTIES)
+    origin: tuple[Place, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

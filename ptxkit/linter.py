@@ -17,7 +17,7 @@ from ptxkit.source import SourceFile, Span
 if TYPE_CHECKING:
     from ptxkit.syntax.tree import Module
 
-__all__ = ["POLICIES", "Policy", "broken", "lint", "lint_source", "not_checked"]
+__all__ = ["POLICIES", "Policy", "broken", "lint", "lint_source", "not_checked", "with_origins"]
 
 
 def lint(
@@ -63,7 +63,28 @@ def _checked(text_or_module: str | Module, path: str | None, settings: Settings)
     except PTXSyntaxError as error:
         return Verdict(error.diagnostics), 0
     stricter = None if settings.policy == "strict" else lambda: _found(module, replace(settings, policy="strict"))
-    return apply(_found(module, settings), module, settings.shows, stricter)
+    verdict, hidden = apply(_found(module, settings), module, settings.shows, stricter)
+    return with_origins(verdict, module), hidden
+
+
+def with_origins(verdict: Verdict, module: Module) -> Verdict:
+    """The verdict with the source lines of its places, as far as `.loc` says them."""
+    if module.source is None or ".loc" not in module.source.text or not verdict.diagnostics:
+        return verdict
+    from ptxkit.analysis.source_lines import Origins
+
+    origins = Origins(module)
+    return replace(
+        verdict,
+        diagnostics=tuple(
+            replace(
+                item,
+                origin=origins.of(item.span.start),
+                labels=tuple(replace(label, origin=origins.of(label.span.start)) for label in item.labels),
+            )
+            for item in verdict.diagnostics
+        ),
+    )
 
 
 def _found(module: Module, settings: Settings) -> Verdict:

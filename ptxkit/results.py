@@ -39,6 +39,16 @@ class ExitStatus(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class CodePage:
+    """What there is to know of a code, for reports that tell it. headline: what is wrong. parts: titles and texts."""
+
+    code: str
+    name: str
+    headline: str
+    parts: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Run:
     """What the reference machine ran of one kernel.
 

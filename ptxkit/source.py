@@ -23,6 +23,14 @@ class Span:
     end: int
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A line of the program that a PTX was compiled from."""
+
+    file: str
+    line: int
+
+
 @dataclass(frozen=True)
 class SourceFile:
     """A text and the name it is reported under (`path`, or `<stdin>`, `<string>`)."""

@@ -12,6 +12,7 @@ from enum import StrEnum
 from ptxkit.diagnostics import Diagnostic
 from ptxkit.records import dataclass
 from ptxkit.results import NOT_CHECKED, Status
+from ptxkit.source import Place
 
 
 class Unit(StrEnum):
@@ -31,14 +32,6 @@ class Unit(StrEnum):
     """The hardware's answer to a request."""
     PLAIN = "plain"
     """Ordinary loads and stores, through a register; not asynchronous."""
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """A place in the program that the PTX was compiled from: where it was called, if it was inlined."""
-
-    file: str
-    line: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from bisect import bisect_right
 
+from ptxkit.source import Place
 from ptxkit.syntax.tree import Block, Body, Directive, Function, Module
-from ptxkit.transfers import Place
 
 #: Calls inlined in one another that are followed.
 MAX_INLINED = 64
@@ -27,15 +27,23 @@ class SourceLines:
         for item in module.items:
             if isinstance(item, Directive) and item.name == "file" and len(item.words) > 1 and item.words[0].isdigit():
                 self._files[int(item.words[0])] = item.words[1].strip('"')
-        self._known: dict[int, tuple[list[int], list[Place | None]]] = {}
+        self._known: dict[int, tuple[list[int], list[tuple[Place, ...]]]] = {}
 
     def place(self, function: Function, start: int) -> Place | None:
-        """Where the statement at an offset comes from; None where no `.loc` stands before it in its function."""
+        """Where the statement at an offset comes from; None where no `.loc` stands before it in its function.
+
+        Of inlined code it is where the outermost call stands.
+        """
+        places = self.chain(function, start)
+        return places[-1] if places else None
+
+    def chain(self, function: Function, start: int) -> tuple[Place, ...]:
+        """The line of the statement at an offset, then where its function was inlined, and so on."""
         starts, places = self._of(function)
         index = bisect_right(starts, start) - 1
-        return places[index] if index >= 0 else None
+        return places[index] if index >= 0 else ()
 
-    def _of(self, function: Function) -> tuple[list[int], list[Place | None]]:
+    def _of(self, function: Function) -> tuple[list[int], list[tuple[Place, ...]]]:
         found = self._known.get(id(function))
         if found is None:
             found = self._known[id(function)] = ([], [])
@@ -44,7 +52,7 @@ class SourceLines:
         return found
 
     def _read(
-        self, body: Body, callers: dict[_Spot, _Spot | None], starts: list[int], places: list[Place | None]
+        self, body: Body, callers: dict[_Spot, _Spot | None], starts: list[int], places: list[tuple[Place, ...]]
     ) -> None:
         for statement, start in body.located():
             if isinstance(statement, Block):
@@ -55,18 +63,36 @@ class SourceLines:
                     own, caller = spots
                     callers[own] = caller
                     starts.append(start)
-                    previous = places[-1] if places else None
-                    places.append(self._outermost(own, callers) or previous)
+                    previous = places[-1] if places else ()
+                    places.append(self._chain(own, callers) or previous)
 
-    def _outermost(self, spot: _Spot, callers: dict[_Spot, _Spot | None]) -> Place | None:
+    def _chain(self, spot: _Spot, callers: dict[_Spot, _Spot | None]) -> tuple[Place, ...]:
+        """The places from the innermost on; none where the outermost is no line."""
+        spots = [spot]
         for _ in range(MAX_INLINED):
             caller = callers.get(spot)
             if caller is None or caller == spot:
                 break
-            spot = caller
+            spots.append(spot := caller)
+        places = [Place(self._files[number], line) for number, line, _ in spots if number in self._files and line > 0]
         number, line, _ = spot
-        name = self._files.get(number)
-        return Place(name, line) if name is not None and line > 0 else None
+        return tuple(places) if number in self._files and line > 0 else ()
+
+
+class Origins:
+    """The source places of offsets of a text, whatever function they are in."""
+
+    def __init__(self, module: Module) -> None:
+        self._lines = SourceLines(module)
+        located = [(start, item) for item, start in module.located()]
+        self._starts = [start for start, _ in located]
+        self._items = [item for _, item in located]
+
+    def of(self, offset: int) -> tuple[Place, ...]:
+        """The line at an offset, then where its function was inlined, and so on; none where no `.loc` says it."""
+        index = bisect_right(self._starts, offset) - 1
+        item = self._items[index] if index >= 0 else None
+        return self._lines.chain(item, offset) if isinstance(item, Function) else ()
 
 
 def _spots(words: tuple[str, ...]) -> tuple[_Spot, _Spot | None] | None:

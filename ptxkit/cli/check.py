@@ -9,8 +9,8 @@ from ptxkit.cli.configured import Configured
 from ptxkit.cli.inputs import expand, read
 from ptxkit.cli.options import DEFAULT, Options
 from ptxkit.cli.output import write_lines
+from ptxkit.cli.reporting import write_report
 from ptxkit.linter import lint_source
-from ptxkit.report import full_report, json_report
 from ptxkit.results import ExitStatus, FileResult, Summary
 from ptxkit.settings.mistakes import SettingsError
 
@@ -25,20 +25,13 @@ def check(paths: Sequence[str], options: Options = DEFAULT) -> int:
             return _write_baseline(list(arriving), configured)
         if options.add_ignores is not None:
             return _add_ignores(list(arriving), options.add_ignores)
-        _report(arriving, options)
+        write_report(arriving, options.form, show_undecided=options.show_undecided, statistics=options.statistics)
         configured.complain_of_launches()
     except SettingsError as error:
         sys.stdout.flush()
         sys.stderr.write(f"ptxkit: {error}\n")
         return ExitStatus.COULD_NOT_RUN
     return Summary.of(results).exit_status
-
-
-def _report(arriving: Iterator[FileResult], options: Options) -> None:
-    if options.form == "json":
-        sys.stdout.write(json_report(list(arriving)))
-    else:
-        write_lines(full_report(arriving, show_undecided=options.show_undecided))
 
 
 def _results(paths: Sequence[str], configured: Configured, results: list[FileResult]) -> Iterator[FileResult]:

@@ -7,15 +7,15 @@ import click
 from ptxkit.cli.check import check
 from ptxkit.cli.options import Options
 from ptxkit.cli.settings_options import level_of, settings_options
+from ptxkit.report.formats import FORMATS
 
 
 @click.command(short_help="Check PTX and print what is wrong with it.")
 @click.argument("paths", nargs=-1, metavar="PATH...")
-@click.option(
-    "--format", "form", type=click.Choice(["full", "json"]), default="full", show_default=True, help="How to print."
-)
+@click.option("--format", "form", type=click.Choice(FORMATS), default="full", show_default=True, help="How to print.")
 @settings_options
 @click.option("--show-undecided", is_flag=True, help="Print the questions that could not be answered, too.")
+@click.option("--statistics", is_flag=True, help="Print how many findings there are of each code, and none of them.")
 @click.option(
     "--show-settings", is_flag=True, help="Print what counts for each PATH, and where it is said; check nothing."
 )
@@ -38,6 +38,7 @@ def lint(  # noqa: PLR0913 (options)
     config: str | None,
     isolated: bool,
     show_undecided: bool,
+    statistics: bool,
     show_settings: bool,
     write_baseline: bool,
     add_ignores: str | None,
@@ -61,12 +62,15 @@ def lint(  # noqa: PLR0913 (options)
         raise click.UsageError(
             "--write-baseline and --add-ignores are two ways to keep findings. Give one or the other."
         )
+    if statistics and form not in ("full", "concise", "json"):
+        raise click.UsageError(f"--statistics is printed as full or json, not as {form}")
     options = Options(
         form=form,
         level=level_of(given),
         config=config,
         isolated=isolated,
         show_undecided=show_undecided,
+        statistics=statistics,
         write_baseline=write_baseline,
         add_ignores=add_ignores,
         stdin_name=stdin_filename,

@@ -20,6 +20,7 @@ class Options:
     config: str | None = None
     isolated: bool = False
     show_undecided: bool = False
+    statistics: bool = False
     write_baseline: bool = False
     add_ignores: str | None = None
     stdin_name: str | None = None

@@ -1,4 +1,4 @@
-"""`ptxkit rule`: the page of a code."""
+"""`ptxkit rule`: the page of a code, or all of them."""
 
 from __future__ import annotations
 
@@ -8,24 +8,55 @@ from difflib import get_close_matches
 import click
 
 from ptxkit.cli.errors import UnknownError
+from ptxkit.results import CodePage
 
 
 @click.command(short_help="Print what a rule finds, why it matters and what to write instead.")
 @click.argument("code", required=False)
-def rule(code: str | None) -> None:
-    """Print the page of CODE, e.g. PTX401; without CODE, the list of codes."""
-    from ptxkit.rules import RULES, Rule
-    from ptxkit.rules.pages import PAGES, Page
+@click.option("--all", "every", is_flag=True, help="Print all pages, one after the other.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "markdown", "json"]),
+    default="text",
+    show_default=True,
+    help="How to print.",
+)
+def rule(code: str | None, every: bool, form: str) -> None:
+    """Print the page of CODE, e.g. PTX401 or missing-proxy-fence; without CODE, the list of codes."""
+    from ptxkit.rules.book import book
 
-    every: list[Rule | Page] = sorted([*RULES, *PAGES], key=lambda each: each.code)
-    if code is None:
-        sys.stdout.write("".join(f"{each.code}  {each.name}\n" for each in every))
+    if code is not None and every:
+        raise click.UsageError("--all prints every page: leave CODE out")
+    pages = book()
+    if code is None and not every and form == "text":
+        sys.stdout.write("".join(f"{page.code}  {page.name}\n" for page in pages))
         return
-    found = next((each for each in every if code.upper() == each.code or code.lower() == each.name), None)
+    chosen = pages if code is None else (_named(code, pages),)
+    sys.stdout.write(_printed(chosen, form))
+
+
+def _printed(pages: tuple[CodePage, ...], form: str) -> str:
+    from ptxkit.rules.book import as_markdown, as_text
+
+    if form == "markdown":
+        return "\n".join(as_markdown(page) for page in pages)
+    if form == "json":
+        import json
+
+        documents = [
+            {"code": page.code, "name": page.name, "headline": page.headline, "parts": dict(page.parts)}
+            for page in pages
+        ]
+        return json.dumps({"version": 1, "rules": documents}, indent=2) + "\n"
+    return f"\n{'-' * 80}\n\n".join(map(as_text, pages))
+
+
+def _named(code: str, pages: tuple[CodePage, ...]) -> CodePage:
+    found = next((each for each in pages if code.upper() == each.code or code.lower() == each.name), None)
     if found is None:
-        known = [word for each in every for word in (each.code, each.name)]
+        known = [word for each in pages for word in (each.code, each.name)]
         near = get_close_matches(code, known, n=1)
         hint = f"Did you mean {near[0]!r}?" if near else "`ptxkit rule` lists them."
         raise UnknownError(f"there is no rule {code!r}. {hint}")
-    page = found.text() if isinstance(found, Page) else sys.modules[found.check.__module__].__doc__ or ""
-    sys.stdout.write(f"{found.name}\n\n{page.strip()}\n")
+    return found

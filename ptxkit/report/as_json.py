@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from math import isfinite
 
 from ptxkit.diagnostics import Diagnostic, Label, Severity, Undecided
 from ptxkit.results import FileResult, Run, Status, Summary
-from ptxkit.source import SourceFile, Span
+from ptxkit.source import Place, SourceFile, Span
 
 VERSION = 1
 
@@ -30,6 +30,15 @@ def json_report(results: Sequence[FileResult]) -> str:
         },
     }
     return json.dumps(cleaned(document), indent=2) + "\n"
+
+
+def json_lines(results: Iterable[FileResult]) -> Iterator[str]:
+    """One object a line, as results arrive: each diagnostic, as the document has it."""
+    import json
+
+    for result in results:
+        for item in result.diagnostics:
+            yield json.dumps(cleaned(diagnostic_object(item))) + "\n"
 
 
 def _file(result: FileResult) -> dict[str, object]:
@@ -67,6 +76,7 @@ def diagnostic_object(item: Diagnostic) -> dict[str, object]:
         "notes": list(item.notes),
         "help": item.help,
         "isa": list(item.isa),
+        "source": _places(item.origin),
         "properties": dict(item.properties),
     }
 
@@ -77,7 +87,11 @@ def _undecided(item: Undecided) -> dict[str, object]:
 
 def _label(source: SourceFile, label: Label) -> dict[str, object]:
     line, column = source.position(label.span.start)
-    return {"line": line, "column": column, "message": label.message}
+    return {"line": line, "column": column, "message": label.message, "source": _places(label.origin)}
+
+
+def _places(origin: Sequence[Place]) -> list[dict[str, object]]:
+    return [{"file": place.file, "line": place.line} for place in origin]
 
 
 def _place(source: SourceFile, span: Span) -> dict[str, int]:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import os
+from collections.abc import Iterable, Iterator, Sequence
 
-from ptxkit.diagnostics import Diagnostic, Severity, Undecided
+from ptxkit.diagnostics import Diagnostic, Label, Severity, Undecided
+from ptxkit.records import replace
 from ptxkit.report.frame import frame
 from ptxkit.report.style import Line, Role, visible
 from ptxkit.results import NOT_CHECKED, FileResult, Run, Status, Summary
-from ptxkit.source import SourceFile, Span
+from ptxkit.source import Place, SourceFile, Span
 
 _ROLES = {Severity.ERROR: Role.ERROR, Severity.WARNING: Role.WARNING, Severity.NOTE: Role.NOTE}
 
@@ -29,10 +31,11 @@ def full_report(results: Iterable[FileResult], *, show_undecided: bool = False) 
 def diagnostic_lines(diagnostics: Iterable[Diagnostic]) -> Iterator[Line]:
     """The lines of some diagnostics, each followed by an empty one."""
     for item in diagnostics:
-        word, role = str(item.severity), _ROLES[item.severity]
-        yield _header(item.source, item.span, item.code, word, role, item.message)
+        yield header_line(item)
         if item.source.text:
-            yield from frame(item.source, item.span, item.labels)
+            yield from frame(item.source, item.span, [_with_origin(label) for label in item.labels])
+        if item.origin:
+            yield _field("source", _chain(item.origin))
         for note in item.notes:
             yield _field("note", note)
         if item.help:
@@ -40,6 +43,21 @@ def diagnostic_lines(diagnostics: Iterable[Diagnostic]) -> Iterator[Line]:
         if item.isa:
             yield _field("isa", "; ".join(item.isa))
         yield ()
+
+
+def severity_role(severity: Severity) -> Role:
+    """How a severity looks."""
+    return _ROLES[severity]
+
+
+def header_line(item: Diagnostic) -> Line:
+    """`k.ptx:3:2: PTX401 error: ...`"""
+    return _header(item.source, item.span, item.code, str(item.severity), _ROLES[item.severity], item.message)
+
+
+def undecided_header(item: Undecided) -> Line:
+    """`k.ptx:3:2: PTX501 undecided: ...`"""
+    return _header(item.source, item.span, item.code, "undecided", Role.NOTE, item.reason)
 
 
 def summary_line(summary: Summary) -> Line:
@@ -69,7 +87,7 @@ def _run_line(run: Run) -> Line:
 
 
 def _undecided_lines(item: Undecided) -> Iterator[Line]:
-    yield _header(item.source, item.span, item.code, "undecided", Role.NOTE, item.reason)
+    yield undecided_header(item)
     yield from frame(item.source, item.span)
     yield ()
 
@@ -82,6 +100,19 @@ def _header(source: SourceFile, span: Span, code: str, word: str, role: Role, me
 
 def _field(name: str, text: str) -> Line:
     return ((f"  = {name}: ", Role.FIELD), (_one_line(text), Role.PLAIN))
+
+
+def _with_origin(label: Label) -> Label:
+    """The label with the line that its place was compiled from, of inlined code that of the outermost call."""
+    if not label.origin:
+        return label
+    place = label.origin[-1]
+    return replace(label, message=f"{label.message} ({os.path.basename(place.file)}:{place.line})")
+
+
+def _chain(origin: Sequence[Place]) -> str:
+    """`lib.h:50, inlined at k.cu:7`."""
+    return ", inlined at ".join(f"{place.file}:{place.line}" for place in origin)
 
 
 def _one_line(text: str) -> str:

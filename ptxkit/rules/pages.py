@@ -24,16 +24,11 @@ class Page:
     example: str = ""
     instead: str = ""
 
-    def text(self) -> str:
-        """The page as `ptxkit rule` prints it."""
+    def parts(self) -> list[tuple[str, str]]:
+        """Titles and texts, in their order."""
         parts = [("What it does", self.does), ("Why it matters", self.matters)]
         parts += [("Example", self.example), ("Use instead", self.instead), ("ISA section", self.sections)]
-        shown = [f"{title}\n{_indented(text)}" for title, text in parts if text]
-        return "\n\n".join([f"{self.code}: {self.headline}", *shown])
-
-
-def _indented(text: str) -> str:
-    return "\n".join(f"    {line}".rstrip() for line in text.strip().split("\n"))
+        return [(title, text.strip()) for title, text in parts if text]
 
 
 PAGES: tuple[Page, ...] = (

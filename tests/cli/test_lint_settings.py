@@ -224,3 +224,36 @@ def test_hidden_findings_are_counted_at_the_end(files: Path, ptxkit: Run) -> Non
     result = ptxkit("lint", "wrong.ptx")
     assert result.stdout == "checked 1 file: 0 errors, 0 warnings, 0 undecided, 1 suppressed\n"
     assert json.loads(ptxkit("lint", "--format", "json", "wrong.ptx").stdout)["summary"]["suppressed"] == 1
+
+
+@pytest.mark.parametrize("form", ["concise", "json-lines", "github", "gitlab", "junit", "sarif"])
+def test_every_format_shows_the_finding_and_keeps_the_exit_status(files: Path, ptxkit: Run, form: str) -> None:
+    result = ptxkit("lint", "--format", form, "wrong.ptx", "inner")
+    assert result.exit_code == 1
+    assert result.stdout.count("PTX106") >= 2
+    assert ptxkit("lint", "--format", form, "--ignore", "PTX1", "wrong.ptx").exit_code == 0
+
+
+def test_statistics_take_the_place_of_findings(files: Path, ptxkit: Run) -> None:
+    result = ptxkit("lint", "--statistics", ".")
+    assert result.exit_code == 1
+    assert result.stdout.startswith("2  PTX106 error    undeclared-name\n\nchecked 2 files: 2 errors")
+    [row] = json.loads(ptxkit("lint", "--statistics", "--format", "json", ".").stdout)["statistics"]
+    assert (row["code"], row["count"]) == ("PTX106", 2)
+    assert ptxkit("lint", "--statistics", "--format", "sarif", ".").exit_code == 2
+
+
+def test_findings_name_the_line_that_they_were_compiled_from(files: Path, ptxkit: Run) -> None:
+    body = WRONG.replace("\tst.global", "\t.loc 1 7 0\n\t.loc 2 9 0, function_name $n, inlined_at 1 7 0\n\tst.global")
+    (files / "wrong.ptx").write_text(body + '.file 1 "k.cu"\n.file 2 "lib.h"\n')
+    assert "  = source: lib.h:9, inlined at k.cu:7\n" in ptxkit("lint", "--isolated", "wrong.ptx").stdout
+
+
+def test_rule_prints_all_pages_in_every_format(ptxkit: Run) -> None:
+    text, marked = ptxkit("rule", "--all").stdout, ptxkit("rule", "--all", "--format", "markdown").stdout
+    assert all(f"{code}: " in text for code in ("PTX100", "PTX401", "PTX906"))
+    assert marked.count("\n## PTX") + 1 == text.count("-" * 80) + 1
+    document = json.loads(ptxkit("rule", "PTX401", "--format", "json").stdout)
+    assert [(rule["code"], rule["name"]) for rule in document["rules"]] == [("PTX401", "missing-proxy-fence")]
+    assert ptxkit("rule", "PTX401", "--format", "markdown").stdout.startswith("## PTX401: missing-proxy-fence")
+    assert ptxkit("rule", "--all", "PTX401").exit_code == 2

@@ -102,12 +102,18 @@ def test_the_json_format() -> None:
                             "end_line": 3,
                             "end_column": 35,
                             "labels": [
-                                {"line": 1, "column": 2, "message": "generic write of tile, every thread"},
-                                {"line": 2, "column": 2, "message": "orders the threads only"},
+                                {
+                                    "line": 1,
+                                    "column": 2,
+                                    "message": "generic write of tile, every thread",
+                                    "source": [],
+                                },
+                                {"line": 2, "column": 2, "message": "orders the threads only", "source": []},
                             ],
                             "notes": ["a proxy is a path to memory"],
                             "help": "add `fence.proxy.async.shared::cta;` before `bar.sync` at line 2",
                             "isa": ["Async Proxy", "fence"],
+                            "source": [],
                             "properties": {"bytes": 16, "threads": ["all", None], "level": "inf"},
                         },
                         {
@@ -123,6 +129,7 @@ def test_the_json_format() -> None:
                             "notes": [],
                             "help": None,
                             "isa": [],
+                            "source": [],
                             "properties": {},
                         },
                     ],
@@ -155,6 +162,7 @@ def test_the_json_format() -> None:
                             "notes": [],
                             "help": None,
                             "isa": [],
+                            "source": [],
                             "properties": {},
                         }
                     ],
@@ -193,6 +201,7 @@ def test_the_json_format() -> None:
                             "notes": [],
                             "help": "check the spelling",
                             "isa": [],
+                            "source": [],
                             "properties": {},
                         }
                     ],

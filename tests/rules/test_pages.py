@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
 
 import pytest
 
 import ptxkit
 from ptxkit.rules import RULES
+from ptxkit.rules.book import as_markdown, as_text, book
 from ptxkit.rules.pages import PAGES, Page
 from tests.validate.modules import diagnostics
 
@@ -51,8 +53,41 @@ def test_the_example_fails_with_its_code_and_the_other_one_passes(page: Page) ->
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.code)
 def test_a_page_has_its_parts_and_fits_a_terminal(page: Page) -> None:
-    text = page.text()
-    assert text.startswith(f"{page.code}: {page.headline}\n\nWhat it does\n    ")
+    [shown] = [each for each in book() if each.code == page.code]
+    text = as_text(shown)
+    assert text.startswith(f"{page.name}\n\n{page.code}: {page.headline}\n\nWhat it does\n    ")
     assert [part in text for part in ("Why it matters", "Use instead", "ISA section")] == [True] * 3
     assert ("Example" in text) == bool(page.place)
     assert max(map(len, text.split("\n"))) <= 100
+
+
+def test_the_book_has_the_same_parts_of_rules_and_of_other_codes() -> None:
+    pages = book()
+    assert [page.code for page in pages] == sorted({rule.code for rule in RULES} | {page.code for page in PAGES})
+    for page in pages:
+        titles = [title for title, _ in page.parts]
+        assert [title for title in titles if title != "Example"] == [
+            "What it does",
+            "Why it matters",
+            "Use instead",
+            "ISA section",
+        ], page.code
+        assert all(text and text == text.strip() for _, text in page.parts), page.code
+        assert page.headline.endswith("."), page.code
+
+
+def test_a_rule_is_printed_as_its_file_says_it() -> None:
+    for rule in RULES:
+        [page] = [each for each in book() if each.code == rule.code]
+        written = (sys.modules[rule.check.__module__].__doc__ or "").split()
+        assert as_text(page).split() == [rule.name, *written], rule.code
+
+
+def test_a_page_in_markdown_shows_its_example_as_code() -> None:
+    [page] = [each for each in book() if each.code == "PTX303"]
+    text = as_markdown(page)
+    assert text.startswith("## PTX303: ")
+    assert "### Why it matters\n\nThe bulk copy engine" in text
+    assert "### Example\n\n```ptx\n@%p1 cp.async.bulk.global" in text
+    [words] = [each for each in book() if each.code == "PTX100"]
+    assert "```" not in as_markdown(words)

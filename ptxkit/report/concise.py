@@ -1,0 +1,20 @@
+"""The format for editors and for grep: one line for each diagnostic, and one of counts at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from ptxkit.report.full import header_line, summary_line, undecided_header
+from ptxkit.report.style import Line
+from ptxkit.results import FileResult, Summary
+
+
+def concise_report(results: Iterable[FileResult], *, show_undecided: bool = False) -> Iterator[Line]:
+    """`k.ptx:3:2: PTX401 error: ...`, the open questions where asked for, and counts."""
+    seen = []
+    for result in results:
+        seen.append(result)
+        yield from map(header_line, result.diagnostics)
+        if show_undecided:
+            yield from map(undecided_header, result.undecided)
+    yield summary_line(Summary.of(seen))

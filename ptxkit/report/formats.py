@@ -1,0 +1,63 @@
+"""The output formats by name: `full` and `concise` give styled lines as results arrive, the others text.
+
+A renderer is loaded when its format is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Literal, TypeAlias, get_args
+
+from ptxkit.report.style import Line
+from ptxkit.results import CodePage, FileResult
+
+Format: TypeAlias = Literal["full", "concise", "json", "json-lines", "github", "gitlab", "junit", "sarif"]
+FORMATS: tuple[Format, ...] = get_args(Format)
+STYLED: tuple[Format, ...] = ("full", "concise")
+"""Those that are made of lines with roles, which a terminal shows in colour."""
+
+
+def styled_report(form: str, results: Iterable[FileResult], *, show_undecided: bool = False) -> Iterator[Line]:
+    """The lines of a styled format, as results arrive."""
+    if form == "concise":
+        from ptxkit.report.concise import concise_report
+
+        return concise_report(results, show_undecided=show_undecided)
+    from ptxkit.report.full import full_report
+
+    return full_report(results, show_undecided=show_undecided)
+
+
+def text_report(
+    form: str, results: Iterable[FileResult], pages: Callable[[], Sequence[CodePage]] = tuple
+) -> Iterator[str]:
+    """The text of any other format, in pieces as it comes. pages: gives what there is to know of the codes.
+
+    ASCII in JSON; elsewhere what a stream's encoding lacks is for the stream.
+    """
+    if form == "json":
+        from ptxkit.report.as_json import json_report
+
+        yield json_report(list(results))
+    elif form == "json-lines":
+        from ptxkit.report.as_json import json_lines
+
+        yield from json_lines(results)
+    elif form == "github":
+        from ptxkit.report.github import github_report
+
+        yield from github_report(results)
+    elif form == "gitlab":
+        from ptxkit.report.gitlab import gitlab_report
+
+        yield gitlab_report(results)
+    elif form == "junit":
+        from ptxkit.report.junit import junit_report
+
+        yield junit_report(list(results))
+    elif form == "sarif":
+        from ptxkit.report.sarif import sarif_report
+
+        yield sarif_report(list(results), pages())
+    else:
+        raise ValueError(f"there is no text format {form!r}")

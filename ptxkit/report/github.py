@@ -1,0 +1,44 @@
+"""Annotations of GitHub Actions: one workflow command a line, which GitHub shows beside the lines of a change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from ptxkit.diagnostics import Diagnostic, Severity
+from ptxkit.report.paths import from_root, printable
+from ptxkit.results import NOT_CHECKED, FileResult
+
+_COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
+
+
+def github_report(results: Iterable[FileResult]) -> Iterator[str]:
+    """`::error title=PTX401,file=k.ptx,line=3,...::k.ptx:3:2: PTX401 ...` for each diagnostic."""
+    for result in results:
+        for item in result.diagnostics:
+            yield _annotation(item)
+
+
+def _annotation(item: Diagnostic) -> str:
+    line, column = item.source.position(item.span.start)
+    end_line, end_column = item.source.position(item.span.end)
+    path = printable(from_root(item.source.path))
+    given: list[tuple[str, object]] = [("title", f"ptxkit {item.code}"), ("file", path)]
+    place = path
+    if item.code != NOT_CHECKED:
+        given += [("line", line), ("endLine", end_line)]
+        if line == end_line:  # GitHub takes columns for one line only
+            given += [("col", column), ("endColumn", end_column)]
+        place = f"{path}:{line}:{column}"
+    properties = ",".join(f"{key}={_property(str(value))}" for key, value in given)
+    text = f"{place}: {item.code} {printable(item.message)}"
+    if item.help:
+        text += f"\n{printable(item.help)}"
+    return f"::{_COMMANDS[item.severity]} {properties}::{_data(text)}\n"
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")

@@ -1,0 +1,43 @@
+"""How many findings there are of each code: what to look at first in a large tree."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+
+from ptxkit.diagnostics import Severity
+from ptxkit.report.full import severity_role, summary_line
+from ptxkit.report.style import Line, Role
+from ptxkit.results import FileResult, Summary
+
+
+def statistics_report(results: Iterable[FileResult], names: Mapping[str, str]) -> Iterator[Line]:
+    """`   12  PTX401 error    missing-proxy-fence`, the most frequent first, and the line of counts."""
+    seen = list(results)
+    counts = _counts(seen)
+    width = max((len(str(count)) for count in counts.values()), default=0)
+    for (code, severity), count in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
+        yield (
+            (f"{count:>{width}}  ", Role.PLAIN),
+            (f"{code} {severity:<7}", severity_role(severity)),
+            (f"  {names.get(code, '')}", Role.PLAIN),
+        )
+    if counts:
+        yield ()
+    yield summary_line(Summary.of(seen))
+
+
+def statistics_json(results: Iterable[FileResult], names: Mapping[str, str]) -> str:
+    """The same as a document."""
+    import json
+
+    counts = _counts(results)
+    rows = [
+        {"code": code, "severity": str(severity), "name": names.get(code), "count": count}
+        for (code, severity), count in sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    ]
+    return json.dumps({"version": 1, "statistics": rows}, indent=2) + "\n"
+
+
+def _counts(results: Iterable[FileResult]) -> Counter[tuple[str, Severity]]:
+    return Counter((item.code, item.severity) for result in results for item in result.diagnostics)

@@ -1,0 +1,66 @@
+"""All pages of all codes, part by part: for the command line, for other tools and for the site."""
+
+from __future__ import annotations
+
+import sys
+from textwrap import dedent
+
+from ptxkit.results import CodePage
+from ptxkit.rules import RULES
+from ptxkit.rules.finding import Rule
+from ptxkit.rules.pages import PAGES, Page
+
+EXAMPLES = ("Example", "Use instead")
+"""Titles of parts that show PTX; of pages without an example the second is words, as are all others."""
+
+
+def book() -> tuple[CodePage, ...]:
+    """Every page, by code."""
+    return tuple(sorted([*map(_of_rule, RULES), *map(_of_page, PAGES)], key=lambda page: page.code))
+
+
+def as_text(page: CodePage) -> str:
+    """The page as a terminal shows it: its name, and the parts with their titles."""
+    parts = [f"{title}\n{_indented(text)}" for title, text in page.parts]
+    return "\n\n".join([page.name, f"{page.code}: {page.headline}", *parts]) + "\n"
+
+
+def as_markdown(page: CodePage, level: int = 2) -> str:
+    """The page as Markdown, its heading of this level."""
+    lines = [f"{'#' * level} {page.code}: {page.name} {{#{page.code}}}", "", _sentence(page.headline), ""]
+    shows = any(title == EXAMPLES[0] for title, _ in page.parts)
+    for title, text in page.parts:
+        lines += [f"{'#' * (level + 1)} {title}", ""]
+        lines += ["```ptx", text, "```"] if shows and title in EXAMPLES else [text]
+        lines.append("")
+    return "\n".join(lines)
+
+
+def _of_rule(rule: Rule) -> CodePage:
+    text = (sys.modules[rule.check.__module__].__doc__ or "").strip("\n")
+    head, *rest = [part for part in text.split("\n\n") if part.strip()]
+    parts: list[tuple[str, str]] = []
+    for part in rest:
+        title, _, body = part.partition("\n")
+        if title.startswith(" "):  # a further paragraph of the same part
+            parts[-1] = parts[-1][0], f"{parts[-1][1]}\n\n{dedent(part).strip()}"
+        else:
+            parts.append((title.strip(), dedent(body).strip("\n")))
+    return CodePage(rule.code, rule.name, _headline(head), tuple(parts))
+
+
+def _of_page(page: Page) -> CodePage:
+    return CodePage(page.code, page.name, page.headline, tuple(page.parts()))
+
+
+def _headline(text: str) -> str:
+    """Without the code before it."""
+    return " ".join(text.split()).partition(": ")[2]
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _indented(text: str) -> str:
+    return "\n".join(f"    {line}".rstrip() for line in text.split("\n"))
