@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from itertools import islice
 
 import numpy as np
 import pytest
@@ -12,21 +10,14 @@ import pytest
 from ptxkit.build import Kernel
 from ptxkit.emulate import POLICIES, Budget, run
 from ptxkit.kernels import cases
-from ptxkit.kernels.check import Case, Subject
+from ptxkit.kernels.check import Case
 from ptxkit.kernels.seeds import check as seeds
+from ptxkit.testing.repeated import small_cases
 
-LARGEST, MOST_CTAS, CASES = 40_000, 12, 3
+CASES = 3
 SUBJECTS = {each.build.__name__: each for each in (*cases.SUBJECTS, *seeds.SEEDS)}
 """Those with tensor maps have tests of their own."""
 WITH_MAPS = {"transpose", "tensor_tile"}
-
-
-def small(subject: Subject) -> Iterator[Case]:
-    """Some cases that take little time."""
-    random = np.random.default_rng(3)
-    every = (case for case in subject.cases(3, random))
-    few = (case for case in every if case.source.size <= LARGEST and np.prod(case.grid) <= MOST_CTAS)
-    return islice(few, CASES)
 
 
 def shared_bytes(kernel: Kernel, case: Case) -> int:
@@ -39,7 +30,7 @@ def shared_bytes(kernel: Kernel, case: Case) -> int:
 def test_a_kernel_gives_the_answer_of_numpy_and_breaks_no_rule(name: str, policy: str) -> None:
     kernel = SUBJECTS[name].build()
     text = str(kernel)
-    for case in small(SUBJECTS[name]):
+    for case in small_cases(SUBJECTS[name])[:CASES]:
         target = np.zeros_like(case.wanted) if case.before is None else case.before.copy()
         found = run(
             text,
@@ -64,7 +55,7 @@ def test_a_kernel_gives_the_answer_of_numpy_and_breaks_no_rule(name: str, policy
 
 def test_a_kernel_that_lacks_a_barrier_is_found() -> None:
     text = str(SUBJECTS["plain_staging"].build())
-    case = next(small(SUBJECTS["plain_staging"]))
+    case = small_cases(SUBJECTS["plain_staging"])[-1]
     broken, count = re.subn(
         r"^\s*(bar\.sync|barrier\.sync|bar\.cta\.sync|barrier\.cta\.sync)[^;]*;", "", text, count=1, flags=re.M
     )

@@ -1,0 +1,219 @@
+"""Correct kernels on the reference machine again and again, each time otherwise: nothing should be found.
+
+A subject is a kernel file with its launches, a kernel of the builder with its cases, or a matrix product. Its tally
+tells how many runs there were, how many of them came to their ends with the right answer, and what else was seen.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import cycle, islice
+from pathlib import Path
+from typing import Any
+
+import numpy
+
+from ptxkit.build import EmulationError
+from ptxkit.build.errors import UnfinishedError
+from ptxkit.emulate import Budget, TensorMap, run
+from ptxkit.kernels.cases import SUBJECTS
+from ptxkit.kernels.check import Case, Subject
+from ptxkit.kernels.gemm_parts import CONSUMERS
+from ptxkit.kernels.gemm_schedule import table
+from ptxkit.kernels.matmul import Matmul
+from ptxkit.kernels.seeds.check import SEEDS
+from ptxkit.records import dataclass
+from ptxkit.source import SourceFile
+from ptxkit.testing.launches import load
+from ptxkit.verifier import Request, verify_source
+from ptxkit.verifier.choice import SCHEDULES
+
+CORPUS = Path(__file__).resolve().parent.parent.parent / "corpus"
+LARGEST, MOST_CTAS, CASES = 50_000, 12, 3
+"""Of a builder kernel's cases: words and CTAs at most; how many of them take turns."""
+
+_TRIES = 60
+
+SECONDS = 600.0
+"""For the runs of a kernel file, and for one run of another."""
+
+_PRODUCT = "builder/gemm "
+
+PRODUCTS: tuple[dict[str, Any], ...] = (
+    {"cluster": 1},
+    {"cluster": 2},
+    {"cluster": 1, "by_columns": True},
+    {"element": "e4m3", "cluster": 2},
+    {"element": "e4m3", "cluster": 1, "precise": True},
+    {"element": "e5m2", "cluster": 1},
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """What runs of one kernel showed. whole: those that came to their ends. said: each finding or reason, once."""
+
+    name: str
+    runs: int
+    whole: int
+    said: tuple[str, ...]
+    seconds: float
+
+    @property
+    def is_clean(self) -> bool:
+        return self.whole == self.runs and not self.said
+
+
+def tasks() -> list[str]:
+    """The names of all subjects, those that take the longest first."""
+    files = sorted([*(CORPUS / "kernels").glob("*.ptx"), *(CORPUS / "seeds").glob("*.ptx")])
+    return [
+        *(f"{_PRODUCT}{each}" for each in PRODUCTS),
+        *(f"builder/{each.build.__name__}" for each in (*SUBJECTS, *SEEDS)),
+        *(f"corpus/{each.parent.name}/{each.stem}" for each in files),
+    ]
+
+
+def tallies(name: str, schedules: int) -> list[Tally]:
+    """Runs a subject so many times."""
+    if name.startswith(_PRODUCT):
+        variant = next(each for each in PRODUCTS if name == f"{_PRODUCT}{each}")
+        return [product_tally(variant, schedules)]
+    if name.startswith("builder/"):
+        subject = next(each for each in (*SUBJECTS, *SEEDS) if name == f"builder/{each.build.__name__}")
+        return [subject_tally(subject, schedules)]
+    return file_tallies(CORPUS.parent / f"{name}.ptx", schedules)
+
+
+def file_tallies(path: Path, schedules: int) -> list[Tally]:
+    """Of the kernels of a file, launched as the table of launches says."""
+    text = path.read_text("utf-8")
+    found = []
+    for request in load().of(text, path.name, schedules=schedules, seconds=SECONDS):
+        began = time.monotonic()
+        found.append(_verified(SourceFile(path.name, text), request, f"corpus/{path.parent.name}/{path.stem}", began))
+    return found
+
+
+def _verified(source: SourceFile, request: Request, name: str, began: float) -> Tally:
+    result = verify_source(source, request)
+    said = [f"{each.code}: {each.message}" for each in result.diagnostics]
+    said += [each.reason for each in result.undecided]
+    runs = sum(each.runs for each in result.runs)
+    return Tally(name, runs, sum(each.whole for each in result.runs), tuple(said), time.monotonic() - began)
+
+
+def small_cases(subject: Subject) -> list[Case]:
+    """Cases of a builder kernel that take little time, the smallest last; where few are, of more random sizes."""
+    few: list[Case] = []
+    for seed in range(_TRIES):
+        cases = subject.cases(2, numpy.random.default_rng(seed))
+        few += [each for each in cases if each.source.size <= LARGEST and numpy.prod(each.grid) <= MOST_CTAS]
+        if len(few) >= CASES:
+            break
+    return sorted(few, key=lambda each: -each.source.size * int(numpy.prod(each.grid)))
+
+
+def subject_tally(subject: Subject, schedules: int) -> Tally:
+    """Of a builder kernel; its cases take turns, the larger ones of those that are small."""
+    kernel = subject.build()
+    cases = small_cases(subject)[:CASES]
+
+    def one(case: Case, policy: str, seed: int) -> bool:
+        before = case.before if case.before is not None else numpy.zeros(case.wanted.shape, case.wanted.dtype)
+        emulation = kernel.emulate(case.grid, shared=case.shared, policy=policy, seed=seed, seconds=SECONDS)
+        return agrees(case, emulation(case.source, before.copy(), *(_own(each) for each in case.more)).outputs[1])
+
+    turns = islice(zip(cycle(cases), cycle(SCHEDULES), strict=False), schedules)
+    return _tally(f"builder/{kernel.name}", [partial(one, *each, seed) for seed, each in enumerate(turns)])
+
+
+def _own(value: Any) -> Any:
+    """An argument that no other run has changed."""
+    return value.copy() if isinstance(value, numpy.ndarray) else value
+
+
+def agrees(case: Case, found: Any) -> bool:
+    """Whether the target is what NumPy says."""
+    if not case.tolerance:
+        return bool((found.view(numpy.uint8) == case.wanted.view(numpy.uint8)).all())
+    scale = numpy.abs(case.wanted).max(-1, keepdims=True)
+    return bool((numpy.abs(found.astype(numpy.float64) - case.wanted) <= case.tolerance * scale).all())
+
+
+def _tally(name: str, actions: Sequence[Callable[[], bool]]) -> Tally:
+    began, whole, said = time.monotonic(), 0, dict[str, None]()
+    for action in actions:
+        try:
+            if action():
+                whole += 1
+            else:
+                said["a wrong answer"] = None
+        except (EmulationError, UnfinishedError) as error:
+            said[str(error)] = None
+    return Tally(name, len(actions), whole, tuple(said), time.monotonic() - began)
+
+
+# ----------------------------------------------------------------------------------------------------- products
+
+
+def product_tally(variant: dict[str, Any], schedules: int) -> Tally:
+    """Of a matrix product, its tiles dealt to two workers."""
+    plan = Matmul(130, 264, 208, **variant)
+    inputs = _Product(plan)
+    turns = islice(cycle(SCHEDULES), schedules)
+    return _tally(f"{_PRODUCT}{variant}", [partial(inputs.one, each, seed) for seed, each in enumerate(turns)])
+
+
+_WORKERS = 2
+_ONES = {"bf16": 0x3F80, "e4m3": 0x38, "e5m2": 0x3C}
+"""The bits of 1.0; A and B hold 0 and 1, whose sums are exact in any order."""
+
+
+class _Product:
+    """The arguments of a product, and its answer."""
+
+    def __init__(self, plan: Matmul) -> None:
+        self.plan, (rows, columns, depth) = plan, plan.shape
+        form, self.kernel = plan.form, plan.kernel
+        chance = numpy.random.default_rng(5)
+        a, b = chance.integers(0, 2, (rows, depth)), chance.integers(0, 2, (depth, columns))
+        bits, dtype = _ONES[form.element], numpy.uint16 if form.element == "bf16" else numpy.uint8
+        second = b if form.by_columns else b.T
+        self.matrices = [numpy.ascontiguousarray(each * bits).astype(dtype) for each in (a, second)]
+        self.wanted = (a @ b).astype(numpy.float32)
+        self.schedule = table(plan.rows_of(_WORKERS)).reshape(-1)
+
+    def one(self, policy: str, seed: int) -> bool:
+        """One run, and whether all is right in it."""
+        rows, columns, _ = self.plan.shape
+        form = self.plan.form
+        out = numpy.zeros((rows, columns), numpy.uint16)
+        forms = [each.tensor for each in self.kernel.parameters[:3]]
+        maps = [
+            TensorMap.tiled(array, box=each.box, swizzle=each.swizzle)
+            for array, each in zip((*self.matrices, out), forms, strict=True)
+            if each is not None
+        ]
+        warps = _WORKERS * form.cluster * CONSUMERS
+        room, flags = numpy.zeros(warps * 32 * form.sums, numpy.float32), numpy.zeros(warps, numpy.uint32)
+        factors = [numpy.ones(1, numpy.float32)] * 2 if form.scaled else []
+        found = run(
+            str(self.kernel),
+            self.kernel.name,
+            grid=_WORKERS * form.cluster,
+            shared=self.kernel.dynamic_bytes,
+            arguments=[*maps, self.schedule, room, flags, *factors],
+            policy=policy,
+            seed=seed,
+            budget=Budget(seconds=SECONDS),
+        )
+        if not found.is_clean:
+            raise UnfinishedError("; ".join([*map(_said, found.findings), found.undecided, found.failed]))
+        return bool(((found.outputs[2].astype(numpy.uint32) << 16).view(numpy.float32) == self.wanted).all())
+
+
+def _said(finding: Any) -> str:
+    return f"{finding.code}: {finding.message}"

@@ -1,0 +1,45 @@
+"""Correct kernels run again and again: few runs here, a hundred each by `scripts/clean`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ptxkit.kernels.cases import SUBJECTS
+from ptxkit.kernels.check import Subject
+from ptxkit.kernels.seeds.check import SEEDS
+from ptxkit.testing.repeated import CORPUS, file_tallies, small_cases, tallies, tasks
+
+FEW = 8
+
+
+def test_every_kernel_has_a_name() -> None:
+    names = set(tasks())
+    assert len(names) == len(tasks())
+    files = [*(CORPUS / "kernels").glob("*.ptx"), *(CORPUS / "seeds").glob("*.ptx")]
+    assert {f"corpus/{each.parent.name}/{each.stem}" for each in files} <= names
+    assert {f"builder/{each.build.__name__}" for each in (*SUBJECTS, *SEEDS)} <= names
+
+
+@pytest.mark.parametrize("subject", [*SUBJECTS, *SEEDS], ids=lambda subject: subject.build.__name__)
+def test_every_kernel_of_the_builder_has_cases_that_take_little_time(subject: Subject) -> None:
+    assert small_cases(subject)
+
+
+@pytest.mark.parametrize(
+    "name", ["builder/bulk_both_ways", "builder/split_barrier", "corpus/kernels/bulk_add_one.sm_90"]
+)
+def test_a_correct_kernel_is_clean_in_every_run(name: str) -> None:
+    for tally in tallies(name, FEW):
+        assert tally.is_clean, tally.said
+        assert tally.runs == FEW
+
+
+def test_a_kernel_that_lacks_a_wait_is_told(tmp_path: Path) -> None:
+    text = (CORPUS / "seeds" / "group_copy.sm_80.ptx").read_text("utf-8")
+    broken = tmp_path / "group_copy.sm_80.ptx"
+    broken.write_text(text.replace("cp.async.wait_all;", "").replace("cp.async.wait_group 0;", ""), "utf-8")
+    (tally,) = file_tallies(broken, FEW)
+    assert not tally.is_clean
+    assert any("PTX302" in each or "PTX621" in each for each in tally.said), tally.said
