@@ -5,8 +5,9 @@ that these name are in `functions/` and `actions/`. No opcode is known here.
 
 Where it is milder than the ISA, so that nothing is found which may be right: two threads that write the same to one
 place are no race; of the reads of a unit of memory since its last write the first and the last are kept; memory that
-was read and is handed back to another CTA by an arrival of a narrow scope, or to the async proxy without a fence, is
-found by the strict policy only (`run(strict=True)`: PTX402, PTX404 in part, PTX405, PTX407, PTX506 in part);
+was read and is handed back to another CTA by an arrival of a narrow scope, by a relaxed one where an operation read it,
+or to the async proxy without a fence, is found by the strict policy only (`run(strict=True)`: PTX303 and PTX314 in
+part, PTX402, PTX404 in part, PTX405, PTX407, PTX506 in part);
 multiplications of other shapes need no fence of registers between them. Registers that nobody wrote hold zeros, shared
 and local memory holds no number; `unwritten.py` asks whether that matters.
 """

@@ -130,7 +130,7 @@ class _PhaseClock:
     """What those who arrive at an mbarrier tell, in the current phase and in those that are complete.
 
     By the CTA that tells (None: an operation, which needs no scope) and how far its scope reaches. heard: what relaxed
-    arrivals do not tell, and others may think that they do.
+    arrivals do not tell, though it was over before them.
     """
 
     def __init__(self) -> None:

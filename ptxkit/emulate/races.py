@@ -1,5 +1,8 @@
 """Accesses held against those before them: two threads use the same bytes, one of them writes, nothing orders the two.
 
+What an operation has read or brought, and an arrival told that was relaxed, may be written again: by the letter such an
+arrival orders nothing, but the operation is over when its thread arrives. The strict policy goes by the letter.
+
 What is strong on both sides is no race: it is what threads speak to each other by. A write that puts what another has
 put there makes no difference, and is none either. What was written through the generic proxy and is read through the
 async proxy must be fenced towards that, too.
@@ -180,6 +183,10 @@ class Races(Order):
                 continue
             owner = self.knowledge(cta)
             thread = int(agents[at]) - owner.base
+            if " " in proxy and event.kind == "write" and not self.strict:
+                _, times = self._shadow(event.pool).last(kind, event.units[at : at + 1])
+                if self._was_heard(event, owner, thread, int(times[0])):
+                    continue
             if (
                 rule == "PTX621"
                 and kind == WRITE
@@ -190,10 +197,10 @@ class Races(Order):
             self._report(event, row, kind, (code, pc, cta), thread if issuer < 0 else issuer, rule)
             return
 
-    def _was_heard(self, event: Event, owner: Knowledge, thread: int) -> bool:
-        """Whether an arrival that tells nothing came behind what a thread of another CTA did."""
+    def _was_heard(self, event: Event, owner: Knowledge, agent: int, time: int = 1) -> bool:
+        """Whether an arrival that tells nothing came behind what a thread, or an operation, did at a time."""
         held = self.knowledge(event.place[2]).heard.get(owner)
-        return held is not None and bool(held[DONE, thread] > 0)
+        return held is not None and bool(held[DONE, agent] >= time)
 
     def _check_together(self, event: Event, lost: Any) -> None:
         """Two threads write the same bytes in one instruction: no matter, where they write the same."""

@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy
 import pytest
 
+from ptxkit import lint
 from ptxkit.build import Global, Kernel, b16, bf16, f32
 from ptxkit.emulate import POLICIES, run
 
 WARPGROUP = 128
 
 
-def text(*, waits: bool) -> str:
+def text(*, waits: bool, order: str = "release") -> str:
     """A warpgroup multiplies, one thread of its third warp says that it is done, and another warp writes over A."""
     k = Kernel("k", threads=WARPGROUP + 32, target="sm_90a")
     out = k.param(Global[f32], "out")
@@ -32,7 +33,7 @@ def text(*, waits: bool) -> str:
         if waits:
             k.wgmma_wait_group(0)
         with k.thread_is(70):
-            free.arrive()
+            free.arrive(order=order)
         k.wgmma_wait_group(0)
         for number, each in enumerate(acc.registers):
             out[acc.row(number) * 64 + acc.column(number)].store(each)
@@ -42,8 +43,9 @@ def text(*, waits: bool) -> str:
     return str(k)
 
 
-def codes(policy: str, *, waits: bool) -> set[str]:
-    found = run(text(waits=waits), "k", arguments=[numpy.ones((64, 64), numpy.float32)], policy=policy, seed=3)
+def codes(policy: str, *, waits: bool, order: str = "release", strict: bool = False) -> set[str]:
+    lines, result = text(waits=waits, order=order), numpy.ones((64, 64), numpy.float32)
+    found = run(lines, "k", arguments=[result], policy=policy, seed=3, strict=strict)
     assert not found.failed
     assert not found.undecided
     assert found.findings or not found.outputs[0].any()
@@ -58,6 +60,23 @@ def test_one_thread_hands_operands_on_for_its_warpgroup(policy: str) -> None:
 @pytest.mark.parametrize("policy", POLICIES)
 def test_a_thread_that_has_not_waited_hands_nothing_on(policy: str) -> None:
     assert codes(policy, waits=False) == {"PTX314"}
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_a_relaxed_arrival_hands_on_what_is_read_unless_the_policy_is_strict(policy: str) -> None:
+    assert codes(policy, waits=True, order="relaxed") == set()
+    assert "PTX314" in codes(policy, waits=True, order="relaxed", strict=True)
+    assert codes(policy, waits=True, strict=True) <= {"PTX402"}
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_a_relaxed_arrival_before_the_wait_hands_nothing_on(policy: str) -> None:
+    assert codes(policy, waits=False, order="relaxed") == {"PTX314"}
+
+
+def test_the_rules_leave_open_what_the_machine_does() -> None:
+    for order in ("release", "relaxed"):
+        assert not lint(text(waits=True, order=order)).diagnostics
 
 
 def test_a_warp_that_commits_nothing_keeps_the_others_waiting() -> None:
