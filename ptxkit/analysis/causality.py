@@ -14,14 +14,15 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Hashable, Iterator, Mapping
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from ptxkit.analysis.actors import synchronises
 from ptxkit.analysis.budget import LOOK, Budget
-from ptxkit.analysis.kernel import World
 from ptxkit.analysis.mates import Meetings, is_collective
 from ptxkit.analysis.order import NEVER as NOT_AT_ALL
 from ptxkit.analysis.order import Marks, marks_of
 from ptxkit.analysis.program import Step
+from ptxkit.analysis.space import CTA_BITS
 from ptxkit.analysis.terms import Held, Term
 from ptxkit.analysis.trace import Event, GroupEvent, GroupTrace, Opaque, Trace
 from ptxkit.isa.effects import (
@@ -38,6 +39,9 @@ from ptxkit.isa.effects import (
     Value,
 )
 from ptxkit.records import dataclass
+
+if TYPE_CHECKING:
+    from ptxkit.analysis.kernel import World
 
 #: What threads say to each other through flags in memory, and through mbarriers of other CTAs: no walk counts these.
 _MEMORY, _ELSEWHERE = ("memory", 0), ("elsewhere", 0)
@@ -137,6 +141,7 @@ class Causality:
 
     def __init__(self, world: World, budget: Budget) -> None:
         self._budget = budget
+        self._is_alone = world.scenario.launch.cluster_size == 1
         self.paths = [path for group in world.groups for path in paths_of(group, world)]
         self._warps: dict[int, list[Path]] = defaultdict(list)
         for path in self.paths:
@@ -332,7 +337,8 @@ class Causality:
     @cached_property
     def _senders(self) -> frozenset[Path]:
         """Paths that arrive at objects which nobody knows, or which other CTAs hold."""
-        return frozenset(path for path in self.paths if any(_is_sent(event) for event in path.syncs))
+        alone = self._is_alone
+        return frozenset(path for path in self.paths if any(_is_sent(event, alone) for event in path.syncs))
 
     @cached_property
     def _tellers(self) -> frozenset[Path]:
@@ -362,11 +368,15 @@ def _is_mbarrier(key: Hashable) -> bool:
     return isinstance(key, tuple) and key[0] == "mbarrier"
 
 
-def _is_sent(event: Event) -> bool:
+def _is_sent(event: Event, alone: bool) -> bool:
+    """Whether an arrival is at an object that nobody knows, or one of another CTA; `alone`: no other is walked. Then an
+    address that was not made for another one is of the own CTA, in either window."""
     effect = event.effect
     if not isinstance(effect, MbarrierArrive | MbarrierTrack):
         return False
-    return not isinstance(event.address, int) or getattr(effect, "space", "") == "shared::cluster"
+    if not isinstance(event.address, int) or event.address >> CTA_BITS:
+        return True
+    return getattr(effect, "space", "") == "shared::cluster" and (not alone or event.ctas is not None)
 
 
 def _alternates(path: Path, key: Hashable) -> bool:

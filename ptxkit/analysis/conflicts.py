@@ -10,17 +10,21 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 
 from ptxkit.analysis.budget import Budget
 from ptxkit.analysis.causality import Causality, Path
-from ptxkit.analysis.kernel import World
+from ptxkit.analysis.endings import endings_of
 from ptxkit.analysis.program import Step
 from ptxkit.analysis.ranges import RangeIndex
 from ptxkit.analysis.touches import extent_of
-from ptxkit.analysis.trace import Event, GroupEvent, Opaque
+from ptxkit.analysis.trace import Event, GroupEvent, GroupTrace, Opaque
 from ptxkit.isa.effects import Access
 from ptxkit.records import dataclass, field
+
+if TYPE_CHECKING:
+    from ptxkit.analysis.kernel import World
 
 #: Executions of one instruction that are looked at, the first and the last: a ring of so many slots comes round.
 FIRST_ROUNDS, LAST_ROUNDS = 6, 2
@@ -32,13 +36,23 @@ MAX_TOUCHES, MAX_CONFLICT_LOOKUPS = 8_000, 100_000
 
 @dataclass(frozen=True, slots=True)
 class Touch:
-    """An access of a thread to bytes of shared memory. position: of `seen` in the events of its path's group."""
+    """An access of a thread to bytes of shared memory. position: of `seen` in the events of its path's group.
+
+    over: of the wait behind which its thread knows that an asynchronous access is over, where it is one that a wait for
+    a group ends.
+    """
 
     path: Path
     tid: int
     position: int
     seen: Event | GroupEvent
     index: int
+    over: int | None = None
+
+    @property
+    def end(self) -> int:
+        """From where on the thread may tell others that the access is over."""
+        return self.position if self.over is None else self.over
 
     @property
     def event(self) -> Event:
@@ -59,12 +73,14 @@ class Conflict:
     """A write, and a read of the same bytes by another thread, with nothing that may order them; or an asynchronous
     write of the thread's own group, and a store in place of the read.
 
-    returns: the read is of what was there before, and the write belongs to a later round.
+    returns: the read is of what was there before, and the write belongs to a later round. late: the two instructions
+    are ordered, but the first of them starts what its thread waits for only later.
     """
 
     write: Touch
     read: Touch
     returns: bool
+    late: bool = False
 
     @property
     def is_inside(self) -> bool:
@@ -99,7 +115,8 @@ class Conflicts:
         self._causality = Causality(world, self._budget)
         self._paths = {tid: path for path in self._causality.paths for tid in path.tids}
         self._seen: set[tuple[Path, tuple[int, ...], Path, tuple[int, ...]]] = set()
-        self._found: set[tuple[Step, Step, bool, bool]] = set()
+        self._found: set[tuple[Step, Step, bool, bool, bool]] = set()
+        self._endings: dict[int, Mapping[int, int]] = {}
 
     def __iter__(self) -> Iterator[Conflict]:
         yield from self._pairs("write", "read")
@@ -149,10 +166,20 @@ class Conflicts:
                 for index in chosen:
                     touched = extent_of(event, index)
                     if touched is not None:
-                        yield touched, Touch(paths[index], group.tids[index], position, event, index)
+                        over = self._end_of(group, position, event)
+                        yield touched, Touch(paths[index], group.tids[index], position, event, index, over)
                         left -= 1
                 if left <= 0:
                     return
+
+    def _end_of(self, group: GroupTrace, position: int, event: Event | GroupEvent) -> int | None:
+        """The position of the wait that tells the threads of a group of the end of what they start at another."""
+        if not isinstance(event.effect, Access) or event.effect.completion is None:
+            return None
+        endings = self._endings.get(group.tids[0])
+        if endings is None:
+            endings = self._endings[group.tids[0]] = endings_of(group)
+        return endings.get(position)
 
     def _among(self, written: _Place, read: _Place) -> Iterator[Conflict]:
         """The conflicts between the writes of one place and the reads of one that shares bytes with it."""
@@ -194,7 +221,7 @@ class Conflicts:
 
     def _new(self, conflict: Conflict) -> Iterator[Conflict]:
         write, read = conflict.write, conflict.read
-        key = (write.event.step, read.event.step, conflict.returns, write.is_sure and read.is_sure)
+        key = (write.event.step, read.event.step, conflict.returns, conflict.late, write.is_sure and read.is_sure)
         if key not in self._found:
             self._found.add(key)
             yield conflict
@@ -203,7 +230,7 @@ class Conflicts:
         """The conflicts between the writes of one thread and the reads of another."""
         writer, reader = writes[0].path, reads[0].path
         positions = [read.position for read in reads]
-        horizons = [self._causality.horizon(writer, w.position, reader, w.event.barrier) for w in writes]
+        horizons = [self._causality.horizon(writer, w.end, reader, w.event.barrier) for w in writes]
         for number, write in enumerate(writes):
             until = bisect_left(positions, horizons[number])
             for read in reversed(reads[:until]):
@@ -213,11 +240,21 @@ class Conflicts:
                 if self._may_precede(read, write):
                     break
                 refills = any(horizon <= read.position for horizon in horizons[:number])
-                yield from self._new(Conflict(write, read, self._returns(write, read, refills)))
+                returns, late = self._returns(write, read, refills), self._is_late(write, read)
+                yield from self._new(Conflict(write, read, returns, late))
+
+    def _is_late(self, write: Touch, read: Touch) -> bool:
+        """Whether one of two instructions may be ordered before the other, though what it starts may not be over."""
+        causality = self._causality
+        if write.over is not None:
+            learnt = causality.horizon(write.path, write.position, read.path, write.event.barrier)
+            if learnt <= read.position:
+                return True
+        return read.over is not None and causality.may_precede(read.path, read.position, write.path, write.position)
 
     def _may_precede(self, read: Touch, write: Touch) -> bool:
-        """Whether a read may be ordered before a write. What a warpgroup reads together, each of its warps tells of."""
-        if self._causality.may_precede(read.path, read.position, write.path, write.position):
+        """Whether a read may be over before a write. What a warpgroup reads together, each of its warps tells of."""
+        if self._causality.may_precede(read.path, read.end, write.path, write.position):
             return True
         if not isinstance(read.event.effect, Access) or read.event.effect.completion != "wgmma":
             return False

@@ -9,6 +9,7 @@ from ptxkit.analysis.actors import Actor
 from ptxkit.analysis.block_sizes import launches
 from ptxkit.analysis.budget import MAX_EVERYONE, Budget
 from ptxkit.analysis.cast import Cast
+from ptxkit.analysis.conflicts import Conflict, Conflicts
 from ptxkit.analysis.explore import Exploration, Explorer
 from ptxkit.analysis.neighbours import neighbours
 from ptxkit.analysis.order import Handover, handovers
@@ -16,7 +17,7 @@ from ptxkit.analysis.program import Program
 from ptxkit.analysis.ranges import RangeIndex
 from ptxkit.analysis.rehearsal import Rehearsal
 from ptxkit.analysis.rewrites import Rewrites
-from ptxkit.analysis.scenario import Scenario, representatives
+from ptxkit.analysis.scenario import Launch, Scenario, representatives
 from ptxkit.analysis.thread import Thread
 from ptxkit.analysis.touches import extent, is_generic_write, is_under_way
 from ptxkit.analysis.trace import Event, GroupTrace, Opaque, Trace
@@ -148,6 +149,21 @@ class Kernel:
                 cast = self.worlds[number].cast
                 self._made[id(each)] = world_of(each, self.program, self.explorer.budget, cast)
         return [self._made[id(each)] for each in cluster]
+
+    @cached_property
+    def conflicts(self) -> list[tuple[int, Conflict]]:
+        """Each with the number of its world: accesses of two threads to the same bytes that nothing orders.
+
+        Worlds that differ from one seen before are left out: the difference is guessed, and proves nothing.
+        """
+        seen: set[tuple[Launch, int, int]] = set()
+        found: list[tuple[int, Conflict]] = []
+        for number, world in enumerate(self.worlds):
+            given = (world.scenario.launch, world.scenario.sample, world.scenario.rank)
+            if not world.is_opaque and world.is_whole and given not in seen:
+                seen.add(given)
+                found.extend((number, conflict) for conflict in Conflicts(world))
+        return found
 
     @cached_property
     def other_sizes(self) -> list[World]:

@@ -29,6 +29,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptxkit.analysis.clusters import polls, signalled
+from ptxkit.analysis.conflicts import Touch
 from ptxkit.analysis.incoming import Incoming, incoming, is_known, reads
 from ptxkit.analysis.inflight import GROUPED, Copy
 from ptxkit.analysis.kernel import Kernel, World
@@ -37,7 +38,7 @@ from ptxkit.analysis.program import Step
 from ptxkit.analysis.thread import Fills, Looks, Thread
 from ptxkit.analysis.touches import extent
 from ptxkit.analysis.trace import Event, Opaque
-from ptxkit.isa.effects import MbarrierWait, WaitGroup
+from ptxkit.isa.effects import Access, MbarrierWait, WaitGroup
 from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
 
 
@@ -50,6 +51,19 @@ def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
             yield from _thread(number, world, thread)
         if world.scenario.launch.cluster_size > 1:
             yield from _from_other_ctas(kernel, number, world)
+    yield from _told_too_early(kernel)
+
+
+def _told_too_early(kernel: Kernel) -> Iterator[Observation]:
+    """Reads by threads that another one told of its copies before it had waited for them."""
+    for number, conflict in kernel.conflicts:
+        world, write, read = kernel.worlds[number], conflict.write, conflict.read
+        launch = world.scenario.launch
+        known = launch.is_exact or launch.is_limit
+        if known and conflict.late and write.over is not None and not conflict.returns:
+            exact = write.is_sure and read.is_sure
+            finding = _not_over(world.name_of(read.event), write, read.event)
+            yield Observation((read.event.step, write.event.step), number, exact, finding, 2)
 
 
 def _from_other_ctas(kernel: Kernel, number: int, world: World) -> Iterator[Observation]:
@@ -247,6 +261,22 @@ def _finding(name: str, issuer: Thread, copy: Copy, reader: Thread, position: in
         help=mend,
         properties={"completion": copy.group},
         cause=(what, copy.group, waits[0] if waits else None),
+    )
+
+
+def _not_over(name: str, write: Touch, read: Event) -> Finding:
+    assert write.over is not None, "only what a wait ends is told of too early"
+    wait = write.path.group.events[write.over].step
+    effect = write.event.effect
+    group = effect.completion if isinstance(effect, Access) else None
+    return Finding(
+        primary=read.step,
+        message=f"reads {name}, which the copy at line {{1}} by another thread may still be writing: "
+        "only the issuing thread has waited for it",
+        labels=((write.event.step, "asynchronous copy into these bytes"), (wait, "the issuing thread's wait for it")),
+        help="add `bar.sync` between the wait and the read",
+        properties={"completion": group},
+        cause=("only the issuing thread has waited for it", group, wait),
     )
 
 

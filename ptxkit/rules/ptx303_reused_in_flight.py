@@ -53,6 +53,27 @@ def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
                 yield from _end(number, issuer, sources, vain, kernel.policy == "strict")
                 for writer in world.threads.values():
                     yield from _rewrites(number, world, issuer, sources, writer)
+    yield from _told_too_early(kernel)
+
+
+def _told_too_early(kernel: Kernel) -> Iterator[Observation]:
+    """Writes by threads that another one told of its copies before it had waited for them."""
+    for number, conflict in kernel.conflicts:
+        world, write, read = kernel.worlds[number], conflict.write, conflict.read
+        launch = world.scenario.launch
+        known = launch.is_exact or launch.is_limit
+        if known and conflict.late and read.over is not None and conflict.returns:
+            wait = read.path.group.events[read.over].step
+            labels = ((read.event.step, "bulk copy out of these bytes"), (wait, "its thread's wait for it"))
+            finding = Finding(
+                primary=write.event.step,
+                message=f"writes {world.name_of(write.event)}, which the bulk copy at line {{1}} may still be reading",
+                labels=labels,
+                help="add a barrier between the wait in the thread that issued the copy and the write",
+                properties={"completion": "bulk"},
+            )
+            exact = write.is_sure and read.is_sure
+            yield Observation((write.event.step, read.event.step), number, exact, finding, 2)
 
 
 def _sources(issuer: Thread) -> list[Copy]:

@@ -27,33 +27,31 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptxkit.analysis.conflicts import Conflict, Conflicts
+from ptxkit.analysis.conflicts import Conflict
 from ptxkit.analysis.kernel import Kernel, World
-from ptxkit.analysis.scenario import Launch
 from ptxkit.isa.effects import Access
 from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
 
 
 def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
     """Looks at what different threads do to the same bytes."""
-    seen: set[tuple[Launch, int, int]] = set()
-    for number, world in enumerate(kernel.worlds):
+    for number, conflict in kernel.conflicts:
+        if not _is_told_here(conflict):
+            continue
+        world = kernel.worlds[number]
         launch = world.scenario.launch
-        given = (launch, world.scenario.sample, world.scenario.rank)
-        if world.is_opaque or not world.is_whole or given in seen:
-            continue  # what differs from a world seen before is guessed, and proves nothing
-        seen.add(given)
-        for conflict in filter(_is_told_here, Conflicts(world)):
-            write, read = conflict.write, conflict.read
-            if not (launch.is_exact or launch.is_limit):
-                yield Doubt(write.event.step, "how many threads a block has is not said: it may be one warp")
-                continue
-            exact = write.is_sure and read.is_sure
-            yield Observation((write.event.step, read.event.step), number, exact, _finding(world, conflict), 2)
+        write, read = conflict.write, conflict.read
+        if not (launch.is_exact or launch.is_limit):
+            yield Doubt(write.event.step, "how many threads a block has is not said: it may be one warp")
+            continue
+        exact = write.is_sure and read.is_sure
+        yield Observation((write.event.step, read.event.step), number, exact, _finding(world, conflict), 2)
 
 
 def _is_told_here(conflict: Conflict) -> bool:
-    """Whether no other rule speaks of it: PTX302 of reads before a copy is done, PTX401 of reads by the async proxy."""
+    """Whether no other rule speaks of it: PTX302 and PTX303 of copies that are not over, PTX401 of the async proxy."""
+    if conflict.late:
+        return False
     write, read = conflict.write.event.effect, conflict.read.event.effect
     if not isinstance(write, Access) or not isinstance(read, Access):
         return False

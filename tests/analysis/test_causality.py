@@ -135,3 +135,42 @@ end:""")
     assert ring(None) == []
     assert ring(0) == []  # nobody has read anything yet
     assert all(any(found.returns for found in ring(number)) for number in (1, 5, 8, 11))
+
+
+COPY = "cp.async.ca.shared.global [%r4], [%rd1], 4; cp.async.commit_group;"
+OWN = "shl.b32 %r3, %r1, 2; add.u32 %r4, %r2, %r3; xor.b32 %r6, %r3, 128; add.u32 %r6, %r2, %r6;"
+
+
+def test_a_copy_is_told_of_by_what_comes_behind_the_wait_for_it() -> None:
+    wait, barrier, load = "cp.async.wait_group 0;", "bar.sync 0;", "ld.shared.u32 %r9, [%r6];"
+    assert conflicts(f"{OWN} {COPY} {wait} {barrier} {load}") == []
+    (found,) = conflicts(f"{OWN} {COPY} {barrier} {wait} {load}")
+    assert (found.late, found.returns, found.write.over is not None) == (True, False, True)
+    (found,) = conflicts(f"{OWN} {COPY} {wait} {load}")
+    assert (found.late, found.returns) == (False, False)
+
+
+def test_what_only_some_threads_wait_for_ends_nothing_that_is_known() -> None:
+    late = f"{OWN} {COPY} bar.sync 0; @%p4 cp.async.wait_group 0; ld.shared.u32 %r9, [%r6];"
+    assert not any(conflict.late for conflict in conflicts(late))
+
+
+def test_a_copy_out_of_shared_memory_is_over_behind_the_wait_for_it() -> None:
+    copy = """@%p1 cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r2], 4096;
+@%p1 cp.async.bulk.commit_group;"""
+    wait, store = "cp.async.bulk.wait_group.read 0;", "@!%p2 st.shared.u32 [%r2], %r1;"
+    assert conflicts(f"{copy} {wait} bar.sync 0; {store}") == []
+    assert (
+        conflicts(f"{copy.replace('@%p1 cp.async.bulk.commit', 'cp.async.bulk.commit')} {wait} bar.sync 0; {store}")
+        == []
+    )
+    found = conflicts(f"{copy.replace('@%p1 cp.async.bulk.commit', 'cp.async.bulk.commit')} bar.sync 0; {wait} {store}")
+    assert [(each.late, each.read.over is not None) for each in found] == [(True, True)]
+
+
+def test_a_product_is_committed_to_an_mbarrier_of_the_own_cta() -> None:
+    commit = "@%p1 tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [%r5];"
+    wait = WAIT.format(label="done", parity=0)
+    body = f"{commit} {wait} bar.sync 0; {LOAD} {{}} {STORE}"
+    assert [each.returns for each in conflicts(body.format(""))] == [True]
+    assert conflicts(body.format("bar.sync 0;")) == []

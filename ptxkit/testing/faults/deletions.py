@@ -31,6 +31,7 @@ from ptxkit.syntax.tree import Integer
 from ptxkit.testing.faults.changes import Change, dropped
 from ptxkit.testing.faults.family import Operator, Search
 from ptxkit.testing.faults.reading import Reading, operand
+from ptxkit.testing.faults.spare import announces, is_of_a_warp, parts_only_reads, repeats_a_wait, tells_nothing
 
 T = TypeVar("T")
 
@@ -127,26 +128,27 @@ def _barrier(reading: Reading, step: Step, barrier: Barrier) -> tuple[str, ...] 
 def is_spare(reading: Reading, step: Step) -> bool:
     """Whether another barrier of all threads in the same block does what this one does, or nothing is left to do.
 
-    What stands between the two only computes, waits or fences before the later one; behind the earlier one, whoever
+    What stands between the two only computes, waits, fences or announces the bytes of copies that come behind the later
+    one; behind the earlier one, whoever
     issues the asynchronous operation has executed the fence itself. Announcing bytes with the arrival that its phase
     needs may as well come behind the copy.
     """
     if not reading.is_of_all(step):
         return False
+    if parts_only_reads(reading, step) or tells_nothing(reading, step):
+        return True
     ordering = (ProxyFence, MemoryFence, WaitGroup, CommitGroup)
     for later in reading.after(step):
         if reading.is_of_all(later):
             return True
-        if not reading.does_only(later, ordering):
+        if not (reading.does_only(later, ordering) or announces(reading, later) or is_of_a_warp(reading, later)):
             break
     for earlier in reading.before(step):
         if reading.is_of_all(earlier):
             return True
-        arrives = reading.effects(earlier, MbarrierArrive)
-        announces = bool(arrives) and all(each.expect is not None and not each.asynchronous for each in arrives)
         fences = [each for each in reading.effects(earlier, ProxyFence) if each.proxy == "async"]
         fenced = bool(fences) and earlier.instruction.guard is None and reading.does_only(earlier, (ProxyFence,))
-        if not (reading.is_still(earlier) or announces or fenced):
+        if not (reading.is_still(earlier) or announces(reading, earlier) or fenced):
             break
     return reading.reached_by_all(step) and not reading.may_come_after(
         step, lambda each: not reading.does_only(each, ())
@@ -191,6 +193,8 @@ def waits_for_nothing(reading: Reading, step: Step, wait: WaitGroup) -> bool:
 
     What was committed before a wait that leaves nothing pending has completed there.
     """
+    if repeats_a_wait(reading, step, wait):
+        return True
     ends: list[Step] = []
 
     def brings(each: Step) -> bool:

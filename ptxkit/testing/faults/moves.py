@@ -18,6 +18,7 @@ from ptxkit.testing.faults.changes import Change, moved_after, moved_before
 from ptxkit.testing.faults.deletions import handed_over, is_spare, waits_for_nothing
 from ptxkit.testing.faults.family import Operator
 from ptxkit.testing.faults.reading import Reading, names_in, operand, read_names, written
+from ptxkit.testing.faults.spare import is_of_one_warpgroup, only_computes
 
 Test = Callable[[Step], bool]
 
@@ -124,13 +125,23 @@ def _barrier_too_early(reading: Reading) -> Iterator[Change | None]:
         last = _first(reading.before(step), lambda each: _ends(reading, each))
         if last is not None and not reading.barriers(last):
             waits = reading.effects(last, WaitGroup)
-            spare = is_spare(reading, step) or (bool(waits) and waits_for_nothing(reading, last, waits[0]))
+            spare = is_spare(reading, step) or (bool(waits) and _tells_of_no_wait(reading, step, last, waits[0]))
             yield _lifted(reading, step, last, () if spare else handed_over(reading, step))
 
 
+def _tells_of_no_wait(reading: Reading, step: Step, last: Step, wait: WaitGroup) -> bool:
+    """Whether a barrier may as well stand before a wait, the last thing before it: the wait is for nothing, or all who
+    meet wait themselves for what they do together."""
+    if waits_for_nothing(reading, last, wait):
+        return True
+    between = reading.steps[last.index + 1 : step.index]
+    return wait.group == "wgmma" and is_of_one_warpgroup(reading, step) and only_computes(reading, between)
+
+
 def _ends(reading: Reading, step: Step) -> bool:
-    """Whether a step is what a barrier behind it makes known: an access to shared memory, a wait, another barrier."""
-    shared = reading.accesses(step, lambda access: access.space.startswith("shared"))
+    """Whether a step is what a barrier behind it makes known: an access to shared memory that is over then, a wait,
+    another barrier."""
+    shared = reading.accesses(step, lambda access: access.space.startswith("shared") and access.completion is None)
     return shared or bool(reading.barriers(step) or reading.effects(step, WaitGroup))
 
 

@@ -269,9 +269,11 @@ class Reading:
         """Whether some path leads through an instruction that the test holds for to a step, and over none that ends."""
         return self._leads(step, self._predecessors, test, ends)
 
-    def may_come_after(self, step: Step, test: Callable[[Step], bool]) -> bool:
-        """Whether some path leads from a step to an instruction that the test holds for."""
-        return self._leads(step, self.successors, test, lambda _: False)
+    def may_come_after(
+        self, step: Step, test: Callable[[Step], bool], ends: Callable[[Step], bool] = lambda _: False
+    ) -> bool:
+        """Whether some path leads from a step to an instruction that the test holds for, and over none that ends."""
+        return self._leads(step, self.successors, test, ends)
 
     def _leads(
         self,

@@ -1,0 +1,55 @@
+"""Where the threads of a group learn that what they started is over: copies into shared memory, and reads of it.
+
+Only for what a wait for a group ends; of what an mbarrier tells, the phases speak. A wait that only some of the threads
+execute is left out with all that it may end.
+
+Source: PTX ISA, "cp.async.wait_group / cp.async.wait_all", "cp.async.bulk.wait_group".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ptxkit.analysis.inflight import copies_of
+from ptxkit.analysis.trace import Event, GroupEvent, GroupTrace, Opaque, Trace
+from ptxkit.isa.effects import Access, CommitGroup, MbarrierTrack, WaitGroup
+
+#: The groups that these threads wait for themselves, whichever other threads the operation belongs to.
+_OWN = ("cp.async", "bulk")
+
+
+def endings_of(group: GroupTrace) -> Mapping[int, int]:
+    """By position of an asynchronous access among the events of a group: that of the wait behind which it is over.
+
+    What reads its source only is over when that has been read.
+    """
+    places: list[int] = []
+    events: list[Event] = []
+    for at, event in enumerate(group.events):
+        if isinstance(event, Opaque) or not _matters(event):
+            continue
+        if isinstance(event, GroupEvent) and event.who is not None and not isinstance(event.effect, Access):
+            return {}
+        places.append(at)
+        events.append(event if isinstance(event, Event) else _shared(event))
+    found: dict[int, int] = {}
+    for copy in copies_of(Trace(group.tids[0], list(events))) if events else ():
+        effect = copy.event.effect
+        over = copy.read if isinstance(effect, Access) and effect.kind == "read" else copy.done
+        if over is not None and copy.committed is not None and copy.tracked is None:
+            found[places[copy.position]] = places[over]
+    return found
+
+
+def _matters(event: Event | GroupEvent) -> bool:
+    effect = event.effect
+    if isinstance(effect, Access):
+        return effect.completion in _OWN
+    return isinstance(effect, MbarrierTrack) or (isinstance(effect, CommitGroup | WaitGroup) and effect.group in _OWN)
+
+
+def _shared(event: GroupEvent) -> Event:
+    """What the threads of a group have in common of an event: of a wait for different numbers of groups, that it leaves
+    none pending."""
+    amount = event.fields[2]
+    return Event(event.step, event.visit, event.effect, amount=amount if isinstance(amount, int) else None)
