@@ -20,8 +20,21 @@ if TYPE_CHECKING:
     from ptxkit.emulate.faults import Finding, LaunchError, Witness
     from ptxkit.emulate.running import POLICIES, Budget, Outcome, run
     from ptxkit.emulate.tensor_maps import TensorMap
+    from ptxkit.emulate.textures import Sampler, Surface, Texture
 
-__all__ = ["POLICIES", "Budget", "Finding", "LaunchError", "Outcome", "TensorMap", "Witness", "run"]
+__all__ = [
+    "POLICIES",
+    "Budget",
+    "Finding",
+    "LaunchError",
+    "Outcome",
+    "Sampler",
+    "Surface",
+    "TensorMap",
+    "Texture",
+    "Witness",
+    "run",
+]
 
 _HOMES = {
     "POLICIES": "running",
@@ -29,7 +42,10 @@ _HOMES = {
     "Finding": "faults",
     "LaunchError": "faults",
     "Outcome": "running",
+    "Sampler": "textures",
+    "Surface": "textures",
     "TensorMap": "tensor_maps",
+    "Texture": "textures",
     "Witness": "faults",
     "run": "running",
 }

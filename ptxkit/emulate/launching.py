@@ -13,6 +13,7 @@ from ptxkit.emulate.machine import Launch, Three
 from ptxkit.emulate.program import Program
 from ptxkit.emulate.scopes import Symbol
 from ptxkit.emulate.tensor_maps import BYTES, TensorMap
+from ptxkit.emulate.textures import HANDLE_BYTES, Opaque, Sampler, Surface, Texture
 from ptxkit.isa.functions import bits, kind
 from ptxkit.records import dataclass
 from ptxkit.syntax.constants import constants
@@ -98,6 +99,8 @@ def pass_arguments(program: Program, arguments: Sequence[Any]) -> list[Buffer]:
                 raise LaunchError(f"{symbol.name} has {symbol.size} bytes, and a tensor map {BYTES}")
             buffers.append(_buffer(program, number, value.array, buffers, symbol.name))
             octets = value.at(buffers[-1].address)
+        elif isinstance(value, Texture | Surface | Sampler):
+            octets = _handle(program, number, value, buffers, symbol).to_bytes(symbol.size, "little")
         elif isinstance(value, list):
             octets = _table(program, value, symbol.name).to_bytes(symbol.size, "little")
         else:
@@ -115,6 +118,17 @@ def _buffer(program: Program, number: int, array: Any, before: Sequence[Buffer],
     address = program.memory.allocate("global", array.nbytes, 256, f"argument {name}")
     program.memory.preset(address, numpy.ascontiguousarray(array).tobytes())
     return Buffer(number, address, array)
+
+
+def _handle(program: Program, number: int, value: Opaque, buffers: list[Buffer], symbol: Symbol) -> int:
+    """The handle of a texture, surface or sampler, whose array becomes a buffer."""
+    if symbol.size != HANDLE_BYTES:
+        raise LaunchError(f"{symbol.name} has {symbol.size} bytes, and a handle {HANDLE_BYTES}")
+    if isinstance(value, Sampler):
+        return program.objects.bind(value, 0)
+    value.checked(symbol.name)
+    buffers.append(_buffer(program, number, value.array, buffers, symbol.name))
+    return program.objects.bind(value, buffers[-1].address)
 
 
 def _table(program: Program, values: Sequence[Any], name: str) -> int:

@@ -167,6 +167,14 @@ class Memory:
         for arena in self.arenas.values():
             arena.seal()
 
+    def holds(self, address: int, size: int) -> bool:
+        """Whether there are bytes from a generic address on, in an arena."""
+        for arena in self.arenas.values():
+            found = arena.at(address) if arena.start <= address < arena.limit else None
+            if found is not None and address + size <= found.start + found.size:
+                return True
+        return False
+
     def octets(self, address: int, size: int) -> Bits:
         """The bytes from a generic address on, in an arena."""
         return self._arena(address).octets(address, size)

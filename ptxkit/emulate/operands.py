@@ -48,6 +48,8 @@ if TYPE_CHECKING:
 Read = Callable[[Group], Any]
 Write = Callable[[Group, Any], None]
 
+_OPAQUE = frozenset({"texture", "surface", "sampler"})
+"""Kinds of operands that are a handle, or a variable that holds one."""
 _ADDRESS_WIDTH = 64
 
 
@@ -120,6 +122,8 @@ class Operands:
             return self.address(node, str(form.space.value) if isinstance(form.space, Const) else "generic")
         if form.kind == "vector":
             return self._vector(node, form)
+        if form.kind in _OPAQUE:
+            return self.address(node, "generic")
         return self.value(node, self._type(form))
 
     def value(self, node: Operand, type_: str) -> Source:

@@ -20,6 +20,7 @@ from ptxkit.emulate.registry import Bits
 from ptxkit.emulate.scopes import Fill, Frame, Label, Register, Scope, Symbol, alignment_of, bytes_of, element_bytes
 from ptxkit.emulate.steps import Step, step_of
 from ptxkit.emulate.system import system_calls
+from ptxkit.emulate.textures import Objects
 from ptxkit.emulate.widths import WIDE, unsigned, width_of
 from ptxkit.emulate.windows import windows_of
 from ptxkit.syntax.tree import (
@@ -202,6 +203,7 @@ class Program:
         self.address_size = module.address_size
         self.windows = windows_of(self.address_size)
         self.memory = Memory(self.windows)
+        self.objects = Objects()
         self.entry = _entry_of(module, entry)
         self.shared: SharedLayout = shared_layout(module, self.entry, dynamic_shared)
         self.scope = Scope()
