@@ -45,7 +45,8 @@ _OPTIONS = (
         multiple=True,
         help="A parameter by name, or #0 for the first: n=37, a=0.5, x=f32[1024]:random (zeros, ones, iota), t=t.npy, "
         "m=f16[64,64]:box=64x8:swizzle=128 (a tensor map; steps, interleave, oob, or lower, upper, channels, pixels), "
-        "p=2*f32[64] (a table of two).",
+        "p=2*f32[64] (a table of two), t=texture:f32[48,64]:random:filter=linear:address=wrap:normalized=1 (scaled, "
+        "channels, layered, cube; or surface: and sampler:).",
     ),
 )
 

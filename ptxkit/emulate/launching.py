@@ -124,9 +124,9 @@ def _handle(program: Program, number: int, value: Opaque, buffers: list[Buffer],
     """The handle of a texture, surface or sampler, whose array becomes a buffer."""
     if symbol.size != HANDLE_BYTES:
         raise LaunchError(f"{symbol.name} has {symbol.size} bytes, and a handle {HANDLE_BYTES}")
+    value.checked(symbol.name)
     if isinstance(value, Sampler):
         return program.objects.bind(value, 0)
-    value.checked(symbol.name)
     buffers.append(_buffer(program, number, value.array, buffers, symbol.name))
     return program.objects.bind(value, buffers[-1].address)
 

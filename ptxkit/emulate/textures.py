@@ -49,6 +49,11 @@ class Sampler:
         found = self.address[min(dimension, len(self.address) - 1)]
         return "clamp" if not self.normalized and found in ("wrap", "mirror") else found
 
+    def checked(self, name: str) -> None:
+        """Raise LaunchError where it cannot be a sampler."""
+        if self.filter not in FILTERS or any(each not in MODES for each in self.address) or not self.address:
+            raise LaunchError(f"{name}: filters are {', '.join(FILTERS)}; addresses {', '.join(MODES)}")
+
 
 @dataclass(frozen=True, slots=True)
 class Image:
@@ -112,12 +117,10 @@ class Texture(Image):
     def checked(self, name: str) -> None:
         """Raise LaunchError where it cannot be a texture."""
         Image.checked(self, name)
-        sampler = self.sampler
-        if sampler.filter not in FILTERS or any(each not in MODES for each in sampler.address) or not sampler.address:
-            raise LaunchError(f"{name}: filters are {', '.join(FILTERS)}; addresses {', '.join(MODES)}")
+        self.sampler.checked(name)
         if self.scaled and f"{self.array.dtype.kind}{self.array.itemsize}" not in _NORMALIZED:
             raise LaunchError(f"{name}: only integers of 8 or 16 bits are scaled")
-        if sampler.filter == "linear" and not self.is_real:
+        if self.sampler.filter == "linear" and not self.is_real:
             raise LaunchError(f"{name}: only floating-point or scaled numbers are filtered")
         if self.cube and (self.layers % FACES or len(set(self.extents)) != 1 or len(self.extents) != 2):
             raise LaunchError(f"{name}: a cube has six square faces as layers, or as many for each of several")

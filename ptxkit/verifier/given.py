@@ -2,7 +2,8 @@
 
 Behind an array, `:box=64x64` makes it a tensor map of boxes (innermost dimension first), with `:swizzle=128`,
 `:interleave=16`, `:oob=nan`, `:steps=2x1`; `:lower=-1x-1:upper=-1x-1:channels=16:pixels=64` one of im2col boxes. `2*`
-before an array or a map makes a table of two in memory: of addresses, or of the maps' bytes.
+before an array or a map makes a table of two in memory: of addresses, or of the maps' bytes. `texture:`, `surface:` and
+`sampler:` before it make what `images.py` says.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from typing import Any
 import numpy
 
 from ptxkit.emulate import LaunchError, TensorMap
-from ptxkit.records import dataclass, field
+from ptxkit.records import dataclass, field, replace
+from ptxkit.verifier import images
 
 TYPES = {
     **{f"{kind}{bits}": f"{name}{bits}" for kind, name in (("u", "uint"), ("s", "int")) for bits in (8, 16, 32, 64)},
@@ -43,8 +45,8 @@ class GivenError(ValueError):
 class Given:
     """The value of one parameter. text: as it was written. value: a number, an array, or None where `fill` makes it.
 
-    type, shape: of an array to be made. map: what a tensor map of it says, by the names of `TensorMap`. count: of
-    a table of such; 0 for no table.
+    type, shape: of an array to be made. map: what a tensor map of it says, by the names of `TensorMap`, or an `image`
+    (`texture`, `surface`) by those of its fields. count: of a table of such; 0 for no table.
     """
 
     text: str
@@ -54,6 +56,7 @@ class Given:
     fill: str = "random"
     map: Mapping[str, Any] = field(default_factory=dict)
     count: int = 0
+    image: str = ""
 
     def made(self, chance: numpy.random.Generator) -> Any:
         """The argument: a number, an array that is nobody else's, a tensor map of one, or a list of these."""
@@ -63,6 +66,8 @@ class Given:
 
     def _one(self, chance: numpy.random.Generator) -> Any:
         array = filled(self.type, self.shape, self.fill, chance)
+        if self.image:
+            return images.image(self.image, array, self.map)
         if not self.map:
             return array
         element = None if self.type.startswith("b") and self.type != "bf16" else self.type
@@ -74,6 +79,9 @@ def given_argument(text: str) -> tuple[str, Given]:
     name, sign, value = text.partition("=")
     if not sign or not name or not value:
         raise GivenError(f"{text!r} is no argument: write NAME=VALUE, such as n=37 or x=f32[1024]:random")
+    kind, colon, rest = value.partition(":")
+    if colon and kind in images.KINDS:
+        return name, _image(value, kind, rest)
     array = _ARRAY.fullmatch(value)
     if array is not None:
         return name, _array(value, array)
@@ -91,6 +99,25 @@ def given_argument(text: str) -> tuple[str, Given]:
     except ValueError:
         message = f"{name}: {value!r} is no number, no .npy file and no TYPE[SHAPE] with :{', :'.join(FILLS)} behind it"
         raise GivenError(message) from None
+
+
+def _image(text: str, kind: str, rest: str) -> Given:
+    """A texture, a surface or a sampler, tried at once."""
+    head, _, more = rest.partition(":") if kind != "sampler" else ("", "", rest)
+    words = more.split(":") if more else []
+    plain = ":".join([head, *(each for each in words if "=" not in each)])
+    array = _ARRAY.fullmatch(plain)
+    if kind != "sampler" and array is None:
+        raise GivenError(f"{text!r}: behind {kind}: an array, such as f32[48,64]:random, and then what is said of it")
+    try:
+        says = images.settings(kind, [each.partition("=") for each in words if "=" in each])
+        if array is None:
+            return Given(text, images.sampler(says))
+        made = replace(_array(text, array), map=says, image=kind)
+        made.made(numpy.random.default_rng(0))
+    except (LaunchError, ValueError, TypeError) as error:
+        raise GivenError(f"{text!r}: {error}") from error
+    return made
 
 
 def _array(text: str, found: re.Match[str]) -> Given:

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy
 import pytest
 
-from ptxkit.emulate import TensorMap
+from ptxkit.emulate import Sampler, Surface, TensorMap, Texture
 from ptxkit.verifier import GivenError, given_argument
 from ptxkit.verifier.given import TYPES
 
@@ -111,4 +111,35 @@ def test_a_table_holds_several_arrays_or_maps() -> None:
 )
 def test_a_map_that_cannot_be_is_refused_with_a_reason(text: str, message: str) -> None:
     with pytest.raises(GivenError, match=message):
+        given_argument(text)
+
+
+def test_textures_surfaces_and_samplers_are_said_by_their_fields() -> None:
+    _, given = given_argument(
+        "t=texture:u8[6,5,4]:random:channels=4:scaled=1:filter=linear:address=wrapxborder:normalized=1"
+    )
+    made = given.made(CHANCE)
+    assert isinstance(made, Texture)
+    assert (made.extents, made.channels, made.scaled) == ((5, 6), 4, True)
+    assert made.sampler == Sampler("linear", ("wrap", "border"), normalized=True)
+    assert made.array.any()
+    surface = given_argument("s=surface:f32[2,3,4]:layered=1")[1].made(CHANCE)
+    assert isinstance(surface, Surface)
+    assert (surface.extents, surface.layers) == ((4, 3), 2)
+    assert given_argument("s=sampler:filter=linear")[1].made(CHANCE) == Sampler("linear")
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("t=texture:f32[4]:depth=3", "no 'depth'"),
+        ("t=texture:37", "an array"),
+        ("t=texture:s32[4]:filter=linear", "filtered"),
+        ("s=surface:f32[4]:filter=linear", "no 'filter'"),
+        ("s=sampler:filter=cubic", "filters are"),
+        ("t=texture:f32[4,4]:channels=many", "whole number"),
+    ],
+)
+def test_images_that_cannot_be_say_why(text: str, reason: str) -> None:
+    with pytest.raises(GivenError, match=reason):
         given_argument(text)
