@@ -2,8 +2,9 @@
 
 What it does
     Finds a `clusterlaunchcontrol.try_cancel` behind a `query_cancel.is_canceled` of the same thread that said that an
-    earlier request was refused, and a `query_cancel.get_first_ctaid` of a response that the thread knows, or could
-    know, to be a refusal.
+    earlier request was refused, and a `query_cancel.get_first_ctaid` of a response that may be a refusal, and of which
+    the thread has not asked whether it is. Under `--policy strict` it warns where the thread has asked, and decodes a
+    refusal all the same: the manual calls that undefined, and CUTLASS does it, leaving what comes of it alone.
 
 Why it matters
     A refusal means that no cluster is left to be started. To ask again, once the CTA has seen it, is undefined, and so
@@ -30,6 +31,7 @@ from collections.abc import Iterator
 from ptxkit.analysis.kernel import Kernel
 from ptxkit.analysis.program import Step
 from ptxkit.analysis.thread import Looks, Thread
+from ptxkit.diagnostics import Severity
 from ptxkit.isa.effects import Cancellation
 from ptxkit.rules.finding import Finding, Observation, Rule
 
@@ -39,26 +41,35 @@ def check(kernel: Kernel) -> Iterator[Observation]:
     for number, world in enumerate(kernel.worlds):
         looks = Looks(world.budget)
         for thread in world.threads.values():
-            for position, step, other, finding in _told(thread):
+            for position, step, other, finding in _told(thread, kernel.policy == "strict"):
                 if looks.allow((thread.tid, step, other, finding is None)):
                     yield Observation((step, other), number, thread.trace.is_sure(position), finding)
 
 
-def _told(thread: Thread) -> Iterator[tuple[int, Step, Step | None, Finding | None]]:
+def _told(thread: Thread, is_strict: bool) -> Iterator[tuple[int, Step, Step | None, Finding | None]]:
     """(position, instruction, the query before it, what is wrong) of a thread's requests and decodings."""
     asked: Step | None = None
     refused: Step | None = None
+    answered = False  # whether it was the last request that the thread asked about
     for position, event in thread.positions(Cancellation):
         effect = event.effect
         assert isinstance(effect, Cancellation)
         match effect.action:
             case "query":
-                asked = event.step
+                asked, answered = event.step, True
                 refused = asked if event.amount == 0 else None
-            case "request" if asked is not None:
-                yield position, event.step, asked, _asks_again(event.step, asked) if refused is not None else None
+            case "request":
+                answered = False
+                if asked is not None:
+                    yield position, event.step, asked, _asks_again(event.step, asked) if refused is not None else None
             case "decode":
-                yield position, event.step, asked, _decodes(event.step, asked) if event.amount == 0 else None
+                is_wrong = event.amount == 0 and (is_strict or not answered)
+                yield (
+                    position,
+                    event.step,
+                    asked,
+                    _decodes(event.step, asked if answered else None) if is_wrong else None,
+                )
 
 
 def _asks_again(request: Step, query: Step) -> Finding:
@@ -72,6 +83,7 @@ def _asks_again(request: Step, query: Step) -> Finding:
 
 
 def _decodes(decode: Step, query: Step | None) -> Finding:
+    """query: what told the thread that it is a refusal; None where it has not asked."""
     labels = () if query is None else ((query, "tells whether the request was granted"),)
     where = "the predicate of line {1}" if labels else "that of `clusterlaunchcontrol.query_cancel.is_canceled`"
     return Finding(
@@ -79,6 +91,7 @@ def _decodes(decode: Step, query: Step | None) -> Finding:
         message="takes the CTA of a response that may be a refusal",
         labels=labels,
         help=f"execute it only where {where} is true",
+        severity=Severity.WARNING if query is not None else Severity.ERROR,
     )
 
 

@@ -7,9 +7,10 @@ from tests.rules.support import Case
 BEFORE = """.reg .b128 %rq<2>; .reg .b32 %parity; mov.u32 %parity, 0; mov.u32 %r12, 0;
 @%p1 mbarrier.init.shared::cta.b64 [%r5], 1; bar.sync 0;"""
 REQUEST = "clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.b128 [%r2], [%r5];"
-ASK = """{wait: mbarrier.try_wait.parity.shared::cta.b64 %p4, [%r5], %parity; @!%p4 bra wait;}
+QUERY = "clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 %p3, %rq1; //= query"
+ASK = f"""{{wait: mbarrier.try_wait.parity.shared::cta.b64 %p4, [%r5], %parity; @!%p4 bra wait;}}
 xor.b32 %parity, %parity, 1; ld.shared.b128 %rq1, [%r2]; fence.proxy.async.shared::cta; bar.sync 0;
-clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 %p3, %rq1; //= query"""
+{QUERY}"""
 FIRST = "clusterlaunchcontrol.query_cancel.get_first_ctaid::x.b32.b128 %r10, %rq1;"
 BLOCK = "clusterlaunchcontrol.query_cancel.get_first_ctaid.v4.b32.b128 {%r10, %r11, %r12, _}, %rq1;"
 
@@ -20,8 +21,8 @@ def _loop(after: str, mark: str = "") -> str:
     return f"{BEFORE}\nagain:\n{expect}\n@%p1 {REQUEST} {mark}\n{ASK}\n{after}\nend:"
 
 
-def _case(name: str, body: str) -> Case:
-    return Case(name, body, target="sm_100a", bounds=".reqntid 32, 1, 1")
+def _case(name: str, body: str, *, strict: bool = False) -> Case:
+    return Case(name, body, target="sm_100a", bounds=".reqntid 32, 1, 1", policy="strict" if strict else "isa")
 
 
 CASES = (
@@ -43,7 +44,15 @@ CASES = (
         _loop("@%p3 bra again; add.u32 %r12, %r12, 1; setp.eq.u32 %p5, %r12, 1; @%p5 bra again;", "//! PTX614 query"),
     ),
     _case("the CTA of a granted request", _loop(f"@!%p3 bra end;\n{FIRST}\nbra again;")),
-    _case("the CTA of a request that may be refused", _loop(f"{FIRST} //! PTX614 query\n@%p3 bra again;")),
+    _case(
+        "the CTA of a request that may be refused",
+        _loop(f"{FIRST} //! PTX614\n{QUERY}\n@%p3 bra again;").replace(QUERY, "", 1),
+    ),
+    _case("a refusal that the thread knows is decoded, and nothing comes of it", _loop(f"{FIRST}\n@%p3 bra again;")),
+    _case("decoding a known refusal, strictly", _loop(f"{FIRST} //? PTX614 query\n@%p3 bra again;"), strict=True),
     _case("a predicate keeps refusals out", _loop(f"@%p3 {BLOCK}\n@%p3 bra again;")),
-    _case("all coordinates of a request that may be refused", _loop(f"{BLOCK} //! PTX614 query\n@%p3 bra again;")),
+    _case(
+        "all coordinates of a request that may be refused",
+        _loop(f"{BLOCK} //! PTX614\n{QUERY}\n@%p3 bra again;").replace(QUERY, "", 1),
+    ),
 )

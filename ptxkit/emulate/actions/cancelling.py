@@ -65,14 +65,20 @@ def is_cancelled() -> Function:
 
 @action
 def first_cta(*, axis: str | None = None) -> Function:
-    """Where the first CTA of a cancelled cluster is, along an axis, or as (x, y, z, 0)."""
+    """Where the first CTA of a cancelled cluster is, along an axis, or as (x, y, z, 0).
+
+    A refusal says no CTA. A thread that has asked `is_canceled` may decode it, as CUTLASS's schedulers do, as long as
+    nothing comes of what it gets: that is as unknown as a register that nobody wrote.
+    """
 
     def decode(group: Group, answer: Any) -> Any:
         refused = (answer[:, 0] & numpy.uint64(1)) == 0
-        if refused.any():
-            message = "the answer is a refusal: it says no CTA"
-            raise Fault("PTX614", message, group.lanes.index[refused])
+        unaware = refused & ~group.cta.refused[group.lanes.index]
+        if unaware.any():
+            message = "the answer is a refusal, and this thread has not asked: it says no CTA"
+            raise Fault("PTX614", message, group.lanes.index[unaware])
         low = numpy.ascontiguousarray(answer).view(numpy.uint32)
+        low = numpy.where(refused[:, None], group.cta.zeros(32)[0], low)
         found = (*(low[:, 1 + at].copy() for at in range(3)), numpy.zeros(len(low), numpy.uint32))
         return found if axis is None else found[_AXES.index(axis)]
 

@@ -8,6 +8,8 @@ import numpy
 import pytest
 
 from ptxkit.emulate import POLICIES, run
+from ptxkit.emulate.unwritten import depends_on_unwritten
+from ptxkit.syntax import parse
 from tests.emulate.support import HEAD
 
 THREADS = 32
@@ -58,9 +60,24 @@ def test_a_cluster_takes_over_what_has_not_started() -> None:
     assert (worked("eager", 0).outputs[1] == 0).all()
 
 
-def test_a_refusal_that_is_decoded_is_found() -> None:
-    found = worked("late", 0, WORK.replace(" @!%p2 bra END;\n", ""))
+def test_a_refusal_that_is_decoded_unasked_is_found() -> None:
+    asked = " clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 %p2, %q0;\n @!%p2 bra END;\n"
+    assert asked in WORK
+    found = worked("late", 0, WORK.replace(asked, ""))
     assert [each.code for each in found.findings] == ["PTX614"]
+
+
+DECODED = WORK.replace(" @!%p2 bra END;\n", "").replace(" bra NEXT;\nEND:", " @%p2 bra NEXT;\nEND: USE")
+
+
+@pytest.mark.parametrize(("use", "codes"), [("", []), ("@%p0 st.global.u32 [%d4], %r1;", ["PTX651"])])
+def test_what_comes_of_a_refusal_that_the_thread_knows(use: str, codes: list[str]) -> None:
+    arguments = [numpy.zeros(7, numpy.uint32), numpy.full(7, 99, numpy.uint32)]
+    launch: dict[str, Any] = {"grid": 7, "block": THREADS, "arguments": arguments, "policy": "late", "seed": 0}
+    text = DECODED.replace("USE", use)
+    found = depends_on_unwritten(parse(text), "k", **launch)
+    assert not run(text, "k", **launch).findings
+    assert sorted({each.code for each in found}) == codes
 
 
 def test_an_answer_that_is_read_too_early_is_found() -> None:
