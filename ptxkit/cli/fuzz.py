@@ -1,26 +1,178 @@
-"""`ptxkit fuzz`: campaigns of generated and mutated PTX, and kept examples once more."""
+"""`ptxkit fuzz`: campaigns of generated and changed PTX, and kept examples once more."""
 
 from __future__ import annotations
 
+import os
+import re
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 from unittest import SkipTest
 
 import click
 
 from ptxkit.results import ExitStatus
 
+if TYPE_CHECKING:
+    from ptxkit.testing.fuzz.questions import Campaign
+    from ptxkit.testing.fuzz.running import Limits, Runner
+    from ptxkit.testing.fuzz.store import Store
+
+_UNITS = {"": 1, "s": 1, "m": 60, "h": 3600}
+_SECONDS_BY_DEFAULT = 60.0
+_OF_FILES = ("linter", "round-trip", "ptxas")
+_WITHOUT_GPU = (*_OF_FILES, "machine", "verdicts")
+
+
+def _seconds(_ctx: click.Context, _parameter: click.Parameter, text: str | None) -> float | None:
+    if text is None:
+        return None
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)([smh]?)", text)
+    if found is None:
+        raise click.BadParameter(f"{text!r} is no time: write 90, 10m or 2h")
+    return float(found[1]) * _UNITS[found[2]]
+
 
 @click.command(short_help="Test ptxkit, ptxas and the GPU against each other with generated PTX.")
+@click.option("--oracle", "oracles", multiple=True, metavar="NAME", help="What is asked (repeatable), see above.")
+@click.option("--time", "seconds", callback=_seconds, metavar="TIME", help="End after 90, 10m or 2h.")
+@click.option("--count", type=click.IntRange(min=1), help="End after so many examples of each oracle.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Of all that chance decides.")
+@click.option("--jobs", type=click.IntRange(min=1), help="Processes that ask [default: one for each core].")
+@click.option(
+    "--corpus",
+    type=click.Path(exists=True, file_okay=False),
+    multiple=True,
+    metavar="DIR",
+    help="Change files of these folders, in the place of generated code (linter, round-trip, ptxas).",
+)
+@click.option("--target", metavar="SM", help="Of generated code [default: many; kernels: sm_90a].")
+@click.option("--hang", type=click.FloatRange(min=1), default=20, show_default=True, help="Seconds for one example.")
+@click.option("--cluster", metavar="ADDRESS", help="Workers of dask.distributed: tcp://HOST:8786, or local:2.")
 @click.option("--replay", type=click.Path(path_type=Path), metavar="FOLDER", help="Ask about a kept example again.")
+@click.option(
+    "--folder",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path(".ptxkit/fuzz"),
+    show_default=True,
+    help="Of the database and the failures.",
+)
 @click.pass_context
-def fuzz(ctx: click.Context, replay: Path | None) -> None:
-    """Ask about a kept example again.
+def fuzz(  # noqa: PLR0913 (options)
+    ctx: click.Context,
+    *,
+    oracles: tuple[str, ...],
+    seconds: float | None,
+    count: int | None,
+    seed: int,
+    jobs: int | None,
+    corpus: tuple[str, ...],
+    target: str | None,
+    hang: float,
+    cluster: str | None,
+    replay: Path | None,
+    folder: Path,
+) -> None:
+    """Put generated or changed PTX to oracles, in processes of their own, until --time or --count is over.
 
-    Exit status: 0 nothing failed, 1 something did, 2 it could not be asked.
+    linter: parser, linter and printer survive any text. round-trip: what is printed reads back. ptxas: both accept the
+    same. machine: kernels that are right run clean. verdicts: rules and machine agree. machine-device, optimisation: a
+    GPU leaves the same as the machine, and at every level. Without --oracle: all that need no GPU. package.module:NAME
+    is one of your own (ptxkit.testing.fuzz.questions.Kind).
+
+    A campaign that was ended, or killed, goes on where it was when it is started again with the same options. An
+    example that hangs or breaks its process is recorded. The first failure of each cause is made smaller and kept.
+
+    Exit status: 0 nothing failed, 1 something did, now or before, 2 it could not be run.
     """
-    if replay is None:
-        raise click.UsageError("say what to do: --replay FOLDER")
-    ctx.exit(_replayed(replay))
+    try:
+        import hypothesis  # noqa: F401
+    except ImportError as error:
+        raise click.UsageError("pip install ptxkit[testing] first: hypothesis is not installed") from error
+    if replay is not None:
+        ctx.exit(_replayed(replay))
+    wanted = oracles or (_OF_FILES if corpus else _WITHOUT_GPU)
+    if seconds is None and count is None:
+        seconds = _SECONDS_BY_DEFAULT
+    from ptxkit.testing.fuzz.questions import Campaign, kind_of
+    from ptxkit.testing.fuzz.running import Limits
+
+    for each in wanted:
+        try:
+            kind = kind_of(each)
+        except ValueError as error:
+            raise click.BadParameter(str(error), param_hint="--oracle") from error
+        if corpus and not kind.takes_corpus:
+            raise click.UsageError(f"--corpus is for {', '.join(_OF_FILES)}: {each} needs kernels with their launch")
+    campaigns = [Campaign(each, seed, target, None, tuple(corpus)) for each in dict.fromkeys(wanted)]
+    ctx.exit(_run(campaigns, Limits(count, seconds, hang), jobs or os.cpu_count() or 1, cluster, folder))
+
+
+def _run(campaigns: list[Campaign], limits: Limits, jobs: int, cluster: str | None, folder: Path) -> int:
+    """Runs campaigns, and prints what they came to."""
+    from ptxkit.device import NoDeviceError
+    from ptxkit.testing.fuzz.cluster import ClusterError
+    from ptxkit.testing.fuzz.running import run
+    from ptxkit.testing.fuzz.store import Store, StoreError
+    from ptxkit.testing.fuzz.table import summary
+
+    try:
+        store = Store(folder)
+        with _progress(campaigns, limits, store) as told:
+            run(campaigns, store, limits, _runner(campaigns, limits, jobs, cluster), told)
+    except (NoDeviceError, ClusterError, StoreError) as error:
+        click.echo(f"ptxkit fuzz: {error}", err=True)
+        return ExitStatus.COULD_NOT_RUN
+    except KeyboardInterrupt:
+        click.echo("\nended; the same command goes on from here", err=True)
+    for line in summary(campaigns, store):
+        click.echo(line)
+    totals = [store.total(each) for each in campaigns]
+    failed = any(each.failed for each in totals)
+    store.close()
+    if failed:
+        return ExitStatus.FINDINGS
+    return ExitStatus.COULD_NOT_RUN if all(each.asked == each.skipped for each in totals) else ExitStatus.CLEAN
+
+
+def _runner(campaigns: list[Campaign], limits: Limits, jobs: int, cluster: str | None) -> Runner:
+    from ptxkit.testing.fuzz.cluster import There
+    from ptxkit.testing.fuzz.questions import kind_of
+    from ptxkit.testing.fuzz.running import Here, devices
+
+    if cluster is not None:
+        return There(cluster, limits.hang)
+    needs_gpu = any(kind_of(each.oracle).needs == "gpu" for each in campaigns)
+    return Here(jobs, devices() if needs_gpu else (), limits.hang)
+
+
+@contextmanager
+def _progress(campaigns: list[Campaign], limits: Limits, store: Store) -> Iterator[Callable[[object], None]]:
+    """What to call after each share: on a terminal, a bar on standard error."""
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    import time
+
+    from ptxkit.testing.fuzz.watched import Outcome
+
+    began = time.monotonic()
+    length = int(limits.seconds) if limits.seconds else (limits.examples or 0) * len(campaigns)
+    done = 0 if limits.seconds else sum(store.total(each).asked for each in campaigns)
+    asked = failed = 0
+    with click.progressbar(length=length, label="fuzz", file=sys.stderr, item_show_func=lambda text: text or "") as bar:
+        bar.update(min(done, length))
+
+        def told(outcome: object) -> None:
+            nonlocal asked, failed
+            assert isinstance(outcome, Outcome)
+            asked, failed = asked + outcome.asked, failed + len(outcome.failures)
+            at = int(time.monotonic() - began) if limits.seconds else done + asked
+            bar.update(max(0, min(at, length) - bar.pos), f"{asked} asked, {failed} failed")
+
+        yield told
 
 
 def _replayed(folder: Path) -> int:

@@ -140,14 +140,18 @@ def _serve_while_wanted(serve: Serve, connection: Connection, gpu: int) -> None:
     named = [each for each in os.environ.get(VISIBLE, "").split(",") if each.strip()]
     os.environ[VISIBLE] = named[gpu] if gpu < len(named) else str(gpu)
     os.environ.setdefault("CUDA_CACHE_DISABLE", "1")  # the driver's compiler would keep every kernel
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        Thread(target=_end_after, args=(parent.sentinel,), daemon=True).start()
+    end_with_parent()
     serve(connection)
 
 
+def end_with_parent() -> None:
+    """This process ends when the one that began it does, whatever hangs in it."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        Thread(target=_end_after, args=(parent.sentinel,), daemon=True).start()
+
+
 def _end_after(sentinel: int) -> None:
-    """Ends the process at once, whatever hangs in it."""
     wait([sentinel])
     os._exit(1)
 

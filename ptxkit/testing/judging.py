@@ -6,16 +6,18 @@ It is light to import: the plugin of pytest keeps its state here, in runs too th
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from functools import wraps
 from inspect import signature
-from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, ParamSpec, Protocol, TypeAlias, TypeVar
 from unittest import SkipTest
 
 from ptxkit.records import dataclass
 
 if TYPE_CHECKING:
+    from ptxkit.device import Cubin
+    from ptxkit.testing.device_process import Answer, DeviceLaunch
     from ptxkit.testing.examples import Example
 
 DeviceUse: TypeAlias = Literal["auto", "require", "none"]
@@ -31,13 +33,20 @@ class BudgetSpentError(SkipTest):
     """The oracles of a test have had their time, and found nothing: Hypothesis ends such a test at once."""
 
 
+class Launching(Protocol):
+    """Who launches kernels: `DeviceProcess`, or what asks one elsewhere."""
+
+    def run(self, cubin: Cubin | None, launches: Sequence[DeviceLaunch]) -> list[Answer]: ...
+
+
 @dataclass(slots=True)
 class Judging:
     """The oracles of one test. budget: seconds from the first question on. asked: questions that were answered.
 
     failed: the last example that an oracle refused; after Hypothesis has shrunk it, the smallest.
 
-    broken: whether some example of the test failed, by an oracle or otherwise.
+    broken: whether some example of the test failed, by an oracle or otherwise. process: that with the GPU, where it is
+    not this process's own.
     """
 
     device: DeviceUse = "auto"
@@ -46,6 +55,7 @@ class Judging:
     asked: int = 0
     failed: Example | None = None
     broken: bool = False
+    process: Launching | None = None
 
     def spend(self) -> None:
         """Before a question: BudgetSpentError where the time is over. A failure is shrunk without a limit."""

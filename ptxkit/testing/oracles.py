@@ -25,11 +25,12 @@ from ptxkit.syntax.tree import Module
 from ptxkit.testing.agreement import why_refused
 from ptxkit.testing.device_process import DeviceLaunch, DeviceProcess
 from ptxkit.testing.generated import GeneratedKernel
-from ptxkit.testing.judging import NOT_WANTED, current, judged
+from ptxkit.testing.judging import NOT_WANTED, Launching, current, judged
 from ptxkit.testing.known import known_differences
 from ptxkit.testing.machine_code import LEVELS, cubin_of, launch_of
 from ptxkit.testing.ptxas import Ptxas, oracle
 from ptxkit.testing.strategies import Instruction
+from ptxkit.testing.survival import fault_of
 
 __all__ = [
     "LEVELS",
@@ -41,6 +42,7 @@ __all__ = [
     "assert_ptxas_agrees",
     "assert_round_trips",
     "assert_same_kernel",
+    "assert_survives",
     "cubin_of",
     "launch_given",
     "launch_of",
@@ -98,6 +100,15 @@ def assert_round_trips(source: Source) -> None:
         printed, str(parse(format_source(SourceFile("module.ptx", text)))), "a module that is formatted and read"
     )
     _same_text(why_refused(text) or "", why_refused(printed) or "", "the verdict on what is printed")
+
+
+@judged
+def assert_survives(source: Source) -> None:
+    """Parser, linter, printer and formatter neither break on a text nor take long, nor much memory (`survival`)."""
+    text = text_of(source)
+    fault = fault_of(text)
+    if fault:
+        raise AssertionError(f"{fault}\n{text}")
 
 
 @judged
@@ -199,9 +210,12 @@ def _own_launch(source: object) -> DeviceLaunch | None:
     return own if isinstance(own, DeviceLaunch) else None
 
 
-def the_device() -> DeviceProcess:
+def the_device() -> Launching:
     """The process with the GPU. Where there is none: SkipTest, or an error where the test run requires one."""
-    use = current().device
+    judging = current()
+    if judging.process is not None:
+        return judging.process
+    use = judging.device
     if use == "none":
         raise SkipTest(NOT_WANTED)
     device = _device_or_reason()

@@ -90,10 +90,16 @@ def changed(paths: Sequence[Path], count: int, seed: int) -> Iterator[Sample]:
     for number in range(count if originals else 0):
         random = Random(f"{seed} {number}")
         original = random.choice(originals)
-        text, change = original.text, ""
-        while text == original.text:
-            text, change = random.choice(_CHANGES)(original.text, random)
+        text, change = changed_text(original.text, random)
         yield Sample(original.origin, original.pair, text, change)
+
+
+def changed_text(text: str, random: Random) -> tuple[str, str]:
+    """The text with one random change, and what was done in words. It has a line of code at least."""
+    made, change = text, ""
+    while made == text:
+        made, change = random.choice(_CHANGES)(text, random)
+    return made, change
 
 
 def read(path: Path) -> str:

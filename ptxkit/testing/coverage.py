@@ -1,0 +1,186 @@
+"""What examples reached: forms of the table and values of their modifiers, rules, and branches of the analysis."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from types import CodeType, FrameType
+from typing import Any, TypeAlias
+
+from ptxkit.isa import table
+from ptxkit.isa.forms import Form, Match
+from ptxkit.linter import lint
+from ptxkit.records import dataclass, field
+from ptxkit.rules import RULES
+from ptxkit.syntax import PTXSyntaxError, parse
+from ptxkit.syntax.tree import Instruction
+from ptxkit.testing.agreement import all_forms, name_of
+
+PACKAGE = Path(__file__).resolve().parent.parent
+TRACED = ("analysis", "rules")
+"""Folders whose branches are counted."""
+
+Value: TypeAlias = tuple[str, str, str]
+"""(form, modifier slot, value)."""
+
+
+@dataclass(slots=True)
+class Reached:
+    """What examples reached. forms: instructions of each; codes: findings of each; arms: lines where branches begin."""
+
+    forms: Counter[str] = field(default_factory=Counter)
+    values: Counter[Value] = field(default_factory=Counter)
+    codes: Counter[str] = field(default_factory=Counter)
+    arms: set[tuple[str, int]] = field(default_factory=set)
+
+    def add_text(self, text: str) -> None:
+        """The forms of a module's instructions, as far as it can be read."""
+        try:
+            module = parse(text)
+        except PTXSyntaxError:
+            return
+        known = table()
+        for instruction in _instructions(module):
+            match = known.match(instruction)
+            if isinstance(match, Match):
+                self.add_match(match)
+
+    def add_match(self, match: Match) -> None:
+        """A form, and the values of its modifiers."""
+        name = name_of(match.form)
+        self.forms[name] += 1
+        for slot in match.form.modifiers:
+            chosen = match.modifiers.get(slot.name)
+            if chosen:
+                self.values[name, slot.name, str(chosen)] += 1
+
+    def add_linted(self, text: str) -> None:
+        """What the linter finds in a text, and which branches it takes on the way."""
+        with Branches(self.arms):
+            verdict = lint(text, notes=True)
+        self.codes.update({each.code for each in verdict.diagnostics})
+
+
+def _instructions(module: Any) -> Iterator[Instruction]:
+    for function in module.functions():
+        waiting = list(function.body.statements) if function.body is not None else []
+        while waiting:
+            each = waiting.pop()
+            if isinstance(each, Instruction):
+                yield each
+            else:
+                waiting += getattr(each, "statements", ())
+
+
+# ------------------------------------------------------------------------------------------- holes
+
+
+def forms_missed(reached: Reached, wanted: Callable[[Form], bool]) -> Iterator[str]:
+    """The forms that no example has."""
+    yield from (name for form in all_forms() if wanted(form) and (name := name_of(form)) not in reached.forms)
+
+
+def values_missed(reached: Reached) -> Iterator[tuple[str, str, list[str]]]:
+    """(form, slot, values): what no example has of forms that some example has."""
+    for form in all_forms():
+        name = name_of(form)
+        if name not in reached.forms:
+            continue
+        for slot in form.modifiers:
+            missed = [each for each in slot.values if (name, slot.name, str(each)) not in reached.values]
+            if missed:
+                yield name, slot.name, missed
+
+
+def rules_missed(reached: Reached) -> list[str]:
+    """The codes that the linter reported of no example."""
+    return sorted({rule.code for rule in RULES} - reached.codes.keys())
+
+
+def arms_missed(reached: Reached) -> Iterator[tuple[str, int, str]]:
+    """(file, line, text): the branches of the analysis that no example took."""
+    for path in traced_files():
+        name = path.relative_to(PACKAGE).as_posix()
+        lines = path.read_text("utf-8").splitlines()
+        for line in arms_of("\n".join(lines)):
+            if (name, line) not in reached.arms:
+                yield name, line, lines[line - 1].strip()
+
+
+def traced_files() -> list[Path]:
+    """The files whose branches are counted."""
+    return sorted(path for folder in TRACED for path in (PACKAGE / folder).glob("*.py"))
+
+
+def arms_of(source: str) -> list[int]:
+    """The first lines of what is executed only sometimes: ways of `if`, `match` and `try`, and bodies of loops."""
+    found: set[int] = set()
+    for node in ast.walk(ast.parse(source)):
+        for body in _bodies(node):
+            if body:
+                found.add(body[0].lineno)
+    return sorted(found)
+
+
+def _bodies(node: ast.AST) -> Iterable[list[ast.stmt]]:
+    match node:
+        case ast.If(body=body, orelse=orelse, test=test):
+            is_for_types = isinstance(test, ast.Name) and test.id == "TYPE_CHECKING"
+            is_elif = len(orelse) == 1 and isinstance(orelse[0], ast.If)
+            return () if is_for_types else (body, [] if is_elif else orelse)
+        case ast.For(body=body) | ast.While(body=body):
+            return (body,)
+        case ast.match_case(body=body) | ast.ExceptHandler(body=body):
+            return (body,)
+    return ()
+
+
+class Branches:
+    """While it is open, lines that begin an arm are noted. Code whose arms are all known costs nothing any more."""
+
+    def __init__(self, arms: set[tuple[str, int]]) -> None:
+        self._arms = arms
+        self._of_file: dict[str, tuple[str, frozenset[int]]] = {}
+        self._open: dict[CodeType, set[int]] = {}
+        self._before: Any = None
+
+    def __enter__(self) -> Branches:
+        self._before = sys.gettrace()
+        sys.settrace(self._called)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        sys.settrace(self._before)
+
+    def _called(self, frame: FrameType, _event: str, _argument: object) -> Any:
+        left = self._open.get(frame.f_code)
+        if left is None:
+            left = self._open[frame.f_code] = self._arms_left(frame.f_code)
+        return self._stepped if left else None
+
+    def _stepped(self, frame: FrameType, event: str, _argument: object) -> Any:
+        if event == "line":
+            left = self._open[frame.f_code]
+            if frame.f_lineno in left:
+                left.discard(frame.f_lineno)
+                self._arms.add((self._of_file[frame.f_code.co_filename][0], frame.f_lineno))
+        return self._stepped
+
+    def _arms_left(self, code: CodeType) -> set[int]:
+        name, arms = self._arms_of_file(code.co_filename)
+        lines = {line for _, _, line in code.co_lines() if line is not None} if arms else set()
+        return {line for line in arms & lines if (name, line) not in self._arms}
+
+    def _arms_of_file(self, file: str) -> tuple[str, frozenset[int]]:
+        found = self._of_file.get(file)
+        if found is None:
+            path = Path(file)
+            arms: frozenset[int] = frozenset()
+            name = file
+            if path.is_relative_to(PACKAGE) and path.parent.name in TRACED and path.parent.parent == PACKAGE:
+                arms, name = frozenset(arms_of(path.read_text("utf-8"))), path.relative_to(PACKAGE).as_posix()
+            found = self._of_file[file] = name, arms
+        return found

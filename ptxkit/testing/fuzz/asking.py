@@ -1,0 +1,100 @@
+"""A share of a campaign: its examples made and asked one by one, or all at once where the judge likes that better."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from unittest import SkipTest
+
+from ptxkit.records import dataclass, replace
+from ptxkit.testing.agreement import why_refused
+from ptxkit.testing.examples import Example, cause_of
+from ptxkit.testing.fuzz.questions import Campaign, aim_of, kind_of
+from ptxkit.testing.known import known_differences
+from ptxkit.testing.ptxas import Ptxas, installed
+from ptxkit.testing.replaying import ask
+
+Beat = Callable[[int], None]
+"""Called with the number of the example that is begun."""
+
+_GUARD = re.compile(r"^@\S+ ")
+_CODE = re.compile(r"PTX\d{3}")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What came of one example: it failed, or it was skipped for a reason, or neither."""
+
+    number: int
+    failed: Example | None = None
+    skipped: str = ""
+
+
+def asked(campaign: Campaign, numbers: range, beat: Beat) -> Iterator[Asked]:
+    """What comes of these examples."""
+    if kind_of(campaign.oracle).needs == "ptxas" and not campaign.corpus:
+        yield from _together(campaign, numbers, beat)
+        return
+    for number in numbers:
+        beat(number)
+        example = Example("", ())
+        try:
+            example = kind_of(campaign.oracle).make(campaign, number)
+            ask(example)
+        except SkipTest as error:
+            yield Asked(number, skipped=str(error))
+        except Exception as error:  # that is what a campaign is for
+            yield Asked(number, replace(example, said=str(error)[:4000], cause=cause_of(error)))
+        else:
+            yield Asked(number)
+
+
+def cause_again(example: Example) -> str:
+    """Why an example fails when it is asked again; empty where it does not."""
+    try:
+        ask(example)
+    except SkipTest:
+        return ""
+    except Exception as error:
+        return cause_of(error)
+    return ""
+
+
+def _together(campaign: Campaign, numbers: range, beat: Beat) -> Iterator[Asked]:
+    """ptxas takes thousands of texts at a time; where the answers differ it is asked about each alone again."""
+    examples, ours = [], []
+    for number in numbers:
+        beat(number)
+        examples.append(kind_of(campaign.oracle).make(campaign, number))
+        ours.append(why_refused(examples[-1].texts[0]))
+    texts = [each.texts[0] for each in examples]
+    failed: dict[int, Example] = {}
+    version, target = aim_of(campaign, numbers.start)
+    judges = [each for each in installed() if each.knows(version, target)]
+    for judge in judges:
+        theirs = judge.refusals(texts, target)
+        for place, (example, own) in enumerate(zip(examples, ours, strict=True)):
+            if (own is None) != (theirs.get(place) is None):
+                beat(numbers[place])
+                difference = _difference(judge, example, own, judge.refusal(texts[place], target))
+                if difference is not None:
+                    failed.setdefault(place, difference)
+    reason = "" if judges else f"no ptxas here knows PTX {version[0]}.{version[1]} for {target}"
+    for place, number in enumerate(numbers):
+        yield Asked(number, failed.get(place), reason)
+
+
+def _difference(judge: Ptxas, example: Example, ours: str | None, theirs: str | None) -> Example | None:
+    """The example with what differs; None where nothing does, or `tolerated.toml` explains it."""
+    if (ours is None) == (theirs is None):
+        return None
+    instruction, form = example.options["instruction"], example.options["form"]
+    opcode = _GUARD.sub("", instruction).partition(" ")[0].rstrip(";")
+    accepts = "ptxkit" if ours is None else "ptxas"
+    if any(
+        each.covers(opcode, judge.release, accepts, ours or theirs or "", instruction) for each in known_differences()
+    ):
+        return None
+    code = (_CODE.findall(ours or "") or ["syntax"])[0] if ours is not None else "refused by ptxas"
+    said = f"{instruction}\nptxkit: {ours or 'accepted'}\nptxas {judge.release}: {theirs or 'accepted'}"
+    return replace(example, said=said, cause=f"only {accepts} accepts: {code} of {form}")

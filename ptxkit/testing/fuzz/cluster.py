@@ -1,0 +1,118 @@
+"""Shares on other machines: joblib hands them to the workers of dask.distributed (`pip install ptxkit[cluster]`).
+
+    dask scheduler                                                    # on one machine
+    CUDA_VISIBLE_DEVICES=0 dask worker tcp://HOST:8786 --nthreads 1   # on each, one for each GPU
+    ptxkit fuzz --oracle machine-device --cluster tcp://HOST:8786 --jobs 16
+
+Each worker of dask keeps one process with its GPU, and `--jobs` processes that ask. A worker without a GPU says so, and
+what it was to ask of one counts as skipped. `--cluster local:2` begins two workers on this machine.
+"""
+
+from __future__ import annotations
+
+import atexit
+import multiprocessing
+import time
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+from ptxkit.device import NoDeviceError
+from ptxkit.testing.device_process import DeviceProcess
+from ptxkit.testing.fuzz.questions import kind_of
+from ptxkit.testing.fuzz.store import Store
+from ptxkit.testing.fuzz.watched import Gpus, Outcome, Share, Watched
+
+LOCAL = "local:"
+
+
+class ClusterError(Exception):
+    """There is no such cluster, or not what talks to one."""
+
+
+class There:
+    """Shares on a cluster. address: of the scheduler, or `local:2` for workers here. hang: seconds for one example."""
+
+    def __init__(self, address: str, hang: float) -> None:
+        self._address = address
+        self._hang = hang
+
+    def outcomes(self, shares: Iterator[Share], store: Store) -> Iterator[Outcome]:
+        """As they come. Raises ClusterError."""
+        try:
+            from joblib import Parallel, delayed, parallel_config
+        except ImportError as error:
+            raise ClusterError(f"{error.name} is not installed: pip install ptxkit[cluster]") from error
+        client = _client(self._address)
+        try:
+            with parallel_config(backend="dask"):
+                known = {oracle: frozenset(causes) for oracle, causes in store.causes_known().items()}
+                tasks = (
+                    delayed(done_there)(each, known.get(each.campaign.oracle, frozenset()), self._hang)
+                    for each in shares
+                )
+                yield from Parallel(return_as="generator_unordered", pre_dispatch="2 * n_jobs")(tasks)
+        finally:
+            client.close()
+
+
+def _client(address: str) -> Any:
+    try:
+        import distributed
+    except ImportError as error:
+        raise ClusterError(f"{error.name} is not installed: pip install ptxkit[cluster]") from error
+    library: Any = distributed
+    if address.startswith(LOCAL):
+        count = address.removeprefix(LOCAL)
+        if not count.isdecimal() or not int(count):
+            raise ClusterError(f"{address!r}: write local:2 for two workers on this machine")
+        cluster = library.LocalCluster(n_workers=int(count), threads_per_worker=1, dashboard_address=None)
+        return library.Client(cluster)
+    try:
+        return library.Client(address, timeout=20)
+    except (OSError, ValueError) as error:
+        raise ClusterError(f"no scheduler answers at {address}: {error}") from error
+
+
+def done_there(share: Share, known: frozenset[str], hang: float) -> Outcome:
+    """What runs on a worker of the cluster: a share, in a process that is kept from one share to the next."""
+    multiprocessing.current_process().daemon = False  # as dask's are: its own processes end with it by themselves
+    watched, seen = _watched(hang)
+    seen |= known
+    if kind_of(share.campaign.oracle).needs == "gpu" and (reason := _no_gpu()):
+        return Outcome(share, len(share.numbers), len(share.numbers), reason)
+
+    def is_new(cause: str) -> bool:
+        new = cause not in seen
+        seen.add(cause)
+        return new
+
+    began = time.monotonic()
+    outcome = watched.run(share, is_new)
+    outcome.seconds = time.monotonic() - began
+    return outcome
+
+
+@cache
+def _gpu() -> DeviceProcess:
+    process = DeviceProcess()
+    atexit.register(process.end)
+    return process
+
+
+@cache
+def _no_gpu() -> str:
+    """Why this worker launches nothing; empty where it does."""
+    try:
+        _gpu().begin()
+    except NoDeviceError as error:
+        return str(error)
+    return ""
+
+
+@cache
+def _watched(hang: float) -> tuple[Watched, set[str]]:
+    """The process of this worker, and the causes that it has told of."""
+    watched = Watched(Gpus([_gpu()]), hang)
+    atexit.register(watched.end)
+    return watched, set()

@@ -1,0 +1,149 @@
+"""Runs campaigns: shares that are not done yet, in threads that each watch a process, or on other machines."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from itertools import count
+from queue import Queue
+from threading import Event, Lock, Thread
+from typing import Protocol
+
+from ptxkit.device import NoDeviceError
+from ptxkit.records import dataclass
+from ptxkit.testing.device_process import DeviceProcess, gpus
+from ptxkit.testing.fuzz.questions import Campaign, kind_of
+from ptxkit.testing.fuzz.store import Store
+from ptxkit.testing.fuzz.watched import HANG_SECONDS, Gpus, Outcome, Share, Watched
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """When campaigns end: after so many examples of each, or so many seconds of all. hang: seconds for one example."""
+
+    examples: int | None = None
+    seconds: float | None = None
+    hang: float = HANG_SECONDS
+
+
+class Runner(Protocol):
+    """Does shares somewhere, in any order, and takes them no sooner than it can do them."""
+
+    def outcomes(self, shares: Iterator[Share], store: Store) -> Iterator[Outcome]: ...
+
+
+def run(
+    campaigns: Sequence[Campaign], store: Store, limits: Limits, runner: Runner, told: Callable[[Outcome], None]
+) -> None:
+    """Runs campaigns side by side until a limit is met. told: hears of each share that is done and stored."""
+    for outcome in runner.outcomes(shares(campaigns, store, limits), store):
+        store.add(outcome)
+        told(outcome)
+
+
+def shares(campaigns: Sequence[Campaign], store: Store, limits: Limits) -> Iterator[Share]:
+    """What is to be done, of each campaign in turns; it ends when the time is over."""
+    end = None if limits.seconds is None else time.monotonic() + limits.seconds
+    return _in_turns([_shares_of(each, store.done(each), limits.examples) for each in campaigns], end)
+
+
+def _in_turns(waiting: list[Iterator[Share]], end: float | None) -> Iterator[Share]:
+    while waiting:
+        for each in list(waiting):
+            if end is not None and time.monotonic() > end:
+                return
+            share = next(each, None)
+            if share is None:
+                waiting.remove(each)
+            else:
+                yield share
+
+
+def _shares_of(campaign: Campaign, done: Mapping[int, int], examples: int | None) -> Iterator[Share]:
+    size = kind_of(campaign.oracle).share
+    for number in count():
+        first = number * size
+        if examples is not None and first >= examples:
+            return
+        last = first + size if examples is None else min(first + size, examples)
+        if done.get(number, 0) < last - first:
+            yield Share(campaign, number, range(first, last))
+
+
+def devices() -> list[DeviceProcess]:
+    """A process for each GPU, begun. Raises NoDeviceError."""
+    found = [DeviceProcess(gpu=number) for number in range(gpus())]
+    try:
+        for each in found:
+            each.begin()
+    except NoDeviceError:
+        for each in found:
+            each.end()
+        raise
+    return found
+
+
+class Here:
+    """Shares on this machine. jobs: processes; they share the GPUs, each of which has one process."""
+
+    def __init__(self, jobs: int, processes: Sequence[DeviceProcess], hang: float = HANG_SECONDS) -> None:
+        self._jobs = jobs
+        self._processes = processes
+        self._hang = hang
+
+    def outcomes(self, shares: Iterator[Share], store: Store) -> Iterator[Outcome]:
+        """As they come."""
+        known = _Known(store)
+        results: Queue[Outcome | Exception | None] = Queue()
+        lock, stop = Lock(), Event()
+        with ExitStack() as stack:
+            every_gpu = Gpus(self._processes)
+            stack.callback(every_gpu.end)
+            watched = [stack.enter_context(Watched(every_gpu, self._hang)) for _ in range(self._jobs)]
+            stack.callback(stop.set)
+
+            def work(mine: Watched) -> None:
+                try:
+                    while not stop.is_set():
+                        with lock:
+                            share = next(shares, None)
+                        if share is None:
+                            break
+                        began = time.monotonic()
+                        outcome = mine.run(share, known.is_new(share.campaign.oracle))
+                        outcome.seconds = time.monotonic() - began
+                        results.put(outcome)
+                except Exception as error:  # the main thread raises it
+                    results.put(error)
+                results.put(None)
+
+            for each in watched:
+                Thread(target=work, args=(each,), daemon=True).start()
+            running = len(watched)
+            while running:
+                outcome = results.get()
+                if isinstance(outcome, Exception):
+                    raise outcome
+                if outcome is None:
+                    running -= 1
+                else:
+                    yield outcome
+
+
+class _Known:
+    """Causes that have an example, for all threads."""
+
+    def __init__(self, store: Store) -> None:
+        self._lock = Lock()
+        self._causes = store.causes_known()
+
+    def is_new(self, oracle: str) -> Callable[[str], bool]:
+        def asked(cause: str) -> bool:
+            with self._lock:
+                known = self._causes.setdefault(oracle, set())
+                new = cause not in known
+                known.add(cause)
+                return new
+
+        return asked

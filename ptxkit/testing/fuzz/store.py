@@ -1,0 +1,137 @@
+"""What campaigns have done: a database that a killed campaign leaves whole, and a folder for each failure.
+
+folder/campaigns.sqlite      shares that are done, and failures by their cause
+folder/failures/NAME         the first example of a cause, made smaller (`ptxkit.testing.examples`)
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Iterable
+from hashlib import sha256
+from pathlib import Path
+
+from ptxkit.records import dataclass
+from ptxkit.testing.examples import Example
+from ptxkit.testing.fuzz.questions import Campaign
+from ptxkit.testing.fuzz.watched import Outcome
+
+_TABLES = """
+create table if not exists shares (
+    campaign text, number integer, size integer, asked integer, skipped integer, failed integer, reason text,
+    seconds real, primary key (campaign, number)
+);
+create table if not exists failures (
+    oracle text, cause text, count integer, first integer, folder text, said text, primary key (oracle, cause)
+);
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Total:
+    """What a campaign has done, in all its runs. reason: why some were skipped."""
+
+    asked: int
+    skipped: int
+    failed: int
+    reason: str
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """Failures of one cause. folder: of the first example."""
+
+    oracle: str
+    cause: str
+    count: int
+    folder: str
+    said: str
+
+
+class StoreError(Exception):
+    """The folder cannot be used."""
+
+
+class Store:
+    """The database in a folder. Everything about a share is written at once."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            self._base = sqlite3.connect(folder / "campaigns.sqlite", isolation_level=None)
+            self._base.executescript("pragma journal_mode = wal; pragma synchronous = normal;" + _TABLES)
+        except (OSError, sqlite3.Error) as error:
+            raise StoreError(f"{folder}: {error}") from error
+
+    def close(self) -> None:
+        """Closes the database."""
+        self._base.close()
+
+    def done(self, campaign: Campaign) -> dict[int, int]:
+        """The shares that are done, and of how many examples each was: the last one may have been cut short."""
+        return dict(self._base.execute("select number, size from shares where campaign = ?", (campaign.key,)))
+
+    def add(self, outcome: Outcome) -> None:
+        """A share that is done, with its failures."""
+        share = outcome.share
+        oracle = share.campaign.oracle
+        folders = {example.cause: self._kept(oracle, example) for _, example in outcome.failures[::-1]}
+        self._base.execute("begin immediate")
+        row = (
+            len(share.numbers),
+            outcome.asked,
+            outcome.skipped,
+            len(outcome.failures),
+            outcome.reason,
+            outcome.seconds,
+        )
+        self._base.execute(
+            "insert or replace into shares values (?, ?, ?, ?, ?, ?, ?, ?)", (share.campaign.key, share.number, *row)
+        )
+        for number, example in outcome.failures:
+            self._base.execute(
+                "insert into failures values (?, ?, 1, ?, ?, ?) "
+                "on conflict (oracle, cause) do update set count = count + 1",
+                (oracle, example.cause, number, folders[example.cause], example.said),
+            )
+        self._base.execute("commit")
+
+    def _kept(self, oracle: str, example: Example) -> str:
+        """The folder of a cause's first example."""
+        known = self._base.execute(
+            "select folder from failures where oracle = ? and cause = ?", (oracle, example.cause)
+        ).fetchone()
+        if known is not None:
+            return str(known[0])
+        words = re.sub(r"\W+", "-", example.cause).strip("-")[:48]
+        folder = (
+            self.folder
+            / "failures"
+            / f"{oracle.rpartition(':')[2]}-{words}-{sha256(example.cause.encode()).hexdigest()[:6]}"
+        )
+        example.save(folder)
+        return str(folder)
+
+    def causes_known(self) -> dict[str, set[str]]:
+        """The causes of failures that have an example, by oracle."""
+        found: dict[str, set[str]] = {}
+        for oracle, cause in self._base.execute("select oracle, cause from failures"):
+            found.setdefault(oracle, set()).add(cause)
+        return found
+
+    def total(self, campaign: Campaign) -> Total:
+        """What the campaign has done."""
+        row = self._base.execute(
+            "select sum(asked), sum(skipped), sum(failed), max(reason), sum(seconds) from shares where campaign = ?",
+            (campaign.key,),
+        ).fetchone()
+        return Total(row[0] or 0, row[1] or 0, row[2] or 0, row[3] or "", row[4] or 0.0)
+
+    def causes(self, oracles: Iterable[str]) -> list[Cause]:
+        """All causes of failures, those first that are met most."""
+        rows = self._base.execute("select oracle, cause, count, folder, said from failures order by count desc, cause")
+        wanted = set(oracles)
+        return [Cause(*row) for row in rows if row[0] in wanted]

@@ -1,0 +1,198 @@
+"""A process that asks, watched: what hangs or kills it is recorded, and another process goes on behind it."""
+
+from __future__ import annotations
+
+import multiprocessing
+import re
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+from queue import Queue
+
+from ptxkit.device import Cubin
+from ptxkit.records import dataclass, field
+from ptxkit.testing.device_process import Answer, DeviceLaunch, DeviceProcess
+from ptxkit.testing.examples import Example
+from ptxkit.testing.fuzz.questions import Campaign, kind_of
+from ptxkit.testing.fuzz.worker import Begun, Done, Failed, Launch, Said, serve
+
+HANG_SECONDS = 20.0
+"""For one example, when nothing else is said; with time of the GPU's process on top."""
+
+START_SECONDS = 120.0
+"""Until a new process has begun its first example: it loads the instruction table."""
+
+_PLACE = re.compile(r'File ".*[/\\](\w+\.py)", line \d+ in (\w+)')
+
+IsNew = Callable[[str], bool]
+"""Whether a cause has not been seen; asked once for each failure."""
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """Some examples of a campaign, which are done together. number: which share of the campaign."""
+
+    campaign: Campaign
+    number: int
+    numbers: range
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What came of a share. failures: (number, example), with causes. reason: why some were skipped."""
+
+    share: Share
+    asked: int = 0
+    skipped: int = 0
+    reason: str = ""
+    failures: list[tuple[int, Example]] = field(default_factory=list)
+    seconds: float = 0.0
+
+
+class Gpus:
+    """The processes with GPUs, one each, for whoever asks; none is begun before it is needed."""
+
+    def __init__(self, processes: Sequence[DeviceProcess]) -> None:
+        self._processes = tuple(processes)
+        self._free: Queue[DeviceProcess] = Queue()
+        for each in processes:
+            self._free.put(each)
+
+    def run(self, cubin: Cubin | None, launches: Sequence[DeviceLaunch]) -> list[Answer]:
+        """The answers of the GPU that is free next. Raises NoDeviceError."""
+        process = self._free.get()
+        try:
+            return process.run(cubin, launches)
+        finally:
+            self._free.put(process)
+
+    def end(self) -> None:
+        """Ends the processes."""
+        for each in self._processes:
+            each.end()
+
+
+class _LostError(Exception):
+    """The process hangs or is gone. at: the example; why: in a few words, and the place."""
+
+    def __init__(self, at: int, why: str) -> None:
+        super().__init__(why)
+        self.at, self.why = at, why
+
+
+class Watched:
+    """One such process at a time. seconds: how long an example may take. Use it in a `with`."""
+
+    def __init__(self, gpus: Gpus, seconds: float = HANG_SECONDS) -> None:
+        self._gpus = gpus
+        self._seconds = seconds
+        self._process: BaseProcess | None = None
+        self._connection: Connection | None = None
+        self._folder = tempfile.TemporaryDirectory(prefix="ptxkit-fuzz-")
+        self._stack = Path(self._folder.name, "stack")
+
+    def __enter__(self) -> Watched:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.end()
+        self._folder.cleanup()
+
+    def run(self, share: Share, is_new: IsNew) -> Outcome:
+        """Asks about all of a share."""
+        outcome = Outcome(share)
+        waiting = [share.numbers]
+        while waiting:
+            numbers = waiting.pop()
+            if not numbers:
+                continue
+            before = outcome.asked
+            try:
+                self._run(share.campaign, numbers, outcome, is_new)
+            except _LostError as lost:
+                self.end()
+                done = outcome.asked - before
+                if all(number != lost.at for number, _ in outcome.failures):  # otherwise it was made smaller
+                    outcome.failures.append((lost.at, self._example(share.campaign, lost, is_new)))
+                    outcome.asked += 1
+                waiting += [range(lost.at + 1, numbers.stop), range(numbers.start + done, lost.at)]
+        return outcome
+
+    def _run(self, campaign: Campaign, numbers: range, outcome: Outcome, is_new: IsNew) -> None:
+        connection = self._begun()
+        connection.send((campaign, numbers))
+        asked, skipped = outcome.asked, outcome.skipped
+        for said in self._said(connection, numbers.start):
+            match said:
+                case Begun(_, count, passed_over, reason) | Done(count, passed_over, reason):
+                    outcome.asked, outcome.skipped = asked + count, skipped + passed_over
+                    outcome.reason = reason or outcome.reason
+                case Failed(number, example):
+                    if outcome.failures and outcome.failures[-1][0] == number:
+                        outcome.failures[-1] = (number, example)  # made smaller
+                        continue
+                    outcome.failures.append((number, example))
+                    connection.send(is_new(example.cause))
+                case Launch(cubin, launches):
+                    connection.send(self._gpus.run(cubin, launches))
+
+    def _said(self, connection: Connection, first: int) -> Iterator[Said]:
+        """What the process says until it is done. Raises _LostError."""
+        at, seconds = first, START_SECONDS
+        while True:
+            try:
+                if not connection.poll(seconds):
+                    raise _LostError(at, f"hangs{self._place()}")
+                said: Said = connection.recv()
+            except (EOFError, OSError):
+                raise _LostError(at, f"the process ends with {self._status()}") from None
+            yield said
+            if isinstance(said, Done):
+                return
+            if isinstance(said, Begun):
+                at, seconds = said.number, self._seconds
+
+    def _example(self, campaign: Campaign, lost: _LostError, is_new: IsNew) -> Example:
+        """The example that was lost, made in this process: making it is what might hang, but where a cause is new."""
+        example = Example("", ())
+        if is_new(lost.why):
+            try:
+                example = kind_of(campaign.oracle).make(campaign, lost.at)
+            except Exception as error:  # then there is nothing to keep but the number
+                example = Example("", (), options={"number": lost.at, "not made": str(error)})
+        return Example(example.oracle, example.texts, example.launch, example.options, lost.why, lost.why)
+
+    def _begun(self) -> Connection:
+        if self._connection is None:
+            context = multiprocessing.get_context("spawn")
+            mine, other = context.Pipe()
+            self._stack.write_text("")
+            self._process = context.Process(target=serve, args=(other, str(self._stack), self._seconds))
+            self._process.start()
+            other.close()
+            self._connection = mine
+        return self._connection
+
+    def _place(self) -> str:
+        """Where the process said that it stood, innermost first."""
+        told = self._stack.read_text(errors="replace")
+        place = _PLACE.search(told)
+        return f" at {place[1]}:{place[2]}" if place else ""
+
+    def _status(self) -> str:
+        if self._process is None:
+            return "nothing"
+        self._process.join(5)
+        code = self._process.exitcode
+        return f"signal {-code}" if code is not None and code < 0 else f"status {code}"
+
+    def end(self) -> None:
+        """Ends the process; the next share begins another."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.join()
+        if self._connection is not None:
+            self._connection.close()
+        self._process = self._connection = None

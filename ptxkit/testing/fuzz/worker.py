@@ -1,0 +1,140 @@
+"""The process that asks: it tells its parent which example it begins, so that one which hangs or dies is known.
+
+It gets (campaign, numbers), and sends `Begun` for each example, `Failed` where one fails (and hears whether it should
+be made smaller: then sends it again), `Launch` where a kernel is to be launched (and hears the answers), `Done` last.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import gc
+import signal
+import sys
+from collections.abc import Callable, Sequence
+from multiprocessing.connection import Connection
+from typing import TYPE_CHECKING, TypeAlias
+
+from ptxkit.records import dataclass
+from ptxkit.testing import judging
+from ptxkit.testing.device_process import end_with_parent
+from ptxkit.testing.judging import Judging
+
+if TYPE_CHECKING:
+    from ptxkit.device import Cubin
+    from ptxkit.testing.device_process import Answer, DeviceLaunch
+    from ptxkit.testing.examples import Example
+    from ptxkit.testing.fuzz.questions import Campaign
+
+MOST_MEMORY = 6 << 30
+"""Bytes of address space of the process; over it Python says MemoryError, and the machine lives on."""
+
+TOLD_AFTER = 0.7
+"""The part of the time for one example after which the process writes where it stands."""
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """An example is begun. asked, skipped: of this share, before it. reason: why some were skipped."""
+
+    number: int
+    asked: int
+    skipped: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """An example failed; the answer is whether to make it smaller."""
+
+    number: int
+    example: Example
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """Kernels to launch; the answer is what `DeviceProcess.run` gives."""
+
+    cubin: Cubin | None
+    launches: tuple[DeviceLaunch, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """All of the numbers are asked."""
+
+    asked: int
+    skipped: int
+    reason: str
+
+
+Said: TypeAlias = Begun | Failed | Launch | Done
+
+
+class _Elsewhere:
+    """Launches where the parent says."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def run(self, cubin: Cubin | None, launches: Sequence[DeviceLaunch]) -> list[Answer]:
+        self._connection.send(Launch(cubin, tuple(launches)))
+        answers: list[Answer] = self._connection.recv()
+        return answers
+
+
+def serve(connection: Connection, stack: str, seconds: float) -> None:
+    """What runs in the process. stack: a file for where it stands; seconds: how long one example may take."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    end_with_parent()
+    _limit_memory()
+    judging.begin(Judging(process=_Elsewhere(connection)))
+    with open(stack, "w") as file:
+        while True:
+            try:
+                campaign, numbers = connection.recv()
+            except EOFError:
+                return
+            _share(
+                connection,
+                campaign,
+                numbers,
+                lambda: faulthandler.dump_traceback_later(seconds * TOLD_AFTER, file=file),
+            )
+
+
+def _limit_memory() -> None:
+    if sys.platform != "win32":
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
+
+
+def _share(connection: Connection, campaign: Campaign, numbers: range, rearm: Callable[[], None]) -> None:
+    from ptxkit.testing.fuzz.asking import asked, cause_again
+    from ptxkit.testing.minimise import minimised
+
+    count = skipped = 0
+    reason = ""
+
+    def beat(number: int) -> None:
+        rearm()
+        connection.send(Begun(number, count, skipped, reason))
+
+    for each in asked(campaign, numbers, beat):
+        count += 1
+        if each.skipped:
+            skipped, reason = skipped + 1, each.skipped
+        if each.failed is None:
+            continue
+        number = each.number
+        connection.send(Failed(number, each.failed))
+        if connection.recv():
+
+            def again(example: Example, number: int = number) -> str:
+                beat(number)
+                return cause_again(example)
+
+            connection.send(Failed(number, minimised(each.failed, again)))
+    faulthandler.cancel_dump_traceback_later()
+    gc.collect()
+    connection.send(Done(count, skipped, reason))

@@ -1,0 +1,65 @@
+"""Whether ptxkit comes to an end on any text: without breaking, in time, and in bounded memory.
+
+Time: a second of the processor, and what a long text may take. Memory: 60 times the text and 60 MB, above what the
+process had; it is known where the system tells the largest amount since it was last asked (Linux).
+"""
+
+from __future__ import annotations
+
+import gc
+import time
+from pathlib import Path
+
+from ptxkit.linter import lint_source
+from ptxkit.results import Status
+from ptxkit.source import SourceFile
+from ptxkit.syntax import PTXSyntaxError, format_source, parse
+
+SECONDS, SECONDS_A_CHARACTER = 1.0, 20e-6
+BYTES, BYTES_A_CHARACTER = 60_000_000, 60
+
+_STATUS, _REFERENCES = Path("/proc/self/status"), Path("/proc/self/clear_refs")
+
+
+def fault_of(text: str) -> str:
+    """What is wrong with how a text is parsed, checked, printed and formatted; empty where nothing is.
+
+    What parser and printer raise, they raise.
+    """
+    gc.collect()
+    before = _most_memory(again=True)
+    began = time.process_time()
+    result = lint_source(SourceFile("module.ptx", text))
+    if result.status is Status.FAILED:
+        return result.diagnostics[0].message
+    differs = _round_trip_fault(text)
+    seconds = time.process_time() - began
+    grown = _most_memory() - before
+    if seconds > SECONDS + SECONDS_A_CHARACTER * len(text):
+        return f"takes too long: {seconds:.1f} s for {len(text)} characters"
+    if grown > BYTES + BYTES_A_CHARACTER * len(text):
+        return f"takes too much memory: {grown / 1e6:.0f} MB for {len(text)} characters"
+    return differs
+
+
+def _round_trip_fault(text: str) -> str:
+    try:
+        printed = str(parse(text))
+    except PTXSyntaxError:
+        return ""
+    if str(parse(printed)) != printed:
+        return "printed, read and printed again it is another text"
+    if str(parse(format_source(SourceFile("module.ptx", text)))) != printed:
+        return "formatted it is another module"
+    return ""
+
+
+def _most_memory(*, again: bool = False) -> int:
+    """The most bytes that the process had since this was last asked for again; 0 where nobody knows."""
+    try:
+        if again:
+            _REFERENCES.write_text("5")
+        lines = _STATUS.read_text().splitlines()
+    except OSError:
+        return 0
+    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM:")), 0)

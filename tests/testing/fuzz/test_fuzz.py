@@ -1,0 +1,143 @@
+"""Campaigns with planted hangs, deaths and failures: what they record, where they go on, and what they say."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent.parent.parent
+PLANTED = "tests.testing.fuzz.planted:KIND"
+SLOW = "tests.testing.fuzz.planted:SLOW"
+
+
+def command(folder: Path, *arguments: object) -> list[str]:
+    return [sys.executable, "-m", "ptxkit", "fuzz", "--folder", str(folder), *map(str, arguments)]
+
+
+def fuzz(folder: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        command(folder, *arguments), cwd=ROOT, capture_output=True, text=True, check=False, timeout=280
+    )
+
+
+def row(done: subprocess.CompletedProcess[str], oracle: str) -> list[int]:
+    """Asked, passed, skipped, failed of the table's line."""
+    found = re.search(rf"^{re.escape(oracle)} +(\d+) +(\d+) +(\d+) +(\d+) ", done.stdout, re.MULTILINE)
+    assert found is not None, done.stdout + done.stderr
+    return [int(each) for each in found.groups()]
+
+
+def shares_done(folder: Path) -> int:
+    try:
+        base = sqlite3.connect(f"file:{folder / 'campaigns.sqlite'}?mode=ro", uri=True)
+        return int(base.execute("select count(*) from shares").fetchone()[0])
+    except sqlite3.Error:
+        return 0
+
+
+def test_what_hangs_dies_or_fails_is_recorded_and_the_campaign_goes_on(tmp_path: Path) -> None:
+    done = fuzz(tmp_path, "--oracle", PLANTED, "--count", 20, "--jobs", 2, "--hang", 2)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert row(done, PLANTED) == [20, 12, 0, 8]
+    causes = dict(re.findall(r"^(\d+) times, \S+: (.*)$", done.stdout, re.MULTILINE))
+    assert set(re.findall(r"^\d+ times, \S+: (.*)$", done.stdout, re.MULTILINE)) == {
+        "hangs at planted.py:stuck_in_the_oracle",
+        "the process ends with signal 11",
+        "it fails with # characters",
+    }
+    assert causes["4"] == "it fails with # characters"
+    kept = {path.name.rpartition("-")[0]: path for path in (tmp_path / "failures").iterdir()}
+    assert len(kept) == 3
+    assert (kept["KIND-it-fails-with-characters"] / "kernel.ptx").read_text() == "// fail\n"
+    again = fuzz(tmp_path, "--replay", kept["KIND-it-fails-with-characters"])
+    assert again.returncode == 1
+    assert "it fails with # characters" in again.stdout
+
+
+def test_a_campaign_that_is_done_asks_nothing_again_and_goes_on_when_it_is_longer(tmp_path: Path) -> None:
+    fuzz(tmp_path, "--oracle", SLOW, "--count", 3, "--jobs", 1)
+    began = time.monotonic()
+    longer = fuzz(tmp_path, "--oracle", SLOW, "--count", 4, "--jobs", 1)
+    assert longer.returncode == 0
+    assert row(longer, SLOW)[:2] == [4, 4]
+    assert shares_done(tmp_path) == 4
+    assert time.monotonic() - began < 60
+    other = fuzz(tmp_path, "--oracle", SLOW, "--count", 1, "--jobs", 1, "--seed", 9)
+    assert row(other, SLOW)[0] == 1
+
+
+def test_a_campaign_that_is_killed_goes_on_where_it_was(tmp_path: Path) -> None:
+    running = subprocess.Popen(command(tmp_path, "--oracle", SLOW, "--count", 60, "--jobs", 1), cwd=ROOT)
+    while shares_done(tmp_path) < 3 and running.poll() is None:
+        time.sleep(0.1)
+    os.kill(running.pid, signal.SIGKILL)
+    running.wait()
+    before = shares_done(tmp_path)
+    assert 3 <= before < 60
+    done = fuzz(tmp_path, "--oracle", SLOW, "--count", before + 2, "--jobs", 1)
+    assert done.returncode == 0, done.stderr
+    assert row(done, SLOW)[:2] == [before + 2, before + 2]
+
+
+def test_a_time_ends_a_campaign(tmp_path: Path) -> None:
+    began = time.monotonic()
+    done = fuzz(tmp_path, "--oracle", SLOW, "--time", "2s", "--jobs", 1)
+    assert done.returncode == 0
+    assert time.monotonic() - began < 100
+    assert row(done, SLOW)[0] >= 1
+
+
+def test_two_workers_of_dask_do_what_one_process_does(tmp_path: Path) -> None:
+    pytest.importorskip("distributed")
+    pytest.importorskip("joblib")
+    done = fuzz(tmp_path, "--oracle", PLANTED, "--count", 10, "--hang", 2, "--cluster", "local:2")
+    assert done.returncode == 1, done.stderr
+    assert row(done, PLANTED) == [10, 6, 0, 4]
+    assert len(list((tmp_path / "failures").iterdir())) == 3
+
+
+def test_every_oracle_without_a_gpu_holds_on_a_few_examples(tmp_path: Path) -> None:
+    done = fuzz(tmp_path, "--count", 6, "--jobs", 2, "--hang", 100)
+    assert done.returncode == 0, done.stdout + done.stderr
+    for oracle in ("linter", "round-trip", "ptxas", "machine", "verdicts"):
+        assert row(done, oracle)[:2] == [6, 6]
+
+
+def test_files_of_a_folder_are_changed_and_asked_about(tmp_path: Path) -> None:
+    done = fuzz(tmp_path, "--corpus", ROOT / "corpus" / "rules", "--oracle", "linter", "--count", 20, "--jobs", 1)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert row(done, "linter") == [20, 20, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--oracle", "nobody"], "there is no oracle 'nobody'; there are linter, "),
+        (["--oracle", "nobody.there:KIND"], "there is no nobody.there:KIND"),
+        (["--time", "soon"], "'soon' is no time: write 90, 10m or 2h"),
+        (["--oracle", "machine", "--corpus", str(ROOT / "corpus")], "machine needs kernels with their launch"),
+        (["--replay", str(ROOT / "corpus")], "No such file or directory"),
+        (["--oracle", SLOW, "--cluster", "local:none"], "write local:2"),
+    ],
+)
+def test_what_cannot_be_run_is_told_in_a_sentence(tmp_path: Path, arguments: list[str], said: str) -> None:
+    done = fuzz(tmp_path, *arguments)
+    assert done.returncode == 2
+    assert said in " ".join(done.stderr.split())
+    assert "Traceback" not in done.stderr
+
+
+def test_an_example_that_is_no_example_is_told(tmp_path: Path) -> None:
+    (tmp_path / "launch.json").write_text(json.dumps({"oracle": "assert_lints"}))
+    done = fuzz(tmp_path, "--replay", tmp_path)
+    assert done.returncode == 2
+    assert "holds no example" in done.stderr

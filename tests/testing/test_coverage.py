@@ -1,0 +1,99 @@
+"""What examples reached, and what they did not."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ptxkit.testing.coverage import (
+    Reached,
+    arms_missed,
+    arms_of,
+    forms_missed,
+    rules_missed,
+    traced_files,
+    values_missed,
+)
+from tests.testing.test_oracles import DOUBLE
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+SOURCE = """
+def f(x):
+    if x:
+        return 1
+    elif x is None:
+        x = 2
+    else:
+        x = 3
+    for each in x:
+        while each:
+            pass
+    match x:
+        case 1:
+            x = 4
+        case _:
+            x = 5
+    try:
+        x = 6
+    except ValueError:
+        x = 7
+if TYPE_CHECKING:
+    import os
+"""
+
+
+def test_the_arms_of_a_source_are_where_it_may_go_or_not() -> None:
+    lines = SOURCE.splitlines()
+    assert [lines[line - 1].strip() for line in arms_of(SOURCE)] == [
+        "return 1",
+        "x = 2",
+        "x = 3",
+        "while each:",
+        "pass",
+        "x = 4",
+        "x = 5",
+        "x = 7",
+    ]
+
+
+def test_forms_and_values_of_a_text_are_counted() -> None:
+    reached = Reached()
+    reached.add_text(DOUBLE)
+    reached.add_text("this is no PTX")
+    [shl] = [name for name in reached.forms if " shl." in name]
+    assert reached.forms[shl] == 1
+    assert reached.values[shl, "t", "b32"] == 1
+    assert (shl, "t", ["b16", "b64"]) in [
+        (name, slot, list(map(str, each))) for name, slot, each in values_missed(reached)
+    ]
+    missed = set(forms_missed(reached, lambda form: form.name in ("shl", "shr")))
+    assert shl not in missed
+    assert any(" shr." in name for name in missed)
+
+
+def test_rules_and_branches_are_counted() -> None:
+    text = (ROOT / "corpus" / "kernels" / "bulk_add_one.sm_90.ptx").read_text("utf-8")
+    right, wrong = Reached(), Reached()
+    right.add_linted(text)
+    wrong.add_linted("".join(line for line in text.splitlines(True) if "fence.proxy.async" not in line))
+    assert "PTX401" in rules_missed(right)
+    assert "PTX401" not in rules_missed(wrong)
+    assert {name for name, _ in right.arms} <= {path.relative_to(ROOT / "ptxkit").as_posix() for path in traced_files()}
+    found = {line for name, line in wrong.arms - right.arms if name == "rules/ptx401_proxy_fence.py"}
+    assert found
+    missed = {(name, line) for name, line, _ in arms_missed(wrong)}
+    assert not missed & wrong.arms
+    assert sys.gettrace() is None or "coverage" in sys.modules
+
+
+@pytest.mark.parametrize("kind", ["forms", "rules"])
+def test_the_script_prints_holes(kind: str) -> None:
+    command = [sys.executable, "scripts/coverage_of_isa", "--instructions", "40", "--kernels", "1", "--only", kind]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=250)
+    assert done.returncode == 0, done.stderr
+    assert f"{kind} that nothing reaches" in done.stdout
+    assert ("floating_point.isa:" if kind == "forms" else "PTX314") in done.stdout

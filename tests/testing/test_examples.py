@@ -1,0 +1,86 @@
+"""Examples come back from their folder as they were."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ptxkit.emulate import TensorMap
+from ptxkit.testing import replaying
+from ptxkit.testing.device_process import DeviceLaunch
+from ptxkit.testing.examples import Example, ExampleError, cause_of, load
+from tests.testing.test_oracles import DOUBLE
+
+DATA = np.arange(64, dtype=np.float32).reshape(4, 16)
+
+
+def test_texts_launch_and_options_come_back(tmp_path: Path) -> None:
+    arguments = (DATA, 3, 0.5, np.uint16(7), b"\1\2", TensorMap.tiled(DATA, box=(16, 2), swizzle=64), [DATA, DATA])
+    launch = DeviceLaunch("k", (2, 1), 64, arguments, cluster=2, shared=512)
+    example = Example("assert_same_kernel", ("first", "second \udcff"), launch, {"on": "machine"}, "said", "why")
+    again = load(example.save(tmp_path / "kept"))
+    assert (again.oracle, again.texts, again.options, again.said, again.cause) == (
+        "assert_same_kernel",
+        ("first", "second \udcff"),
+        {"on": "machine"},
+        "said",
+        "why",
+    )
+    there = again.launch
+    assert there is not None
+    assert (there.name, there.grid, there.block, there.cluster, there.shared) == ("k", (2, 1), 64, 2, 512)
+    array, whole, half, short, octets, tensor, entries = there.arguments
+    assert array.dtype == np.float32
+    assert (array == DATA).all()
+    assert (whole, half, octets) == (3, 0.5, b"\1\2")
+    assert short.dtype == np.uint16
+    assert tensor.array is array
+    assert tensor.layout == arguments[5].layout
+    assert entries[0] is entries[1] is array
+
+
+def test_a_folder_is_written_anew(tmp_path: Path) -> None:
+    Example("assert_lints", ("one", "two")).save(tmp_path)
+    Example("assert_lints", ("three",)).save(tmp_path)
+    assert load(tmp_path).texts == ("three",)
+
+
+@pytest.mark.parametrize(
+    ("document", "said"),
+    [("{", "holds no example"), ("[]", "holds no example"), ('{"oracle": "a", "options": {}}', r"no kernel\.ptx")],
+)
+def test_a_folder_without_an_example_is_told(tmp_path: Path, document: str, said: str) -> None:
+    (tmp_path / "launch.json").write_text(document)
+    with pytest.raises(ExampleError, match=said):
+        load(tmp_path)
+
+
+def test_an_argument_that_cannot_be_kept_is_told(tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match="of type object cannot be kept"):
+        Example("on_machine", (DOUBLE,), DeviceLaunch("double", 1, 32, (object(),))).save(tmp_path)
+
+
+def test_an_example_is_asked_again() -> None:
+    replaying.ask(Example("assert_round_trips", (DOUBLE,)))
+    with pytest.raises(AssertionError, match="PTX401 is not found"):
+        replaying.ask(Example("assert_lints", (DOUBLE,), None, {"codes": ["PTX401"]}))
+    with pytest.raises(ExampleError, match="there is no oracle 'os'"):
+        replaying.ask(Example("os", (DOUBLE,)))
+    with pytest.raises(ExampleError, match="cannot be loaded"):
+        replaying.ask(Example("nobody.there:function", (DOUBLE,)))
+
+
+def raised(error: Exception) -> Exception:
+    try:
+        raise error
+    except Exception as caught:
+        return caught
+
+
+def test_a_cause_is_the_same_for_other_numbers_and_names() -> None:
+    first = raised(AssertionError("argument 0: 31 bytes differ, first in element 1: machine np.uint32(2), GPU 3\ntext"))
+    other = raised(AssertionError("argument 1: 4 bytes differ, first in element 17: machine np.uint32(0), GPU 5\nmore"))
+    assert cause_of(first) == cause_of(other) == "argument # # bytes differ, first in element # machine # GPU #"
+    assert cause_of(raised(KeyError("x"))) == cause_of(raised(KeyError("y"))) == "KeyError"

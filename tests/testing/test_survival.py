@@ -1,0 +1,56 @@
+"""Whether ptxkit comes to an end: what breaks, takes long or much memory is told."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from ptxkit import linter
+from ptxkit.results import FileResult
+from ptxkit.source import SourceFile
+from ptxkit.testing import oracles, survival
+from tests.testing.test_oracles import DOUBLE
+
+
+@pytest.mark.parametrize("text", [DOUBLE, DOUBLE[:200], "", "}", DOUBLE.replace("u32", "x32")])
+def test_any_text_is_survived(text: str) -> None:
+    assert survival.fault_of(text) == ""
+
+
+def test_what_breaks_in_the_linter_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    def breaks(source: SourceFile) -> FileResult:
+        return linter.broken(source.path, KeyError("x"))
+
+    monkeypatch.setattr(survival, "lint_source", breaks)
+    with pytest.raises(AssertionError, match="the analysis of this file broke: KeyError: 'x'"):
+        oracles.assert_survives(DOUBLE)
+
+
+def test_what_takes_long_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    def slow(source: SourceFile) -> FileResult:
+        end = time.process_time() + survival.SECONDS + 0.1
+        while time.process_time() < end:
+            pass
+        return linter.lint_source(source)
+
+    monkeypatch.setattr(survival, "lint_source", slow)
+    assert survival.fault_of(DOUBLE).startswith("takes too long: 1.")
+
+
+@pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="the system does not tell of memory")
+def test_what_takes_much_memory_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    def large(source: SourceFile) -> FileResult:
+        bytearray(200_000_000).count(1)
+        return linter.lint_source(source)
+
+    monkeypatch.setattr(survival, "lint_source", large)
+    assert "takes too much memory: 2" in survival.fault_of(DOUBLE)
+
+
+def test_another_text_after_printing_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        survival, "format_source", lambda source: DOUBLE.replace("shl.b32 %r2, %r1, 1", "mov.u32 %r2, 0")
+    )
+    assert survival.fault_of(DOUBLE) == "formatted it is another module"
