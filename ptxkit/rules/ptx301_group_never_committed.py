@@ -76,6 +76,7 @@ def _finding(thread: Thread, copy: Copy) -> Finding:
         help=f"add `{_COMMIT[copy.group]};` after the copies of a stage, in the thread that issues them",
         severity=Severity.ERROR if waits or copy.group == "bulk" else Severity.WARNING,
         properties={"group": copy.group},
+        cause=(copy.group, *waits[:1], *commits[-1:]),  # one commit behind them all is the mend
     )
 
 
