@@ -53,7 +53,8 @@ class Run:
     """What the reference machine ran of one kernel.
 
     launch: the geometry, in words. arguments: all that were passed, each once. runs: how many; whole: those that came
-    to their end without a fault of the arguments. steps: thread-instructions.
+    to their end without a fault of the arguments. steps: thread-instructions. reached: how many of the kernel's
+    instructions were executed with arguments that fit; instructions: how many it has.
     """
 
     kernel: str
@@ -62,6 +63,8 @@ class Run:
     runs: int
     whole: int
     steps: int
+    reached: int = 0
+    instructions: int = 0
 
 
 @dataclass(frozen=True, slots=True)

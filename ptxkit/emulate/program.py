@@ -61,6 +61,8 @@ class Code:
         self._body: list[tuple[Instruction, Scope]] = []
         self._watches: list[Watch | LoadedRegisters] = []
         self._live: list[tuple[list[Bits], Cta]] = []
+        self.reached: set[int] = set()
+        """Where in the text those instructions stand that were executed."""
         scope = Scope(program.scope)
         scope.frame = self.frame
         self.results = [self._formal(each, scope) for each in function.results]
@@ -141,6 +143,7 @@ class Code:
 
         def decode(group: Group) -> Any:
             step = self.ops[place] = decoded()
+            self.reached.add(self.offsets[place])
             for registers, cta in self._live:
                 self.extend(registers, cta)
             return step(group)

@@ -34,6 +34,7 @@ class Outcome:
     findings: what is wrong. undecided: why the run did not come to its end, though nothing was found; empty where it
     did. failed: what the machine cannot do, by name; empty where it could. outputs: the arrays among the arguments as
     the kernel left them, by the argument's number. printed: the texts of `vprintf`. steps: thread-instructions.
+    reached: where in the text those instructions of the kernel stand that were executed.
     """
 
     findings: tuple[Finding, ...] = ()
@@ -42,6 +43,7 @@ class Outcome:
     outputs: Mapping[int, Any] = field(default_factory=dict)
     printed: tuple[str, ...] = ()
     steps: int = 0
+    reached: frozenset[int] = frozenset()
 
     @property
     def is_clean(self) -> bool:
@@ -106,4 +108,5 @@ def run(  # noqa: PLR0913 (all but three are by name, and have defaults)
         read_back(program, buffers),
         tuple(machine.output),
         machine.thread_steps,
+        frozenset(program.code(entry).reached),
     )

@@ -61,6 +61,8 @@ def _run(item: Run) -> dict[str, object]:
         "runs": item.runs,
         "whole": item.whole,
         "steps": item.steps,
+        "reached": item.reached,
+        "instructions": item.instructions,
     }
 
 

@@ -79,11 +79,15 @@ def summary_line(summary: Summary) -> Line:
 
 
 def _run_line(run: Run) -> Line:
-    """`ran k 20 times: grid 2, block 128; n=256, n=1, x=1 MiB random`."""
-    arguments = ", ".join(run.arguments) or "no arguments"
+    """`ran k 20 times, 97 of 97 instructions: grid 2, block 128; n=256/1, x=1 MiB random`."""
+    values: dict[str, list[str]] = {}
+    for name, _, value in (each.partition("=") for each in run.arguments):
+        values.setdefault(name, []).append(value)
+    arguments = ", ".join(f"{name}={'/'.join(each)}" for name, each in values.items()) or "no arguments"
     ended = "" if run.whole == run.runs else f" ({run.whole} to their end)"
     times = _count(run.runs, "time")
-    return ((f"ran {visible(run.kernel)} {times}{ended}: {run.launch}; {visible(arguments)}", Role.PLACE),)
+    much = f", {run.reached} of {_count(run.instructions, 'instruction')}"
+    return ((f"ran {visible(run.kernel)} {times}{ended}{much}: {run.launch}; {visible(arguments)}", Role.PLACE),)
 
 
 def _undecided_lines(item: Undecided) -> Iterator[Line]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from itertools import count
 from math import prod
 from typing import Any
 
@@ -18,11 +19,13 @@ import numpy
 from ptxkit.emulate import POLICIES, TensorMap
 from ptxkit.emulate.program import Program
 from ptxkit.emulate.scopes import Symbol
+from ptxkit.emulate.windows import RESERVED_SHARED
 from ptxkit.isa.functions import kind
 from ptxkit.records import dataclass
 from ptxkit.syntax.constants import constants
 from ptxkit.syntax.tree import Declaration, Function, Instruction, Integer, Unary
 from ptxkit.verifier.given import filled
+from ptxkit.verifier.guesses import Guesses
 from ptxkit.verifier.request import Request, Shape
 
 BLOCK, WARP, MOST = 128, 32, 1024
@@ -32,10 +35,9 @@ MOST_HINTS = 3
 BUFFER = 1 << 20
 """Bytes of a buffer that stands for a pointer."""
 
-DYNAMIC_SHARED = 96 << 10
-"""Bytes of launch-sized shared memory, for a kernel that has such."""
+MOST_SHARED = 227 << 10
+"""Bytes of shared memory that a CTA has at most: a kernel with launch-sized memory gets all that is left."""
 
-INTEGERS = (9, 64, 1, 256, 2, 19, 3, 0, 1000)
 SCHEDULES = ("late", "torn", "eager", "random")
 CONTENTS = ("iota", "random", "zeros")
 """What takes turns from run to run. The numbers of them have no common divisor, so that all meet."""
@@ -43,9 +45,9 @@ CONTENTS = ("iota", "random", "zeros")
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """One run. arguments: in the order of the parameters. told: those in words. policy, seed: of the machine.
+    """One run. arguments: in the order of the parameters; told: in words. policy, seed: of the machine.
 
-    contents: of memory that was chosen.
+    contents: of memory that was chosen. number: which run.
     """
 
     arguments: tuple[Any, ...]
@@ -53,6 +55,7 @@ class Trial:
     policy: str
     seed: int
     contents: str = ""
+    number: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +76,7 @@ def plans_of(entry: Function, program: Program, request: Request, instructions: 
     blocks = [known] if known else [(BLOCK,), *_other_blocks(instructions)]
     cluster = request.cluster or _numbers(entry, "reqnctapercluster") or (1,)
     grid = request.grid or (cluster if prod(cluster) > 1 else (2,))
-    dynamic = DYNAMIC_SHARED if _has_dynamic_shared(program) else 0
+    dynamic = MOST_SHARED + RESERVED_SHARED - program.shared.dynamic if _has_dynamic_shared(program) else 0
     shared = dynamic if request.shared is None else request.shared
     is_given = (required is not None or request.block is not None) and (not dynamic or request.shared is not None)
     return [Plan(grid, block, cluster, shared, is_given) for block in blocks]
@@ -103,10 +106,14 @@ def _numbers(entry: Function, name: str) -> Shape | None:
 
 
 def trials(
-    program: Program, pointers: Collection[tuple[str, int]], request: Request, maps: Mapping[str, tuple[TensorMap, str]]
+    program: Program,
+    pointers: Collection[tuple[str, int]],
+    request: Request,
+    maps: Mapping[str, tuple[TensorMap, str]],
+    guesses: Guesses,
 ) -> Iterator[Trial]:
-    """The runs of a kernel. maps: what to pass for a parameter that is a tensor map, and words for it."""
-    for number in range(request.schedules):
+    """Runs of a kernel, without end. maps: what to pass for a parameter that is a tensor map, and words for it."""
+    for number in count():
         chance = numpy.random.default_rng((request.seed, number))
         arguments, told = [], []
         for place, (_, symbol) in enumerate(program.parameters):
@@ -116,12 +123,12 @@ def trials(
                 told.append(f"{symbol.name}={given.text}")
                 continue
             mapped = maps.get(symbol.name)
-            value, text = mapped or _chosen(symbol, number, (symbol.name, 0) in pointers, chance)
+            value, text = mapped or _chosen(symbol, number, (symbol.name, 0) in pointers, chance, guesses)
             arguments.append(value)
             told.append(f"{symbol.name}={text}")
         policy = SCHEDULES[number % len(SCHEDULES)]
         assert policy in POLICIES
-        yield Trial(tuple(arguments), tuple(told), policy, request.seed + number, _contents(number))
+        yield Trial(tuple(arguments), tuple(told), policy, request.seed + number, _contents(number), number)
 
 
 def contents_chosen(program: Program, request: Request) -> list[str]:
@@ -146,7 +153,9 @@ def chooses_values(program: Program, pointers: Collection[tuple[str, int]], requ
     )
 
 
-def _chosen(symbol: Symbol, number: int, is_pointer: bool, chance: numpy.random.Generator) -> tuple[Any, str]:
+def _chosen(
+    symbol: Symbol, number: int, is_pointer: bool, chance: numpy.random.Generator, guesses: Guesses
+) -> tuple[Any, str]:
     if symbol.size > symbol.element:
         return bytes(symbol.size), f"{symbol.size} bytes of 0"
     if is_pointer:
@@ -156,5 +165,5 @@ def _chosen(symbol: Symbol, number: int, is_pointer: bool, chance: numpy.random.
         )
     if kind(symbol.type) == "f":
         return 1.0, "1.0"
-    value = INTEGERS[number % len(INTEGERS)]
+    value = guesses.integer(number)
     return value, str(value)

@@ -59,7 +59,9 @@ class Chosen:
             return True
         if not (self.values or self.contents):
             return False
-        return finding.code == _OUTSIDE or (finding.code == _UNALIGNED and (not where or bool(where & {"", *_GLOBAL})))
+        if finding.code == _UNALIGNED:
+            return self.values or not where or bool(where & {"", *_GLOBAL})
+        return finding.code == _OUTSIDE
 
     def wants_others(self, finding: Finding) -> bool:
         """Whether a run shows by a finding that the kernel is meant for other blocks or boxes."""

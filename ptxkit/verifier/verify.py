@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from ptxkit.analysis.pointers import pointer_parameters
 from ptxkit.analysis.program import flatten
+from ptxkit.analysis.tensors import tensor_parameters
 from ptxkit.diagnostics import Diagnostic, Severity, Undecided, Verdict
 from ptxkit.emulate import Budget, Finding, LaunchError, Outcome, run
+from ptxkit.emulate.actions.tensors import NO_MAP
 from ptxkit.emulate.launching import three
 from ptxkit.emulate.program import Program
 from ptxkit.emulate.unwritten import depends_on_unwritten
@@ -21,6 +23,7 @@ from ptxkit.syntax import parse
 from ptxkit.syntax.tree import Function, Module
 from ptxkit.verifier.choice import Plan, Trial, chooses_values, contents_chosen, plans_of, trials
 from ptxkit.verifier.fitting import Chosen
+from ptxkit.verifier.guesses import Guesses
 from ptxkit.verifier.maps import Maps, map_choices
 from ptxkit.verifier.request import Request
 from ptxkit.verifier.wording import STOPPED, diagnostic, launch_text
@@ -32,6 +35,9 @@ if TYPE_CHECKING:
 UNREACHED = "PTX300"
 _PROBE, _PROBES = 5.0, 0.5
 """Seconds for finding out whether a size of blocks will do; the share of all seconds that such questions may take."""
+
+_REACHED = 0.5
+"""The share of a kernel's instructions that runs with chosen arguments execute, if they are to say anything."""
 
 _RUNS = 3
 """Runs of which each gets a part of the time that is left, where they are compared."""
@@ -121,21 +127,26 @@ def _verified(
         left = enough - time.monotonic()
         if left <= 0:
             break
-        trial = next(trials(program, pointers, request, each[1]))
+        trial = next(trials(program, pointers, request, each[1], Guesses()))
         if session_of(*each).fits(trial, min(_PROBE, left)):
             plan, maps = each
             break
     session = session_of(plan, maps)
-    for number, trial in enumerate(trials(program, pointers, request, maps)):
-        left = deadline - time.monotonic()
-        if left <= 0:
+    guesses, left = Guesses(), request.schedules
+    for trial in trials(program, pointers, request, maps, guesses):
+        if time.monotonic() >= deadline:
             session.ask("the time for this kernel is used up (--seconds)")
             break
-        session.run(trial, deadline)
-        if not number:
+        if not session.run(trial, deadline) and guesses.drop(trial.number):
+            continue  # another number takes this one's turn
+        if left == request.schedules:
             session.ask_for_unwritten(trial, deadline - time.monotonic())
         progress()
-    return session.end()
+        left -= 1
+        if not left:
+            break
+    unsaid = [name for name in tensor_parameters(flat) if name in contents_chosen(program, request)]
+    return session.end(unsaid, frozenset(step.start for step in flat.steps))
 
 
 class _Session:
@@ -161,16 +172,19 @@ class _Session:
         self._unfit: list[str] = []
         self._told: dict[str, None] = {}
         self._whole = self._runs = self._steps = 0
+        self._reached: set[int] = set()
 
-    def run(self, trial: Trial, deadline: float) -> None:
-        """One run, and what it showed."""
+    def run(self, trial: Trial, deadline: float) -> bool:
+        """One run; whether its arguments fit."""
         outcome = self._outcome(trial, deadline - time.monotonic())
         self._runs += 1
         self._steps += outcome.steps
         self._told.update(dict.fromkeys(trial.told))
+        unfit = len(self._unfit)
         new = self._hear(outcome, trial)
         if new and self._wants_traces:
             self._trace(new, trial, deadline - time.monotonic())
+        return len(self._unfit) == unfit
 
     def ask_for_unwritten(self, trial: Trial, seconds: float) -> None:
         """Whether results of a run depend on what nobody wrote, where the launch is one that the kernel must stand."""
@@ -229,6 +243,7 @@ class _Session:
         if unfit:
             return []  # what comes of it is the fault of the arguments
         self._whole += not (outcome.failed or outcome.undecided)
+        self._reached |= outcome.reached
         new = []
         for finding in outcome.findings:
             key = (finding.code, finding.offset)
@@ -242,11 +257,23 @@ class _Session:
         text = f"{self._kernel}: {reason}"
         self._questions.setdefault(text, Undecided(UNREACHED, text, self._source, self._place()))
 
-    def end(self) -> _Verified:
-        """What all runs showed."""
+    def end(self, maps: Sequence[str], places: frozenset[int]) -> _Verified:
+        """What all runs showed. maps: parameters that are tensor maps of which nobody said anything.
+
+        places: where the instructions of the kernel stand.
+        """
+        reached = len(self._reached & places)
         if self._unfit and not self._whole and not self._found:
-            self.ask(f"no run came to its end with the arguments that were chosen ({self._unfit[0]}): give --arg")
-        told = Run(self._kernel, launch_text(self._plan), tuple(self._told), self._runs, self._whole, self._steps)
+            why = self._unfit[0]
+            wanted = " ".join(f"--arg '{name}=f16[256,256]:box=64x64'" for name in maps) or "--arg"
+            if why.startswith(NO_MAP) and maps:
+                why = f"{', '.join(maps)}: tensor maps, of which only the host knows what they describe"
+            self.ask(f"no run came to its end with the arguments that were chosen ({why}): give {wanted}")
+        elif self._fit.values and reached < _REACHED * len(places) and not self._questions:
+            count = f"{reached} of {len(places)} instructions"
+            self.ask(f"the arguments that were chosen lead to {count} only: give --arg")
+        launch, arguments = launch_text(self._plan), tuple(self._told)
+        told = Run(self._kernel, launch, arguments, self._runs, self._whole, self._steps, reached, len(places))
         return _Verified(list(self._found.values()), list(self._questions.values()), told, self._traces)
 
     def _place(self) -> Span:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from ptxkit.emulate import POLICIES, Budget, Outcome, run
 from ptxkit.emulate.program import Program
 from ptxkit.syntax import parse
 from ptxkit.verifier.choice import plans_of, trials
+from ptxkit.verifier.guesses import Guesses
 from ptxkit.verifier.maps import map_choices
 from ptxkit.verifier.request import Request
 
@@ -52,7 +54,8 @@ def outcomes(path: Path) -> Iterator[Outcome]:
         program.code(entry.name)
         flat = flatten(module, entry)
         plan = plans_of(entry, program, request, [step.instruction for step in flat.steps])[0]
-        for trial in trials(program, pointer_parameters(flat), request, map_choices(flat)[0]):
+        runs = trials(program, pointer_parameters(flat), request, map_choices(flat)[0], Guesses())
+        for trial in islice(runs, request.schedules):
             yield run(
                 module,
                 entry.name,

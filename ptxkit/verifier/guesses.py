@@ -1,0 +1,35 @@
+"""The numbers that are passed for integers of which nobody said anything, and what is learned of them by running.
+
+Kernels are often made for sizes that are multiples of sixteen. A number with which a run leaves memory, or finds an
+address that is not aligned, gives its turn to such a one.
+"""
+
+from __future__ import annotations
+
+INTEGERS = (9, 64, 1, 256, 2, 19, 3, 0, 1000)
+"""What takes turns at first, so that loops go round 0, 1, 2 and more times."""
+
+MULTIPLES = (16, 128, 32, 48, 512, 80, 96)
+"""What stands in for numbers that do not fit."""
+
+
+class Guesses:
+    """Numbers that take turns from run to run."""
+
+    def __init__(self) -> None:
+        self._numbers = list(INTEGERS)
+        self._left = list(reversed(MULTIPLES))
+        self._are_used = False
+
+    def integer(self, number: int) -> int:
+        """What is passed in the run of that number."""
+        self._are_used = True
+        return self._numbers[number % len(self._numbers)]
+
+    def drop(self, number: int) -> bool:
+        """What was passed in a run does not fit: whether another number stands in its place now."""
+        at = number % len(self._numbers)
+        if not self._left or not self._are_used:
+            return False
+        self._numbers[at] = self._left.pop()
+        return True
