@@ -19,3 +19,12 @@ MAX_KEPT_ANSWERS = 50_000
 
 MAX_STATEMENT_TOKENS = 200_000
 """Tokens of one statement. Tables of plain constants and lines of debugging data are read apart and have no limit."""
+
+MAX_EMBEDDED_BYTES = 128 * 1024 * 1024
+"""Bytes of one PTX text inside another file, unpacked."""
+
+MAX_UNPACKED_BYTES = 8 * 1024 * 1024 * 1024
+"""Bytes that the members of one archive unpack to, taken together; one member at a time is kept, on disk."""
+
+MAX_UNPACKED_RATIO = 200
+"""Bytes that one byte of an archive may unpack to. Libraries full of machine code reach 20."""

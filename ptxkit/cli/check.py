@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator, Sequence
 
 from ptxkit.cli.configured import Configured
-from ptxkit.cli.inputs import expand, read
+from ptxkit.cli.inputs import expand, read_all
 from ptxkit.cli.options import DEFAULT, Options
 from ptxkit.cli.output import write_lines
 from ptxkit.cli.reporting import write_report
@@ -36,19 +36,21 @@ def check(paths: Sequence[str], options: Options = DEFAULT) -> int:
 
 def _results(paths: Sequence[str], configured: Configured, results: list[FileResult]) -> Iterator[FileResult]:
     """Each input's result as soon as there is one, also put into `results`."""
-    for found in expand(paths):
-        if isinstance(found, FileResult):
-            result = found
+    for found in expand(paths, binaries=configured.options.binaries):
+        for result in [found] if isinstance(found, FileResult) else _checked(found, configured):
+            results.append(result)
+            yield result
+
+
+def _checked(path: str, configured: Configured) -> Iterator[FileResult]:
+    """The results of what stands in one file."""
+    settings = configured.settings_for(path)
+    for source in read_all(path, configured.options.stdin_name):
+        if isinstance(source, FileResult):
+            yield source
         else:
-            settings = configured.settings_for(found)
-            source = read(found, configured.options.stdin_name)
-            if isinstance(source, FileResult):
-                result = source
-            else:
-                configured.has_seen(source)
-                result = configured.without_known(lint_source(source, settings), settings)
-        results.append(result)
-        yield result
+            configured.has_seen(source)
+            yield configured.without_known(lint_source(source, settings), settings)
 
 
 def _write_baseline(results: list[FileResult], configured: Configured) -> int:

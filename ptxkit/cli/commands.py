@@ -8,6 +8,7 @@ from difflib import get_close_matches
 
 import click
 
+from ptxkit.cli.extract import extract
 from ptxkit.cli.fmt import fmt
 from ptxkit.cli.fuzz import fuzz
 from ptxkit.cli.isa import isa
@@ -52,7 +53,7 @@ def cli() -> None:
     """Read PTX, and say what is wrong with it."""
 
 
-for _command in (lint, verify, run_command, fuzz, transfers, fmt, isa, rule):
+for _command in (lint, verify, run_command, fuzz, transfers, extract, fmt, isa, rule):
     cli.add_command(_command)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from difflib import unified_diff
@@ -12,6 +13,7 @@ from ptxkit.cli.inputs import STDIN, sources
 from ptxkit.cli.output import write_lines
 from ptxkit.cli.rewriting import encode, rewrite
 from ptxkit.diagnostics import Diagnostic
+from ptxkit.linter import not_checked
 from ptxkit.records import dataclass
 from ptxkit.report import diagnostic_lines
 from ptxkit.report.style import visible
@@ -47,7 +49,7 @@ def fmt(ctx: click.Context, paths: tuple[str, ...], check: bool, diff: bool, wri
         raise click.UsageError("--write changes the files; --check and --diff promise not to. Give one or the other.")
     if write and STDIN in paths:
         raise click.UsageError("standard input cannot be rewritten in place; leave --write out to print the result")
-    formatted, problems = _format_all(paths)
+    formatted, problems = _format_all(paths, write=write)
     if not (check or diff or write) and len(formatted) > 1:
         raise click.UsageError(f"{len(formatted)} files would be printed as one; add --write, --check or --diff")
     status = ExitStatus.COULD_NOT_RUN if problems else ExitStatus.CLEAN
@@ -64,7 +66,7 @@ def fmt(ctx: click.Context, paths: tuple[str, ...], check: bool, diff: bool, wri
     ctx.exit(status)
 
 
-def _format_all(paths: Sequence[str]) -> tuple[list[_Formatted], list[Diagnostic]]:
+def _format_all(paths: Sequence[str], *, write: bool) -> tuple[list[_Formatted], list[Diagnostic]]:
     from ptxkit.syntax import PTXSyntaxError, format_source
 
     formatted: list[_Formatted] = []
@@ -72,6 +74,10 @@ def _format_all(paths: Sequence[str]) -> tuple[list[_Formatted], list[Diagnostic
     for found in sources(paths):
         if isinstance(found, FileResult):
             problems.extend(found.diagnostics)
+            continue
+        if "!" in found.path and not os.path.lexists(found.path) and write:
+            remedy = "take it out first: ptxkit extract"
+            problems.extend(not_checked(found.path, "stands inside another file", remedy=remedy).diagnostics)
             continue
         try:
             formatted.append(_Formatted(found, format_source(found)))

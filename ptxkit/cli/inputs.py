@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from errno import EACCES, EISDIR, ENOENT, EPERM
+from io import BytesIO
 from stat import S_ISDIR
 from typing import IO
 
@@ -24,27 +25,35 @@ _REMEDIES = {
     EPERM: "you lack the permission to read it",
 }
 _NOT_TEXT = {
-    b"\x7fELF": ("an ELF file (a cubin, an object or a library)", "take the PTX out of it first: cuobjdump -xptx all"),
-    b"\x50\xed\x55\xba": ("a CUDA fat binary", "take the PTX out of it first: cuobjdump -xptx all"),
-    b"!<arch>\n": ("an archive of object files", "take the PTX out of it first: cuobjdump -xptx all"),
-    b"PK\x03\x04": ("a zip archive", "unpack it first"),
     b"\x1f\x8b": ("compressed by gzip", "decompress it first: gzip -dc FILE | ptxkit lint -"),
     b"\xff\xfe": ("UTF-16 text", "PTX is ASCII: convert it with iconv -f UTF-16 -t UTF-8"),
     b"\xfe\xff": ("UTF-16 text", "PTX is ASCII: convert it with iconv -f UTF-16 -t UTF-8"),
 }
 """How a file that is certainly no PTX begins; what it is, and what to do."""
 
+_MAY_HOLD_PTX = (b"\x7fELF", b"\x50\xed\x55\xba", b"!<arch>\n", b"PK\x03\x04")
+"""How files begin that `ptxkit.inputs` knows to look into; it is loaded for them alone."""
+
 
 def sources(paths: Sequence[str]) -> Iterator[SourceFile | FileResult]:
-    """The texts at `paths`, in their order and each once, or why there is none. A folder stands for its `*.ptx`."""
-    return (found if isinstance(found, FileResult) else read(found) for found in expand(paths))
+    """The texts at `paths`, in their order and each once, or why there is none. A folder stands for its `*.ptx`, and a
+    library or the like for the texts in it."""
+    for found in expand(paths):
+        if isinstance(found, FileResult):
+            yield found
+        else:
+            yield from read_all(found)
 
 
-def expand(paths: Sequence[str]) -> Iterator[str | FileResult]:
-    """The paths of the files at `paths`, in their order and each once, or why there is none."""
+def expand(paths: Sequence[str], *, binaries: bool = False) -> Iterator[str | FileResult]:
+    """The paths of the files at `paths`, in their order and each once, or why there is none.
+
+    binaries: a folder stands, too, for its files that may hold PTX, whatever their names. A pattern that no shell has
+    expanded is expanded here.
+    """
     seen: set[str] = set()
     for path in paths:
-        for found in _expand(path):
+        for found in _expand(path, binaries=binaries):
             if isinstance(found, FileResult):
                 yield found
             elif found not in seen:
@@ -52,8 +61,24 @@ def expand(paths: Sequence[str]) -> Iterator[str | FileResult]:
                 yield found
 
 
-def read(path: str, stdin_name: str | None = None) -> SourceFile | FileResult:
-    """The text of one file, or of standard input for `-`, which may have a name.
+def cached(caches: Sequence[str]) -> list[str]:
+    """The folders of the caches of compilers."""
+    from ptxkit.inputs.caches import cache_folders
+
+    return [folder for cache in caches for folder in cache_folders(cache, os.environ)]
+
+
+def read(path: str) -> SourceFile | FileResult:
+    """The only text of one file, or of standard input for `-`."""
+    first, *others = read_all(path)
+    if not others:
+        return first
+    count = 1 + len(others)
+    return not_checked(path, f"holds {count} texts, and one is needed", remedy="take it out first: ptxkit extract")
+
+
+def read_all(path: str, stdin_name: str | None = None) -> Iterator[SourceFile | FileResult]:
+    """The text of one file, or of standard input for `-`, which may have a name; of a file that holds several, all.
 
     Bytes that are not UTF-8 become lone surrogates, one each: in a comment they do no harm, and elsewhere the parser
     points at them.
@@ -62,13 +87,25 @@ def read(path: str, stdin_name: str | None = None) -> SourceFile | FileResult:
     try:
         if path == STDIN:
             if sys.stdin is None:
-                return not_checked(name, "cannot be read: standard input is closed", remedy="give it something to read")
+                yield not_checked(name, "cannot be read: standard input is closed", remedy="give it something to read")
+                return
             data = _limited(sys.stdin.buffer)
+            if data.startswith(_MAY_HOLD_PTX):
+                yield from _inside(name, BytesIO(data))
+                return
         else:
             with open(path, "rb") as stream:
+                if stream.peek(8).startswith(_MAY_HOLD_PTX):
+                    yield from _inside(name, stream)
+                    return
                 data = _limited(stream)
     except (OSError, ValueError) as error:
-        return _unreadable(name, error)
+        yield _unreadable(name, error)
+        return
+    yield _text(name, data)
+
+
+def _text(name: str, data: bytes) -> SourceFile | FileResult:
     if len(data) > MAX_FILE_BYTES:
         return not_checked(name, f"longer than {MAX_FILE_BYTES:,} bytes, the most that is read", remedy="split it")
     for magic, (what, remedy) in _NOT_TEXT.items():
@@ -77,27 +114,73 @@ def read(path: str, stdin_name: str | None = None) -> SourceFile | FileResult:
     return SourceFile(name, data.decode("utf-8", "surrogateescape"))
 
 
+def _inside(name: str, stream: IO[bytes]) -> Iterator[SourceFile | FileResult]:
+    """The texts in a file of another kind, each under the file's name and its own."""
+    from ptxkit.inputs import Embedded, Passed, Problem, texts_in, title
+
+    found_any = False
+    passed: dict[str, None] = {}
+    number = 0
+    for found in texts_in(stream):
+        if isinstance(found, Passed):
+            passed[found.what] = None
+            continue
+        found_any = True
+        if isinstance(found, Problem):
+            yield not_checked("!".join((name, *found.inside)), found.message, remedy=found.remedy)
+        elif isinstance(found, Embedded):
+            number += 1
+            yield _text(title(name, found, number), found.data)
+    if not found_any:
+        only = f", only {' and '.join(passed)}" if passed else ""
+        remedy = "let the compiler put PTX in: nvcc -gencode arch=compute_90a,code=compute_90a"
+        yield not_checked(name, f"holds no PTX{only}", remedy=remedy)
+
+
 def _limited(stream: IO[bytes]) -> bytes:
     """At most one byte over the limit, so that a device without an end does not fill the memory."""
     return stream.read(MAX_FILE_BYTES + 1)
 
 
-def _expand(path: str) -> Iterator[str | FileResult]:
+def _expand(path: str, *, binaries: bool) -> Iterator[str | FileResult]:
     if path == STDIN or not _is_folder(path):
-        yield path
+        yield from _matching(path) or [path]
         return
     failures: list[OSError] = []
     found = [
         file
         for folder, _, names in os.walk(path, onerror=failures.append)
         for name in names
-        if name.endswith(SUFFIX) and _holds_text(file := os.path.join(folder, name))
+        if (name.endswith(SUFFIX) and _holds_text(file := os.path.join(folder, name)))
+        or (binaries and _may_hold_ptx(file := os.path.join(folder, name)))
     ]
     yield from sorted(found)
     for failure in failures:
         yield _unreadable(os.fsdecode(failure.filename or path), failure)
     if not found and not failures:
-        yield not_checked(path, f"the folder holds no file named *{SUFFIX}", remedy="name the files themselves")
+        what = f"named *{SUFFIX}" + (" or that may hold PTX" if binaries else "")
+        remedy = "name the files themselves" + ("" if binaries else ", or look into others with --binaries")
+        yield not_checked(path, f"the folder holds no file {what}", remedy=remedy)
+
+
+def _matching(path: str) -> list[str]:
+    """What a pattern stands for, where there is no file of that name: shells leave patterns alone that are quoted."""
+    if not set(path) & set("*?[") or os.path.lexists(path):
+        return []
+    from glob import glob
+
+    return sorted(glob(path, recursive=True))
+
+
+def _may_hold_ptx(path: str) -> bool:
+    """Whether a file in a folder begins as those do that PTX can stand in."""
+    if not os.path.isfile(path):
+        return False
+    try:
+        with open(path, "rb") as stream:
+            return stream.read(8).startswith(_MAY_HOLD_PTX)
+    except OSError:
+        return False  # it may hold anything; what is named *.ptx is told
 
 
 def _is_folder(path: str) -> bool:

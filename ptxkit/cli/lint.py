@@ -5,8 +5,10 @@ from __future__ import annotations
 import click
 
 from ptxkit.cli.check import check
+from ptxkit.cli.inputs import cached
 from ptxkit.cli.options import Options
 from ptxkit.cli.settings_options import level_of, settings_options
+from ptxkit.inputs.caches import CACHES
 from ptxkit.report.formats import FORMATS
 
 
@@ -24,6 +26,14 @@ from ptxkit.report.formats import FORMATS
 )
 @click.option(
     "--add-ignores", metavar="REASON", help="Write a comment beside each finding that hides it, with a reason."
+)
+@click.option("--binaries", is_flag=True, help="Look into the libraries, programs and archives of folders, too.")
+@click.option(
+    "--cache",
+    "caches",
+    type=click.Choice(CACHES),
+    multiple=True,
+    help="Check what a compiler keeps in its cache, too: Triton, PyTorch's inductor, CuTe DSL.",
 )
 @click.option(
     "--stdin-filename", metavar="PATH", help="What standard input is called, and whose settings count for it."
@@ -43,9 +53,12 @@ def lint(  # noqa: PLR0913 (options)
     write_baseline: bool,
     add_ignores: str | None,
     stdin_filename: str | None,
+    binaries: bool,
+    caches: tuple[str, ...],
     **given: object,
 ) -> None:
-    """Check PTX files, and every *.ptx in folders; - is standard input.
+    """Check PTX files, every *.ptx in folders, and the PTX inside of fat binaries, objects, libraries, programs and
+    wheels; - is standard input.
 
     Settings are those of the nearest ptxkit.toml, or pyproject.toml with [tool.ptxkit], above each file, and options
     stand over them. CODE is a code (PTX401), the beginning of one (PTX4) or a name (missing-proxy-fence); of several
@@ -54,6 +67,7 @@ def lint(  # noqa: PLR0913 (options)
 
     Exit status: 0 clean, 1 errors or warnings found, 2 something could not be read or checked.
     """
+    paths = (*paths, *cached(caches))
     if not paths and not show_settings:
         raise click.UsageError("Missing argument 'PATH...': name files, folders, or - for standard input.")
     if config is not None and isolated:
@@ -74,6 +88,7 @@ def lint(  # noqa: PLR0913 (options)
         write_baseline=write_baseline,
         add_ignores=add_ignores,
         stdin_name=stdin_filename,
+        binaries=binaries,
     )
     if show_settings:
         from ptxkit.cli.shown_settings import show

@@ -13,6 +13,7 @@ class Options:
     """level: what the command line says of the settings. config: the settings file to use instead of the nearest ones.
 
     isolated: no settings file counts. stdin_name: what standard input is called, also to find its settings.
+    binaries: folders stand for libraries and the like, too.
     """
 
     form: str = "full"
@@ -24,6 +25,7 @@ class Options:
     write_baseline: bool = False
     add_ignores: str | None = None
     stdin_name: str | None = None
+    binaries: bool = False
 
 
 DEFAULT = Options()

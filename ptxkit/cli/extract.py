@@ -1,0 +1,99 @@
+"""`ptxkit extract`: the PTX inside fat binaries, objects, libraries, programs and wheels."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Iterator
+
+import click
+
+from ptxkit.cli.inputs import expand, read_all
+from ptxkit.cli.output import write_lines
+from ptxkit.cli.rewriting import encode
+from ptxkit.report import diagnostic_lines
+from ptxkit.report.style import visible
+from ptxkit.results import ExitStatus, FileResult
+from ptxkit.source import SourceFile
+
+_MOST_NAME = 200
+
+
+@click.command(short_help="Take the PTX out of libraries, programs, fat binaries and wheels.")
+@click.argument("paths", nargs=-1, required=True, metavar="FILE...")
+@click.option("--output", "-o", metavar="DIR", help="Write the files there; - prints the only one. Default: here.")
+@click.option("--list", "listed", is_flag=True, help="Write nothing; name what there is.")
+@click.option("--target", metavar="SM", help="Only the PTX for this target, e.g. sm_90a.")
+@click.option("--force", is_flag=True, help="Write over files that are there.")
+@click.pass_context
+def extract(
+    ctx: click.Context, paths: tuple[str, ...], output: str | None, listed: bool, target: str | None, force: bool
+) -> None:
+    """Write each PTX inside FILE to a file: libfoo.1.sm_90a.ptx is the first one of libfoo.so.
+
+    FILE is a .fatbin, a .cubin compiled with -G, an object, a library (.a, .so), a program, or a zip archive of such,
+    e.g. a wheel; folders are searched for them. `ptxkit lint` reads all of these itself.
+
+    Exit status: 0 done, 2 something could not be read or written, or there is no PTX.
+    """
+    status = ExitStatus.CLEAN
+    written = 0
+    for source in _found(paths):
+        if isinstance(source, FileResult):
+            write_lines(diagnostic_lines(source.diagnostics), error=True)
+            status = ExitStatus.COULD_NOT_RUN
+        elif target is not None and f".{target}." not in source.path:
+            continue
+        elif listed:
+            click.echo(visible(source.path))
+            written += 1
+        elif output == "-":
+            if written:
+                raise click.UsageError("there are several: choose one by --target, or name a folder by --output")
+            sys.stdout.buffer.write(encode(source.text))
+            written += 1
+        else:
+            path = os.path.join(output or ".", file_name(source.path))
+            failure = _write(path, source.text, force=force)
+            if failure is None:
+                click.echo(visible(path))
+                written += 1
+            else:
+                click.echo(f"{visible(path)}: {failure}", err=True)
+                status = ExitStatus.COULD_NOT_RUN
+    if not written and not status:
+        click.echo("there is no PTX" + (f" for {target}" if target else ""), err=True)
+        status = ExitStatus.COULD_NOT_RUN
+    ctx.exit(status)
+
+
+def _found(paths: tuple[str, ...]) -> Iterator[SourceFile | FileResult]:
+    """What stands inside other files; texts of their own are passed over."""
+    for path in expand(paths, binaries=True):
+        if isinstance(path, FileResult):
+            yield path
+        else:
+            yield from (found for found in read_all(path) if isinstance(found, FileResult) or found.path != path)
+
+
+def file_name(title: str) -> str:
+    """`libfoo.1.sm_90a.ptx` for `dir/libfoo.so!1.sm_90a.ptx`: a name that is safe wherever it is written."""
+    outer, *inner = title.split("!")
+    stem = os.path.splitext(os.path.basename(outer))[0]
+    parts = [re.sub(r"[^\w.+-]+", "_", part.replace("/", ".")).strip("._") for part in (stem, *inner)]
+    name = ".".join(filter(None, parts))
+    return name if len(name) <= _MOST_NAME else name[-_MOST_NAME:].lstrip(".")
+
+
+def _write(path: str, text: str, *, force: bool) -> str | None:
+    """Write a file; why that failed."""
+    try:
+        os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+        with open(path, "wb" if force else "xb") as stream:
+            stream.write(encode(text))
+    except FileExistsError:
+        return "is there already; --force writes over it"
+    except OSError as error:
+        return f"cannot be written: {error.strerror}"
+    return None

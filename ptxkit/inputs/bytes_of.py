@@ -1,0 +1,9 @@
+"""Bytes that need not be in memory."""
+
+from __future__ import annotations
+
+import mmap
+from typing import TypeAlias
+
+Bytes: TypeAlias = bytes | mmap.mmap
+"""A file's contents; of a large one a part is in memory only while it is looked at."""

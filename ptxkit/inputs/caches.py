@@ -1,0 +1,42 @@
+"""Where compilers keep the PTX that they have made: the folders of their caches.
+
+Source: Triton, "knobs" (`TRITON_CACHE_DIR`, `TRITON_HOME`); PyTorch, "Compile Time Caching Configurations"
+(`TORCHINDUCTOR_CACHE_DIR`); CUTLASS, CuTe DSL, "Debugging" (`CUTE_DSL_DUMP_DIR`, `CUTE_DSL_CACHE_DIR`).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+
+CACHES = ("triton", "inductor", "cute-dsl")
+
+
+def cache_folders(cache: str, environment: Mapping[str, str]) -> list[str]:
+    """The folders in which that compiler keeps its files, those that are there and those that are not.
+
+    CuTe DSL writes PTX where CUTE_DSL_KEEP_PTX=1 asks for it, into the folder that it is told or the working directory.
+    """
+    home = os.path.expanduser("~")
+    if cache == "triton":
+        own = environment.get("TRITON_CACHE_DIR")
+        return [own or os.path.join(environment.get("TRITON_HOME") or home, ".triton", "cache")]
+    if cache == "inductor":
+        return [environment.get("TORCHINDUCTOR_CACHE_DIR") or os.path.join(_scratch(), f"torchinductor_{_user()}")]
+    if cache == "cute-dsl":
+        told = [environment[name] for name in ("CUTE_DSL_DUMP_DIR", "CUTE_DSL_CACHE_DIR") if environment.get(name)]
+        return told or [os.path.join(_scratch(), _user(), "cutlass_python_cache")]
+    raise ValueError(f"no cache of {cache!r} is known; there are {', '.join(CACHES)}")
+
+
+def _scratch() -> str:
+    from tempfile import gettempdir
+
+    return gettempdir()
+
+
+def _user() -> str:
+    from getpass import getuser
+
+    return re.sub(r'[\\/:*?"<>|]', "_", getuser())

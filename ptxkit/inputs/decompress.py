@@ -1,0 +1,52 @@
+"""The two compressions of fat binaries, never unpacking more than is asked for."""
+
+from __future__ import annotations
+
+from ptxkit.inputs.found import DAMAGED
+
+_MOST_LZ4_RATIO = 255
+"""A byte of LZ4 stands for at most so many."""
+_MOST_WINDOW = 1 << 27
+
+
+class CompressionError(ValueError):
+    """A payload that cannot be unpacked; the text says why."""
+
+    def __init__(self, message: str, remedy: str = DAMAGED) -> None:
+        super().__init__(message)
+        self.remedy = remedy
+
+
+def lz4_block(data: bytes, size: int) -> bytes:
+    """A block of LZ4 that unpacks to `size` bytes. Raises CompressionError."""
+    try:
+        import lz4.block as lz4
+    except ImportError as error:
+        raise CompressionError("it is compressed by LZ4", "install it: pip install lz4") from error
+    if size > _MOST_LZ4_RATIO * len(data) + 64:
+        raise CompressionError(f"{len(data):,} bytes of LZ4 cannot unpack to {size:,}")
+    try:
+        unpacked: bytes = lz4.decompress(data, uncompressed_size=size)
+    except (lz4.LZ4BlockError, ValueError, MemoryError) as error:
+        raise CompressionError(f"its LZ4 data are wrong ({error})") from error
+    if len(unpacked) != size:
+        raise CompressionError(f"it unpacks to {len(unpacked):,} bytes, and {size:,} were promised")
+    return unpacked
+
+
+def zstd_frame(data: bytes, size: int) -> bytes:
+    """A frame of zstd that unpacks to `size` bytes. Raises CompressionError."""
+    try:
+        import zstandard
+    except ImportError as error:
+        raise CompressionError("it is compressed by zstd", "install it: pip install zstandard") from error
+    try:
+        decompressor = zstandard.ZstdDecompressor(max_window_size=_MOST_WINDOW)
+        with decompressor.stream_reader(data) as reader:
+            unpacked = reader.read(size + 1)
+    except (zstandard.ZstdError, MemoryError) as error:
+        raise CompressionError(f"its zstd data are wrong ({error})") from error
+    if len(unpacked) != size:
+        some = f"more than {size:,}" if len(unpacked) > size else f"{len(unpacked):,}"
+        raise CompressionError(f"it unpacks to {some} bytes, and {size:,} were promised")
+    return unpacked

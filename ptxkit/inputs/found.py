@@ -1,0 +1,50 @@
+"""What is found inside a file."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+from ptxkit.records import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    """A PTX text. inside: the names of the members that it stands in, from the outermost on. target: `sm_90a`.
+
+    name: what the compiler called it; empty where it does not say.
+    """
+
+    data: bytes
+    target: str
+    name: str = ""
+    inside: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something that cannot be read as its header says, or is over a limit. offset: of the file or member, in bytes."""
+
+    message: str
+    remedy: str
+    inside: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """Code of another kind that was passed over: `machine code for sm_90a`."""
+
+    what: str
+
+
+Found: TypeAlias = Embedded | Problem | Passed
+
+DAMAGED = "build the file again; it is cut off or damaged"
+
+
+def title(path: str, found: Embedded, number: int) -> str:
+    """What a text is called in reports: `libfoo.so!2.sm_90a.ptx`, `foo.whl!foo/k.ptx`. number: of the text in its
+    file."""
+    if not found.target and found.inside and found.inside[-1].endswith(".ptx"):
+        return "!".join((path, *found.inside))
+    last = ".".join(filter(None, (str(number), found.target, "ptx")))
+    return "!".join((path, *found.inside, last))

@@ -1,0 +1,177 @@
+"""PTX inside other files, on the command line: `lint libfoo.so`, `extract`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+
+from ptxkit.cli.extract import file_name
+from tests.cli.support import CLEAN, shell
+from tests.inputs.building import CHIP, CODE, ZSTD, elf, entry, fatbin, zipped
+
+Run = Callable[..., Result]
+
+WRONG = CLEAN.replace("[%rd2], %r1;", "[%rd2], %missing;").replace("sm_80", "sm_90a")
+LIBRARY = elf([(".nv_fatbin", fatbin(entry(CLEAN.encode()), entry(WRONG.encode(), 90, flags=CHIP | ZSTD)))])
+WITHOUT = fatbin(entry(b"\x7fELF", 90, kind=CODE, flags=CHIP))
+
+
+@pytest.fixture
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "inner").mkdir()
+    (tmp_path / "libfoo.so").write_bytes(LIBRARY)
+    (tmp_path / "inner" / "foo.whl").write_bytes(zipped({"foo/lib.so": LIBRARY, "foo/k.ptx": CLEAN.encode()}))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def paths(result: Result) -> dict[str, str]:
+    return {each["path"]: each["status"] for each in json.loads(result.stdout)["files"]}
+
+
+def test_a_library_is_linted_text_by_text(files: Path, ptxkit: Run) -> None:
+    result = ptxkit("lint", "libfoo.so")
+    assert result.exit_code == 1
+    assert "libfoo.so!2.sm_90a.ptx:13:" in result.stdout
+    assert "checked 2 files: 1 error" in result.stdout
+    assert paths(ptxkit("lint", "--format", "json", "inner/foo.whl")) == {
+        "inner/foo.whl!foo/lib.so!1.sm_80.ptx": "clean",
+        "inner/foo.whl!foo/lib.so!2.sm_90a.ptx": "findings",
+        "inner/foo.whl!foo/k.ptx": "clean",
+    }
+
+
+def test_standard_input_may_be_a_library(ptxkit: Run) -> None:
+    assert "<stdin>!2.sm_90a.ptx:13:" in ptxkit("lint", "-", input=LIBRARY).stdout
+    assert "lib.so!2.sm_90a.ptx:13:" in ptxkit("lint", "--stdin-filename", "lib.so", "-", input=LIBRARY).stdout
+
+
+def test_a_folder_stands_for_its_libraries_on_request(files: Path, ptxkit: Run) -> None:
+    refused = ptxkit("lint", ".")
+    assert (refused.exit_code, "--binaries" in refused.stdout) == (2, True)
+    assert len(paths(ptxkit("lint", "--binaries", "--format", "json", "."))) == 5
+    (files / "k.ptx").write_text(CLEAN)
+    assert list(paths(ptxkit("lint", "--format", "json", "."))) == ["./k.ptx"]
+
+
+def test_a_pattern_that_no_shell_expanded_is_expanded(files: Path, ptxkit: Run) -> None:
+    for name in ("a.ptx", "inner/b.ptx"):
+        (files / name).write_text(CLEAN)
+    assert list(paths(ptxkit("lint", "--format", "json", "**/*.ptx"))) == ["a.ptx", "inner/b.ptx"]
+    assert ptxkit("lint", "*.nothing").exit_code == 2
+    (files / "a[1].ptx").write_text(CLEAN)
+    assert list(paths(ptxkit("lint", "--format", "json", "a[1].ptx"))) == ["a[1].ptx"]
+
+
+def test_a_file_without_ptx_says_what_it_holds(files: Path, ptxkit: Run) -> None:
+    (files / "code.fatbin").write_bytes(WITHOUT)
+    result = ptxkit("lint", "code.fatbin")
+    assert result.exit_code == 2
+    assert "code.fatbin: PTX100 error: holds no PTX, only machine code for sm_90a" in result.stdout
+    (files / "host.o").write_bytes(elf([(".text", b"x")]))
+    assert "host.o: PTX100 error: holds no PTX\n" in ptxkit("lint", "host.o").stdout
+
+
+def test_damage_is_told_and_the_rest_is_checked(files: Path, ptxkit: Run) -> None:
+    (files / "cut.fatbin").write_bytes(fatbin(entry(CLEAN.encode()), entry(CLEAN.encode(), 90, payload=1 << 40)))
+    result = ptxkit("lint", "cut.fatbin")
+    assert result.exit_code == 2
+    assert "checked 1 file: 0 errors, 0 warnings, 0 undecided, 1 not checked" in result.stdout
+    assert "for sm_90 is cut off" in result.stdout
+
+
+def test_settings_of_a_library_are_those_of_its_folder(files: Path, ptxkit: Run) -> None:
+    (files / "ptxkit.toml").write_text('per-file-ignores = { "lib*.so" = ["PTX106"] }\n')
+    assert ptxkit("lint", "libfoo.so").exit_code == 0
+    assert ptxkit("lint", "inner/foo.whl").exit_code == 1
+
+
+def test_a_cache_is_linted(files: Path, ptxkit: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    cache = files / "triton" / "abc"
+    cache.mkdir(parents=True)
+    (cache / "k.ptx").write_text(CLEAN)
+    monkeypatch.setenv("TRITON_CACHE_DIR", str(files / "triton"))
+    result = ptxkit("lint", "--cache", "triton", "--format", "json")
+    assert list(paths(result)) == [str(cache / "k.ptx")]
+    monkeypatch.setenv("TRITON_CACHE_DIR", str(files / "nowhere"))
+    assert ptxkit("lint", "--cache", "triton").exit_code == 2
+
+
+def test_fmt_prints_what_is_inside_and_writes_nothing_into_it(files: Path, ptxkit: Run) -> None:
+    (files / "one.fatbin").write_bytes(fatbin(entry(CLEAN.encode())))
+    assert ptxkit("fmt", "one.fatbin").stdout.startswith(".version 8.0")
+    refused = ptxkit("fmt", "--write", "one.fatbin")
+    assert (refused.exit_code, "take it out first: ptxkit extract" in refused.stderr) == (2, True)
+    assert ptxkit("lint", "--add-ignores", "x", "libfoo.so").exit_code == 2
+    assert (files / "libfoo.so").read_bytes() == LIBRARY
+    assert {path.name for path in files.iterdir()} == {"inner", "libfoo.so", "one.fatbin"}
+
+
+def test_extract_writes_each_text_to_a_file_of_its_own(files: Path, ptxkit: Run) -> None:
+    result = ptxkit("extract", "-o", "out", "libfoo.so", "inner")
+    assert result.exit_code == 0
+    assert {path.name for path in (files / "out").iterdir()} == {
+        "libfoo.1.sm_80.ptx",
+        "libfoo.2.sm_90a.ptx",
+        "foo.foo.lib.so.1.sm_80.ptx",
+        "foo.foo.lib.so.2.sm_90a.ptx",
+        "foo.foo.k.ptx",
+    }
+    assert (files / "out" / "libfoo.2.sm_90a.ptx").read_text() == WRONG
+    assert result.stdout.splitlines()[0] == str(Path("out") / "libfoo.1.sm_80.ptx")
+
+
+def test_extract_writes_over_nothing_unless_it_is_told(files: Path, ptxkit: Run) -> None:
+    (files / "libfoo.1.sm_80.ptx").write_text("mine")
+    result = ptxkit("extract", "libfoo.so")
+    assert (result.exit_code, (files / "libfoo.1.sm_80.ptx").read_text()) == (2, "mine")
+    assert "is there already; --force writes over it" in result.stderr
+    assert ptxkit("extract", "--force", "libfoo.so").exit_code == 0
+    assert (files / "libfoo.1.sm_80.ptx").read_text() == CLEAN
+
+
+def test_extract_lists_chooses_and_prints(files: Path, ptxkit: Run) -> None:
+    assert ptxkit("extract", "--list", "libfoo.so").stdout.split() == [
+        "libfoo.so!1.sm_80.ptx",
+        "libfoo.so!2.sm_90a.ptx",
+    ]
+    printed = shell("extract", "-o", "-", "--target", "sm_90a", "libfoo.so", cwd=files)
+    assert (printed.returncode, printed.stdout.decode()) == (0, WRONG)
+    assert ptxkit("extract", "-o", "-", "libfoo.so").exit_code == 2
+    missing = ptxkit("extract", "--target", "sm_70", "libfoo.so")
+    assert (missing.exit_code, missing.stderr) == (2, "there is no PTX for sm_70\n")
+    assert [path.name for path in files.iterdir() if path.suffix == ".ptx"] == []
+
+
+def test_extract_tells_what_cannot_be_read(files: Path, ptxkit: Run) -> None:
+    (files / "code.fatbin").write_bytes(WITHOUT)
+    result = ptxkit("extract", "nowhere.so", "code.fatbin", "libfoo.so")
+    assert result.exit_code == 2
+    assert "nowhere.so: PTX100" in result.stderr
+    assert "holds no PTX, only machine code for sm_90a" in result.stderr
+    assert (files / "libfoo.2.sm_90a.ptx").exists()
+    (files / "k.ptx").write_text(CLEAN)
+    assert ptxkit("extract", "--list", "k.ptx").exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("title", "name"),
+    [
+        ("dir/libfoo.so!1.sm_80.ptx", "libfoo.1.sm_80.ptx"),
+        ("a.whl!../../etc/x.ptx", "a.etc.x.ptx"),
+        ("a.whl!/etc/x.ptx", "a.etc.x.ptx"),
+        ("a.whl!C:\\x y.ptx", "a.C_x_y.ptx"),
+        ("a.whl!.ptx", "a.ptx"),
+    ],
+)
+def test_the_name_of_a_file_stays_in_its_folder(title: str, name: str) -> None:
+    assert file_name(title) == name
+
+
+def test_a_long_name_is_cut_at_its_front() -> None:
+    assert len(file_name(f"a.whl!{'x' * 900}/1.sm_80.ptx")) <= 200
+    assert file_name(f"a.whl!{'x' * 900}/1.sm_80.ptx").endswith("x.1.sm_80.ptx")

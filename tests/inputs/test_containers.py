@@ -1,0 +1,291 @@
+"""PTX inside other files: what is found, and what is said of files that lie."""
+
+from __future__ import annotations
+
+import io
+import shutil
+import struct
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+
+from ptxkit.inputs import Embedded, Found, Passed, Problem, kind_of, texts_in, title
+from tests.cli.support import CLEAN
+from tests.inputs.building import (
+    CHIP,
+    CODE,
+    FAMILY,
+    INTERMEDIATE,
+    LZ4,
+    ZSTD,
+    ar,
+    elf,
+    entry,
+    fatbin,
+    zipped,
+)
+
+TEXT = CLEAN.encode()
+OTHER = TEXT.replace(b"sm_80", b"sm_90a")
+TWO = fatbin(entry(TEXT), entry(OTHER, 90, flags=CHIP | ZSTD))
+
+
+def found(data: bytes, *, mapped: bool = False) -> list[Found]:
+    """What is inside a file of these bytes."""
+    if not mapped:
+        return list(texts_in(io.BytesIO(data)))
+    with tempfile.TemporaryFile() as file:
+        file.write(data)
+        file.seek(0)
+        return list(texts_in(file))
+
+
+def texts(data: bytes) -> list[tuple[str, bytes]]:
+    """Target and text of each PTX, where nothing else is told."""
+    everything = [each for each in found(data) if not isinstance(each, Passed)]
+    assert everything == [each for each in found(data, mapped=True) if not isinstance(each, Passed)]
+    assert all(isinstance(each, Embedded) for each in everything), everything
+    return [(each.target, each.data) for each in everything if isinstance(each, Embedded)]
+
+
+def problems(data: bytes) -> list[str]:
+    """What is said of a file."""
+    everything = found(data, mapped=True)
+    assert [each for each in found(data) if isinstance(each, Problem)] == [
+        each for each in everything if isinstance(each, Problem)
+    ]
+    return [each.message for each in everything if isinstance(each, Problem)]
+
+
+@pytest.mark.parametrize("flags", [0, LZ4, ZSTD])
+def test_a_fat_binary_gives_its_texts_raw_and_compressed(flags: int) -> None:
+    data = fatbin(
+        entry(TEXT, flags=flags), entry(OTHER, 90, flags=flags | CHIP), entry(TEXT, 100, flags=flags | FAMILY)
+    )
+    assert texts(data) == [("sm_80", TEXT), ("sm_90a", OTHER), ("sm_100f", TEXT)]
+
+
+def test_code_of_other_kinds_is_passed_over_and_named() -> None:
+    data = fatbin(
+        entry(b"\x7fELF", 90, kind=CODE, flags=CHIP), entry(b"x", 90, kind=INTERMEDIATE), entry(b"x", kind=64)
+    )
+    assert [each.what for each in found(data) if isinstance(each, Passed)] == [
+        "machine code for sm_90a",
+        "intermediate code (LTO) for sm_90",
+        "code of kind 64 for sm_80",
+    ]
+
+
+def test_several_fat_binaries_may_stand_one_behind_the_other() -> None:
+    assert len(texts(TWO + bytes(40) + TWO + TWO)) == 6
+
+
+def test_the_name_of_an_entry_is_read() -> None:
+    [each] = found(fatbin(entry(TEXT, name=b"kernel.ptx\0")))
+    assert isinstance(each, Embedded)
+    assert each.name == "kernel.ptx"
+
+
+@pytest.mark.parametrize("section", [".nv_fatbin", "__nv_relfatbin"])
+@pytest.mark.parametrize("wide", [True, False])
+def test_an_object_gives_the_texts_of_its_section(section: str, wide: bool) -> None:
+    data = elf([(".text", b"\x90" * 33), (section, TWO), (".data", b"")], wide=wide)
+    assert texts(data) == [("sm_80", TEXT), ("sm_90a", OTHER)]
+
+
+def test_an_object_without_device_code_holds_nothing() -> None:
+    assert found(elf([(".text", TWO)])) == []
+
+
+def test_a_program_whose_table_of_sections_was_stripped_is_searched() -> None:
+    assert texts(elf([(".nv_fatbin", TWO)], stripped=True)) == [("sm_80", TEXT), ("sm_90a", OTHER)]
+
+
+def test_machine_code_for_debugging_holds_its_ptx() -> None:
+    data = elf([(".nv_debug_ptx_txt", TEXT.replace(b"\n", b"\0"))], machine=190)
+    assert texts(data) == [("", TEXT)]
+    assert found(elf([(".text", b"x")], machine=190)) == [Passed("machine code")]
+
+
+def test_an_archive_gives_the_texts_of_its_members() -> None:
+    members = [("a.o", elf([(".nv_fatbin", TWO)])), ("a_member_with_a_long_name.o", elf([("__nv_relfatbin", TWO)]))]
+    everything = found(ar(("readme", b"odd"), *members))
+    assert [each.inside for each in everything if isinstance(each, Embedded)] == [
+        ("a.o",),
+        ("a.o",),
+        ("a_member_with_a_long_name.o",),
+        ("a_member_with_a_long_name.o",),
+    ]
+
+
+def test_an_archive_in_bsds_form_is_read() -> None:
+    name = b"long name.o\0"
+    body = name + elf([(".nv_fatbin", TWO)])
+    data = b"!<arch>\n" + b"#1/12".ljust(16) + b"0".ljust(32) + b"%-10d`\n" % len(body) + body
+    assert [each.inside for each in found(data) if isinstance(each, Embedded)] == [("long name.o",)] * 2
+
+
+def test_a_wheel_gives_the_texts_of_its_libraries_and_its_ptx_files() -> None:
+    data = zipped(
+        {
+            "foo/__init__.py": b"x = 1",
+            "foo/lib.so": elf([(".nv_fatbin", TWO)]),
+            "foo/kernels/k.ptx": TEXT,
+            "foo/lib.a": ar(("a.o", elf([(".nv_fatbin", TWO)]))),
+        }
+    )
+    everything = [each for each in found(data) if isinstance(each, Embedded)]
+    assert [title("foo.whl", each, number) for number, each in enumerate(everything, 1)] == [
+        "foo.whl!foo/lib.so!1.sm_80.ptx",
+        "foo.whl!foo/lib.so!2.sm_90a.ptx",
+        "foo.whl!foo/kernels/k.ptx",
+        "foo.whl!foo/lib.a!a.o!4.sm_80.ptx",
+        "foo.whl!foo/lib.a!a.o!5.sm_90a.ptx",
+    ]
+
+
+def test_kinds_are_told_by_the_first_bytes() -> None:
+    assert kind_of(TWO[:8]) == "a CUDA fat binary"
+    assert kind_of(ar()[:8]) == "an archive of object files"
+    assert kind_of(TEXT[:8]) is None
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (TWO[:10], "a fat binary at byte 0 that ends in its header"),
+        (fatbin(entry(TEXT), version=3), "of an unknown version (3)"),
+        (fatbin(entry(TEXT), header=5), "of an unknown version (1)"),
+        (fatbin(entry(TEXT), size=1 << 60), "is said to end at byte 1,152,921,504,606,846,992"),
+        (fatbin(entry(TEXT, header=8)), "an entry at byte 16 says that its header has 8 bytes"),
+        (fatbin(entry(TEXT, header=1 << 31)), "says that its header has 2,147,483,648 bytes"),
+        (fatbin(entry(TEXT, payload=1 << 62)), "for sm_80 is cut off: it says that it has"),
+        (fatbin(entry(TEXT), b"\1" * 30), "that ends in its header"),
+        (fatbin(entry(TEXT, compressed=7)), "compressed in a way that ptxkit does not know (flags 0x11)"),
+        (fatbin(entry(TEXT, flags=LZ4, compressed=1 << 20)), "is more than the"),
+        (fatbin(entry(TEXT, flags=LZ4, size=5)), "its LZ4 data are wrong"),
+        (fatbin(entry(TEXT, flags=LZ4, size=len(TEXT) + 1)), "it unpacks to 2"),
+        (fatbin(entry(TEXT, flags=LZ4, size=100 << 20)), "cannot unpack to 104,857,600"),
+        (fatbin(entry(TEXT, flags=LZ4, size=1 << 60)), "134,217,728 are read at most"),
+        (fatbin(entry(TEXT, flags=ZSTD, size=5)), "it unpacks to more than 5 bytes, and 5 were promised"),
+        (fatbin(entry(TEXT, flags=ZSTD, size=9999)), "and 9,999 were promised"),
+        (fatbin(entry(TEXT, flags=ZSTD, compressed=3)), "it unpacks to 0 bytes, and 232 were promised"),
+        (fatbin(entry(TEXT, flags=ZSTD)).replace(b"\x28\xb5\x2f\xfd", b"abcd"), "its zstd data are wrong"),
+        (elf([(".nv_fatbin", TWO)])[:40], "an ELF file of 40 bytes, which is less than its header has"),
+        (elf([(".nv_fatbin", TWO)])[:-1], "whose 3 sections leave it"),
+        (b"\x7fELF\x02\x02" + bytes(80), "an ELF file of an unknown width or byte order"),
+        (ar(("a.o", elf([(".nv_fatbin", TWO)])))[:-9], "and leaves the archive"),
+        (ar(("a.o", TWO)) + b"garbage at the end that is longer than a header of a member, is it not?", "no member"),
+        (ar(("a.o", TWO)) + b"rest", "4 bytes at the end of the archive are no member"),
+        (zipped({"a.ptx": TEXT})[:-30], "a zip archive that cannot be read"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_a_header_that_lies_or_is_cut_off_is_told(data: bytes, message: str) -> None:
+    assert any(message in each for each in problems(data)), problems(data)
+
+
+def test_what_stands_before_the_damage_is_still_read() -> None:
+    everything = found(fatbin(entry(TEXT), entry(OTHER, payload=1 << 40)))
+    assert [type(each) for each in everything] == [Embedded, Problem]
+    cut = TWO[:-100]
+    assert [type(each) for each in found(cut)] == [Problem, Embedded, Problem]
+
+
+def test_a_section_that_leaves_the_file_is_told() -> None:
+    data = bytearray(elf([(".nv_fatbin", TWO)]))
+    table = struct.unpack_from("<Q", data, 40)[0]
+    struct.pack_into("<Q", data, table + 64 + 32, 1 << 50)
+    assert problems(bytes(data)) == [f"section '.nv_fatbin' is said to end at byte {(1 << 50) + 64:,} of {len(data):,}"]
+
+
+def test_a_frame_of_zstd_is_not_unpacked_beyond_what_is_promised() -> None:
+    bomb = fatbin(entry(bytes(64 << 20), flags=ZSTD, size=1000))
+    begun = time.process_time()
+    assert problems(bomb) == [
+        "the PTX for sm_80 at byte 16: it unpacks to more than 1,000 bytes, and 1,000 were promised"
+    ]
+    assert time.process_time() - begun < 5
+
+
+def test_a_zip_bomb_is_told_and_not_unpacked() -> None:
+    bomb = zipped({"bomb.ptx": bytes(256 << 20), "k.ptx": TEXT})
+    begun = time.process_time()
+    [message] = problems(bomb)
+    assert "that unpack to more than" in message
+    assert time.process_time() - begun < 5
+
+
+def test_a_member_that_is_larger_than_it_says_is_told() -> None:
+    data = bytearray(zipped({"k.ptx": TEXT * 10}))
+    true = struct.pack("<I", len(TEXT) * 10)
+    while (place := data.find(true)) >= 0:
+        data[place : place + 4] = struct.pack("<I", 100)
+    assert len(problems(bytes(data))) == 1
+
+
+def test_a_damaged_member_is_told_and_the_others_are_read() -> None:
+    data = bytearray(zipped({"a.ptx": TEXT, "b.ptx": OTHER}))
+    data[45] ^= 0xFF
+    everything = found(bytes(data))
+    assert [type(each) for each in everything] == [Problem, Embedded]
+    assert everything[0].inside == ("a.ptx",)  # type: ignore[union-attr]
+
+
+def test_a_link_in_an_archive_is_a_member_and_leads_nowhere(tmp_path: Path) -> None:
+    import zipfile
+
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        info = zipfile.ZipInfo("../../etc/k.ptx")
+        info.external_attr = 0o120777 << 16
+        archive.writestr(info, "/etc/passwd")
+    [each] = found(stream.getvalue())
+    assert isinstance(each, Embedded)
+    assert each.data == b"/etc/passwd"
+
+
+@pytest.mark.parametrize("whole", [TWO, elf([(".nv_fatbin", TWO)]), ar(("a.o", elf([(".nv_fatbin", TWO)])))])
+def test_any_byte_may_be_changed_or_missing_and_nothing_breaks(whole: bytes) -> None:
+    for place in [*range(min(len(whole), 400)), *range(400, len(whole), 37)]:
+        for value in (0, 0x7F, 0xFF):
+            found(whole[:place] + bytes([value]) + whole[place + 1 :])
+        found(whole[:place])
+
+
+NVCC = shutil.which("nvcc")
+
+
+@pytest.mark.skipif(NVCC is None, reason="needs nvcc")
+@pytest.mark.parametrize("mode", ["none", "speed", "size"])
+def test_what_nvcc_packs_is_what_it_compiles(tmp_path: Path, mode: str) -> None:
+    assert NVCC is not None
+    (tmp_path / "a.cu").write_text("__global__ void k(float* x, int n) { if (threadIdx.x < n) x[threadIdx.x] *= 2; }\n")
+    code = ["-gencode", "arch=compute_80,code=[sm_80,compute_80]", "-gencode", "arch=compute_90a,code=compute_90a"]
+
+    def nvcc(*arguments: str) -> None:
+        done = subprocess.run([NVCC, *arguments, "a.cu"], cwd=tmp_path, capture_output=True, text=True, check=False)
+        if done.returncode and "compress-mode" in done.stderr:
+            pytest.skip("this nvcc cannot choose how to compress")
+        assert done.returncode == 0, done.stderr
+
+    nvcc("-ptx", "-arch=compute_80", "-o", "a80.ptx")
+    nvcc("-ptx", "-arch=compute_90a", "-o", "a90a.ptx")
+    expected = {
+        ("sm_80", bare((tmp_path / "a80.ptx").read_bytes())),
+        ("sm_90a", bare((tmp_path / "a90a.ptx").read_bytes())),
+    }
+    for name, arguments in (("a.fatbin", ["-fatbin"]), ("a.o", ["-c"]), ("rdc.o", ["-c", "-rdc=true"])):
+        nvcc(*arguments, *code, f"--compress-mode={mode}", "-o", name)
+        data = (tmp_path / name).read_bytes()
+        assert {(target, bare(text)) for target, text in texts(data)} == expected, name
+
+
+def bare(text: bytes) -> bytes:
+    """Without comments and blanks, which nvcc leaves out of what it packs."""
+    import re
+
+    return b" ".join(re.sub(rb"//[^\n]*", b"", text).split())
