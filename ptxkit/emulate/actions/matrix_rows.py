@@ -21,6 +21,8 @@ from ptxkit.isa.functions import bits
 ALL = numpy.uint32(0xFFFF_FFFF)
 _WORD = 4
 _HALF = 2
+_ROW = 16
+"""Bytes of a row, and rows of a square matrix."""
 
 
 def _rows(group: Group, name: str, address: Any) -> Any:
@@ -86,6 +88,67 @@ def load_narrow_matrix(*, space: str, count: int, source: str) -> Function:
         return tuple(results)
 
     return read
+
+
+@action
+def load_square_matrix(*, space: str, count: int, source: str | None = None) -> Function:
+    """16x16 matrices of 8 bits, transposed: a register has four neighbours of a column, the next those eight further.
+
+    Lane 16i + j has the address of row j. source: as for `load_narrow_matrix`, of rows packed at their start.
+    """
+    octets = load(type="b8", space=space)
+    width = 8 if source is None else int(source[1])
+
+    def read(group: Group, address: Any) -> Any:
+        found = _rows(group, "ldmatrix", address)
+        if isinstance(found, Blocked):
+            return found
+        rows, lane = found
+        kind, thread = address.dtype.type, numpy.arange(group.lanes.count)
+
+        def element(row: Any, column: Any) -> Any:
+            first, shift = column * width // 8, (column * width % 8).astype(numpy.uint32)
+            pair = octets(group, row + first.astype(kind)).astype(numpy.uint32)
+            if width < 8:
+                last = numpy.minimum(first + 1, _ROW - 1).astype(kind)
+                pair |= octets(group, row + last).astype(numpy.uint32) << numpy.uint32(8)
+            code = pair >> shift & numpy.uint32((1 << width) - 1)
+            return code << numpy.uint32(2) if width == 4 else code
+
+        results = []
+        for at in range(2 * count):
+            whole = numpy.zeros(group.lanes.count, numpy.uint32)
+            for one in range(4):
+                row = rows[thread, _ROW * (at // 2) + lane % 4 * 4 + one]
+                whole |= element(row, lane // 4 + at % 2 * 8) << numpy.uint32(8 * one)
+            results.append(whole)
+        return tuple(results)
+
+    return read
+
+
+@action
+def store_tall_matrix(*, space: str, count: int) -> Function:
+    """16x8 matrices of 8 bits, transposed; lane 8i + j has the address of row j in memory.
+
+    The bytes of a register are of two rows at one place, and of these rows eight bytes further.
+    """
+    octets = store(type="b8", space=space)
+
+    def write(group: Group, address: Any, values: Any) -> Any:
+        found = _rows(group, "stmatrix", address)
+        if isinstance(found, Blocked):
+            return found
+        rows, lane = found
+        kind, thread = address.dtype.type, numpy.arange(group.lanes.count)
+        for at, value in zip(range(count), values, strict=True):
+            for one in range(4):
+                row = rows[thread, 8 * at + lane % 4 * 2 + one % 2]
+                octet = (value >> numpy.uint32(8 * one)).astype(numpy.uint8)
+                octets(group, row + (lane // 4 + one // 2 * 8).astype(kind), octet)
+        return None
+
+    return write
 
 
 def _spread_out(packed: Any, width: int, source: str) -> Any:

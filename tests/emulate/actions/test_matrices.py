@@ -170,6 +170,41 @@ def test_narrow_elements_get_bytes_of_their_own(forms: str, source: Any, wanted:
     assert (found == wanted).all()
 
 
+@pytest.mark.parametrize(("form", "width"), [("b8", 8), ("b8x16.b6x16_p32", 6), ("b8x16.b4x16_p64", 4)])
+def test_square_matrices_are_transposed_into_two_registers_each(form: str, width: int) -> None:
+    codes = np.random.default_rng(width).integers(0, 1 << width, (16, 16)).astype(np.uint8)
+    rows = np.zeros((16, 16), np.uint8)
+    for row in range(16):
+        packed = sum(int(code) << width * at for at, code in enumerate(codes[row]))
+        rows[row] = np.frombuffer(packed.to_bytes(16, "little"), np.uint8)
+    body = f"""
+ mov.u32 %r4, tile; and.b32 %r5, %r1, 15; mad.lo.u32 %r5, %r5, 16, %r4;
+ mul.wide.u32 %d4, %r1, 8; add.u64 %d5, %d0, %d4; ld.global.v2.u32 {{%r6, %r7}}, [%d5];
+ mad.lo.u32 %r8, %r1, 8, %r4; st.shared.v2.u32 [%r8], {{%r6, %r7}}; bar.warp.sync 0xffffffff;
+ ldmatrix.sync.aligned.m16n16.x1.trans.shared.{form} {{%r8, %r9}}, [%r5];
+ add.u64 %d5, %d1, %d4; st.global.v2.u32 [%d5], {{%r8, %r9}};"""
+    found = launched(body, rows, np.zeros((32, 2, 4), np.uint8), target="sm_100a")
+    lane = np.arange(32)[:, None, None]
+    column, row = lane // 4 + np.arange(2)[:, None] * 8, lane % 4 * 4 + np.arange(4)
+    assert (found == codes[row, column] << (2 if width == 4 else 0)).all()
+
+
+def test_tall_matrices_are_stored_transposed() -> None:
+    body = """
+ mov.u32 %r4, tile; and.b32 %r5, %r1, 15; mad.lo.u32 %r5, %r5, 16, %r4;
+ mul.wide.u32 %d4, %r1, 8; add.u64 %d5, %d0, %d4; ld.global.v2.u32 {%r6, %r7}, [%d5];
+ stmatrix.sync.aligned.m16n8.x2.trans.shared.b8 [%r5], {%r6, %r7}; bar.warp.sync 0xffffffff;
+ mad.lo.u32 %r8, %r1, 8, %r4; ld.shared.v2.u32 {%r6, %r7}, [%r8]; add.u64 %d5, %d1, %d4;
+ st.global.v2.u32 [%d5], {%r6, %r7};"""
+    given = np.random.default_rng(1).integers(0, 256, (32, 2, 4)).astype(np.uint8)
+    found = launched(body, given, np.zeros((2, 8, 16), np.uint8), target="sm_100a")
+    wanted = np.zeros_like(found)
+    for lane in range(32):
+        for one in range(4):  # two rows, eight matrices' rows of memory; then eight bytes further
+            wanted[:, lane % 4 * 2 + one % 2, lane // 4 + one // 2 * 8] = given[lane, :, one]
+    assert (found == wanted).all()
+
+
 def test_volta_shapes_are_four_products() -> None:
     body = """
  cvt.rn.f32.u32 %f0, %r0; mov.f32 %f10, 0f00000000; shr.u32 %r4, %r1, 2; and.b32 %r4, %r4, 3;
