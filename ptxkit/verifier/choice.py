@@ -20,7 +20,7 @@ from ptxkit.emulate import POLICIES, TensorMap
 from ptxkit.emulate.program import Program
 from ptxkit.emulate.scopes import Symbol
 from ptxkit.emulate.windows import RESERVED_SHARED
-from ptxkit.isa.functions import kind
+from ptxkit.isa.functions import bits, kind
 from ptxkit.records import dataclass
 from ptxkit.syntax.constants import constants
 from ptxkit.syntax.tree import Declaration, Function, Instruction, Integer, Unary
@@ -165,5 +165,5 @@ def _chosen(
         )
     if kind(symbol.type) == "f":
         return 1.0, "1.0"
-    value = guesses.integer(number)
+    value = guesses.integer(number) & ((1 << bits(symbol.type)) - 1)
     return value, str(value)

@@ -12,7 +12,7 @@ from ptxkit.emulate.actions.tensors import NO_MAP
 from ptxkit.emulate.machine import DEADLOCK
 from ptxkit.records import dataclass
 
-_OUTSIDE, _UNALIGNED = "PTX207", "PTX205"
+_OUTSIDE, _UNALIGNED, _NOWHERE = "PTX207", "PTX205", "PTX202"
 _BOXES = ("PTX503", "PTX205", "PTX206", "PTX207")
 """Codes of what comes of a box that is another one than the host's."""
 
@@ -56,6 +56,8 @@ class Chosen:
         if (self.block and finding.code == _COUNTS[0]) or (self.cluster and finding.code == _OTHERS):
             return True
         if self.values and (not finding.code.startswith("PTX") or finding.message.startswith(NO_MAP)):
+            return True
+        if self.values and finding.code == _NOWHERE:  # such as what a structure of zeros points to
             return True
         if not (self.values or self.contents):
             return False

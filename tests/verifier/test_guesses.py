@@ -81,3 +81,16 @@ E:"""
     result = verified(".param .align 128 .b8 a[128], .param .align 128 .b8 b[128]", body)
     told = " ".join(each.reason for each in result.undecided)
     assert "(a, b: tensor maps, of which only the host knows what they describe): give --arg 'a=f16[256,256]" in told
+
+
+def test_a_number_of_eight_bits_gets_what_it_can_hold() -> None:
+    result = verified(".param .u8 few", " ld.param.u8 %r0, [few];", schedules=9)
+    assert result.status == "clean"
+    assert {"few=0", "few=232"} <= set(result.runs[0].arguments)
+
+
+def test_what_a_structure_of_zeros_points_to_is_no_fault_of_the_kernel() -> None:
+    body = " ld.param.u64 %d0, [s+8]; mov.u32 %r0, %tid.x; mul.wide.u32 %d1, %r0, 4; add.u64 %d2, %d0, %d1;\n"
+    result = verified(".param .align 8 .b8 s[16]", body + " st.u32 [%d2+2048], %r0;")
+    assert result.diagnostics == ()
+    assert "0x800 is no address of any memory" in result.undecided[0].reason

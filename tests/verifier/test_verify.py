@@ -149,13 +149,10 @@ def test_what_no_assembler_takes_is_not_run() -> None:
 
 
 def test_an_instruction_without_a_meaning_is_named() -> None:
-    result = verified(
-        kernel("\ttex.1d.v4.u32.s32 {%r2, %r3, %r4, %r5}, [t, {%r1}];").replace(
-            ".visible", ".global .texref t;\n.visible"
-        )
-    )
+    text = kernel("\tfabric.submit;").replace(".version 8.0", ".version 9.5").replace("sm_90", "sm_107a")
+    result = verified(text)
     assert result.status is Status.UNDECIDED
-    assert any("tex.1d.v4.u32.s32" in each.reason for each in result.undecided)
+    assert any("`fabric.submit`: the table does not say what it means" in each.reason for each in result.undecided)
 
 
 def test_a_kernel_that_is_not_there_is_the_callers_mistake() -> None:
