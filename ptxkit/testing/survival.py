@@ -1,6 +1,7 @@
 """Whether ptxkit comes to an end on any text: without breaking, in time, and in bounded memory.
 
-Time: a second of the processor, and what a long text may take, where a million additions take `ADDITIONS` seconds; on a
+Time: a second of the processor, and what a long text may take, and for each kernel what the analysis may spend before it
+gives up (`ptxkit.analysis.budget` counts steps: about as many seconds); where a million additions take `ADDITIONS` seconds; on a
 slower or busier machine as much more. Memory: 60 times the text and 60 MB, above what the
 process had; it is known where the system tells the largest amount since it was last asked (Linux).
 """
@@ -16,7 +17,7 @@ from ptxkit.results import Status
 from ptxkit.source import SourceFile
 from ptxkit.syntax import PTXSyntaxError, format_source, parse
 
-SECONDS, SECONDS_A_CHARACTER = 1.0, 20e-6
+SECONDS, SECONDS_A_CHARACTER, SECONDS_A_KERNEL = 1.0, 20e-6, 2.0
 ADDITIONS = 0.04
 BYTES, BYTES_A_CHARACTER = 60_000_000, 60
 
@@ -37,7 +38,7 @@ def fault_of(text: str) -> str:
     differs = _round_trip_fault(text)
     seconds = time.process_time() - began
     grown = _most_memory() - before
-    limit = SECONDS + SECONDS_A_CHARACTER * len(text)
+    limit = SECONDS + SECONDS_A_CHARACTER * len(text) + SECONDS_A_KERNEL * text.count(".entry")
     if seconds > limit and seconds > limit * _slowness():
         return f"takes too long: {seconds:.1f} s for {len(text)} characters"
     if grown > BYTES + BYTES_A_CHARACTER * len(text):
