@@ -1,9 +1,9 @@
 """Whether ptxkit comes to an end on any text: without breaking, in time, and in bounded memory.
 
-Time: a second of the processor, and what a long text may take, and for each kernel what the analysis may spend before it
-gives up (`ptxkit.analysis.budget` counts steps: about as many seconds); where a million additions take `ADDITIONS` seconds; on a
-slower or busier machine as much more. Memory: 60 times the text and 60 MB, above what the
-process had; it is known where the system tells the largest amount since it was last asked (Linux).
+Time: a second of the processor, what a long text may take, and for each kernel what the analysis may spend before it
+gives up (`ptxkit.analysis.budget`), where a million additions take `ADDITIONS` seconds; on a slower or busier machine
+as much more. Memory: 60 times the text and 60 MB, above what the process had; it is known where the system tells the
+largest amount since it was last asked (Linux).
 """
 
 from __future__ import annotations
