@@ -86,5 +86,25 @@ def test_numbers_of_registers_are_set_by_all_and_one_after_the_other(body: str, 
     assert codes(body) == wanted
 
 
+HALF = "and.b32 %r5, %r1, 31; setp.lt.u32 %p3, %r5, 16; "
+MULTIPLY = FENCE + ISSUE + COMMIT + WAIT
+
+
+@pytest.mark.parametrize(
+    ("body", "wanted"),
+    [
+        (HALF + "@!%p3 bra skip; " + MULTIPLY + "skip: bar.warp.sync -1;", {"PTX315"}),
+        (HALF + "@!%p3 bra skip; " + MULTIPLY + "skip: ret;", {"PTX315"}),
+        (HALF + "@!%p3 bra other; " + MULTIPLY + "bra.uni over; other: " + MULTIPLY + "over: ", {"PTX315"}),
+        (HALF + "@!%p3 bra joined; mov.b32 %r6, 1; joined: bar.warp.sync -1; " + MULTIPLY, set()),
+    ],
+    ids=["others wait behind it", "others have ended", "others execute its twin", "all have come back"],
+)
+def test_a_warp_that_has_parted_cannot_multiply(body: str, wanted: set[str]) -> None:
+    found = codes(body)
+    assert found >= wanted
+    assert bool(found) == bool(wanted)
+
+
 def test_nothing_is_minded_where_nothing_is_watched() -> None:
     assert not codes(ISSUE + COMMIT + WAIT, races=False)

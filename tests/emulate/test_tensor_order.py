@@ -138,3 +138,28 @@ def test_a_witness_names_the_columns() -> None:
     assert (own.action[:10], other.action[:11]) == ("tcgen05.ld", "tcgen05.mma")
     assert (own.space, own.start, own.size) == ("tensor", 0, 4)
     assert str(own) == "thread (0, 0, 0) of CTA (0, 0, 0), Tensor Memory from 0x0 on, 4 columns"
+
+
+HALF = "and.b32 %r12, %r0, 31; setp.lt.u32 %p2, %r12, 16;"
+
+
+@pytest.mark.parametrize(
+    ("instruction", "code"),
+    [
+        (LOAD, "PTX707"),
+        (STORE, "PTX707"),
+        (WAIT_LOAD, "PTX707"),
+        ("tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned;", "PTX701"),
+    ],
+)
+def test_a_warp_that_has_parted_cannot_use_tensor_memory(instruction: str, code: str) -> None:
+    assert f"{code} error" in codes(HALF, f"@!%p2 bra skip; {instruction} skip:")
+    assert (
+        codes(HALF, f"@!%p2 bra skip; mov.b32 %r13, 0; skip: bar.warp.sync -1; {instruction}", WAIT_LOAD, WAIT_STORE)
+        == []
+    )
+
+
+def test_half_a_warp_gives_nothing_back() -> None:
+    dealloc = "tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r8, 32;"
+    assert "PTX701 error" in codes(HALF, f"@!%p2 bra skip; {dealloc} skip:")

@@ -109,5 +109,14 @@ def test_one_lane_is_elected() -> None:
     assert list(numpy.flatnonzero(found[:, 1])) == [0, 32]
 
 
+def test_lanes_that_have_parted_elect_among_themselves_or_wait_for_ever() -> None:
+    here = " mov.u32 %r2, %tid.x; setp.lt.u32 %p1, %r2, 5; @!%p1 bra SKIP; elect.sync %r0|%p0, {mask};"
+    here += " selp.u32 %r1, 1, 0, %p0;\nSKIP: {behind}"
+    found = computed(here.format(mask="0x1f", behind=""), words=2)
+    assert list(numpy.flatnonzero(found[:, 1])) == [0]
+    stuck = outcome(here.format(mask="-1", behind="bar.warp.sync -1;"))
+    assert [each.code for each in stuck.findings][:1] == ["PTX601"]
+
+
 def test_the_active_mask_names_the_lanes_that_are_here() -> None:
     assert (computed(" setp.lt.u32 %p1, %r31, 5; @%p1 activemask.b32 %r0;")[:5] == 0x1F).all()
