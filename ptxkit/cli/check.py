@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Iterator, Sequence
 
@@ -13,6 +14,8 @@ from ptxkit.cli.reporting import write_report
 from ptxkit.linter import lint_source
 from ptxkit.results import ExitStatus, FileResult, Summary
 from ptxkit.settings.mistakes import SettingsError
+
+_FILES_A_COLLECTION = 50
 
 
 def check(paths: Sequence[str], options: Options = DEFAULT) -> int:
@@ -36,7 +39,9 @@ def check(paths: Sequence[str], options: Options = DEFAULT) -> int:
 
 def _results(paths: Sequence[str], configured: Configured, results: list[FileResult]) -> Iterator[FileResult]:
     """Each input's result as soon as there is one, also put into `results`."""
-    for found in expand(paths, binaries=configured.options.binaries):
+    for number, found in enumerate(expand(paths, binaries=configured.options.binaries)):
+        if number % _FILES_A_COLLECTION == _FILES_A_COLLECTION - 1:
+            gc.collect()  # `main` lets Python look for garbage so seldom that thousands of files would fill the memory
         for result in [found] if isinstance(found, FileResult) else _checked(found, configured):
             results.append(result)
             yield result
