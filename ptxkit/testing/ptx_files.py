@@ -22,6 +22,7 @@ MARK = b"ptxkit: expect["
 
 _SAID = re.compile(r"//\s*ptxkit:\s*([\w-]+)\s*(?:\[([^\]\n]*)\])?")
 _CODE = re.compile(r"PTX\d{3}")
+_FOR_OTHERS = ("ignore", "ignore-file")
 _COMMENT_OR_BLANK = re.compile(r"\s*(?://|$)")
 
 
@@ -54,6 +55,8 @@ def expected(text: str) -> Expected:
         for said in _SAID.finditer(line):
             word, inside = said[1], said[2]
             values = [each.strip() for each in (inside or "").split(",") if each.strip()]
+            if word in _FOR_OTHERS:
+                continue
             if word == "expect" and inside is not None and all(map(_CODE.fullmatch, values)):
                 target = _line_meant(lines, number) if values else 0
                 findings |= {(target, code) for code in values}

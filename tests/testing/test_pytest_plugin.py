@@ -208,6 +208,7 @@ FILES = {
     "same_line": ptx("", "// ptxkit: expect[PTX401]"),
     "line_below": ptx("// ptxkit: expect[PTX401]\n// of the line below"),
     "clean": ptx(PROXY) + "// ptxkit: expect[]\n",
+    "hidden": ptx("", "// ptxkit: ignore[PTX401] a test\n// ptxkit: expect[]"),
     "not_there": ptx(PROXY, "// ptxkit: expect[PTX401]"),
     "not_clean": ptx() + "// ptxkit: expect[]\n",
     "elsewhere": ptx("// ptxkit: expect[PTX401]\nmov.u32 %r2, 0;"),
@@ -215,7 +216,7 @@ FILES = {
     "no_code": ptx("", "// ptxkit: expect[PTX401, PTX40]"),
     "nothing_follows": ptx(PROXY) + "// ptxkit: expect[PTX401]\n",
 }
-PASS = {"same_line", "line_below", "clean"}
+PASS = {"same_line", "line_below", "clean", "hidden"}
 
 
 def test_files_are_compared_with_what_they_say_of_themselves(tmp_path: Path) -> None:
