@@ -12,6 +12,9 @@ of uint64, low half first). A constant comes like a register, all its elements e
 not passed where none follows; a vector is a tuple. A function never writes into an operand; what it returns may be one.
 
 An action has the executing `Context` in front of its operands, where it finds threads and memory.
+
+What cannot be done for some modifiers a maker refuses by `UnsupportedError`, whose message names it; nothing else that
+goes wrong in a maker is taken for a refusal.
 """
 
 from __future__ import annotations

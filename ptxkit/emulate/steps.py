@@ -162,10 +162,7 @@ def _meant(operands: Operands, meaning: Meaning) -> Step:
     maker = (registry.actions() if is_action else registry.functions()).get(meaning.function)
     if maker is None:
         raise UnsupportedError(f"the machine has no function {meaning.function}")
-    try:
-        function = maker(**meaning.words)
-    except (TypeError, ValueError, NotImplementedError, LookupError) as error:
-        raise UnsupportedError(f"{meaning.function} cannot be made for these modifiers: {error}") from error
+    function = maker(**meaning.words)  # UnsupportedError of its own; anything else is a mistake of the table's
     if is_action:
         return _acting(function, sources, targets)
     return _computing(function, sources, targets)

@@ -223,7 +223,7 @@ class Evaluator:
     def _start(self, space: str, width: int) -> Any:
         """What lies between an address in a space and the generic one; nothing where the spaces share addresses."""
         window = self.windows.of(space) if space.startswith(("shared", "local")) else None
-        return unsigned(width)(window.start if window is not None else 0)
+        return unsigned(width)((window.start if window is not None else 0) & ((1 << width) - 1))
 
 
 def packed(elements: Sequence[Any]) -> Any:

@@ -6,6 +6,7 @@ import pytest
 
 from ptxkit.emulate import registry
 from ptxkit.isa import table
+from tests.emulate.support import outcome
 
 
 def test_every_name_that_the_table_means_has_a_function() -> None:
@@ -28,3 +29,22 @@ def test_a_name_is_registered_once() -> None:
     with pytest.raises(ValueError, match="registered twice"):
         registry.pure(other)
     assert registry.functions()[name] is maker
+
+
+def test_what_a_maker_refuses_is_named_by_its_instruction() -> None:
+    found = outcome("tex.2dms.v4.f32.s32 {%f0, %f1, %f2, %f3}, [%d0, {%r0, %r1, %r2, %r3}];", threads=1)
+    assert found.failed == "`tex.2dms.v4.f32.s32`: the machine has no textures of several samples"
+
+
+def test_a_mistake_of_a_maker_is_none_of_the_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(**_: object) -> registry.Function:
+        raise LookupError("no such word")
+
+    monkeypatch.setitem(registry._PURE, "has_property", broken)
+    with pytest.raises(LookupError, match="no such word"):
+        outcome("testp.finite.f32 %p0, %f0;", threads=1)
+
+
+def test_an_address_of_32_bits_keeps_what_it_can_hold() -> None:
+    found = outcome("mov.u32 %r0, 16; cvta.shared.u32 %r1, %r0;", threads=1)
+    assert not found.failed

@@ -15,7 +15,7 @@ import numpy
 
 from ptxkit.emulate.actions.loads import store
 from ptxkit.emulate.actions.warpgroups import ALL, Reads
-from ptxkit.emulate.faults import Fault
+from ptxkit.emulate.faults import Fault, UnsupportedError
 from ptxkit.emulate.groups import Blocked, Group
 from ptxkit.emulate.lanes import Lanes
 from ptxkit.emulate.meetings import gather
@@ -298,7 +298,7 @@ def tmem_copy(*, shape: str, ctas: str, multicast: str | None = None, source: st
     source: of elements of 6 or 4 bits, packed and padded, which get a byte each.
     """
     if shape == "4x256b":
-        raise NotImplementedError("the machine copies 32 lanes or more")
+        raise UnsupportedError("the machine copies 32 lanes or more")
     rows, width = (int(part.rstrip("b")) for part in shape.split("x"))
     packed = 0 if source is None else int(source[1])  # b6x16_p32, b4x16_p64
 

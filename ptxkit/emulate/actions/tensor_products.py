@@ -65,7 +65,7 @@ def _kind(
 ) -> Kind:
     made = Kind(name.removeprefix("kind::"), int(ctas[-1]), held, sparse, vector, stationary)
     if not made.is_known:
-        raise NotImplementedError(f"the machine has no products of .{name}")
+        raise UnsupportedError(f"the machine has no products of .{name}")
     return made
 
 

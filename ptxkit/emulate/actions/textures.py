@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy
 
-from ptxkit.emulate.faults import Fault
+from ptxkit.emulate.faults import Fault, UnsupportedError
 from ptxkit.emulate.groups import Group
 from ptxkit.emulate.registry import Function, action
 from ptxkit.emulate.sampling import coded, floats, footprint, on_a_cube, read, whole
@@ -91,7 +91,7 @@ def _sampler(group: Group, given: Any, texture: Texture, chosen: Any, on_cube: b
 def texture_read(*, geometry: str, type: str, coordinates: str) -> Function:  # noqa: A002
     """The four channels at coordinates, or two registers of two of f16; and that they are in memory."""
     if geometry not in _DIMENSIONS:
-        raise NotImplementedError("the machine has no textures of several samples")
+        raise UnsupportedError("the machine has no textures of several samples")
     floating, pairs = coordinates == "f32", type == "f16x2"
 
     def fetch(  # noqa: PLR0913, PLR0917 (the operands of one instruction)
