@@ -15,7 +15,9 @@ from ptxkit.testing.arrangements.kernel import Pipeline, random_pipeline
 from ptxkit.testing.ptxas import installed
 from ptxkit.testing.verdicts import assert_verdicts_agree
 
-QUIET = settings(max_examples=25, deadline=None, database=None, derandomize=True)
+QUIET = settings(max_examples=12, deadline=None, database=None, derandomize=True)
+
+MANY = settings(QUIET, max_examples=2000)
 
 
 @QUIET
@@ -30,7 +32,7 @@ def test_the_machine_finds_each_fault(pipeline: Pipeline) -> None:
     assert_verdicts_agree(pipeline)
 
 
-@settings(QUIET, max_examples=10)
+@settings(QUIET, max_examples=6)
 @given(strategies.pipelines(target="sm_80", version=(7, 1)))
 def test_older_targets_have_pipelines_of_their_own(pipeline: Pipeline) -> None:
     assert pipeline.plan.mechanism.startswith("cp.async")
@@ -56,9 +58,17 @@ def test_the_same_choices_make_the_same() -> None:
 
 
 def test_a_pipeline_shrinks_to_one_slot_and_one_round() -> None:
-    found = find(strategies.pipelines(), lambda each: each.plan.mechanism == "bulk", settings=QUIET)
+    found = find(strategies.pipelines(), lambda each: each.plan.mechanism == "bulk", settings=MANY)
     assert (found.plan.stages, found.plan.rounds, found.plan.warps, found.grid) == (1, 1, 1, 1)
     assert found.plan.roles == "unified"
+
+
+def test_a_planted_fault_shrinks_to_few_instructions() -> None:
+    """An oracle that takes every wait for a group for a mistake."""
+    found = find(strategies.pipelines(), lambda each: "wait_group" in each.module(), settings=MANY)
+    lines = [line for line in found.module().splitlines() if line.endswith(";") and not line.startswith(".")]
+    assert (found.plan.mechanism, found.plan.roles, found.plan.drain) == ("cp.async", "unified", "sum")
+    assert len(lines) < 35
 
 
 @pytest.mark.parametrize("family", ["delete-proxy-fence", "delete-init", "wait-for-less"])
@@ -66,7 +76,7 @@ def test_a_broken_pipeline_differs_in_one_place(family: str) -> None:
     found = find(
         strategies.broken(strategies.pipelines()),
         lambda each: each.site is not None and each.site.fault.family == family,
-        settings=settings(QUIET, max_examples=2000),
+        settings=MANY,
     )
     assert found.site is not None
     right, wrong = (each.module().splitlines() for each in (strategies.Pipeline(found.plan), found))

@@ -225,7 +225,9 @@ class _Cluster:
         known = isinstance(turn.parity, int)
         parity = int(turn.parity) ^ 1 if known else self.script.value("xor.b32", str(turn.parity), "1")
         faults = (*RACES, *EARLY, "PTX505", "PTX503", "PTX504") if self.room.reuses(turn) else ()
-        wait(self.room, EMPTY, turn, parity, faults, order=CLUSTER)
+        # With more slots than this, what has come from the CTA before tells that the one behind is as far.
+        once = 2 * self.plan.stages <= self.size
+        wait(self.room, EMPTY, turn, parity, faults, order=CLUSTER, once=once)
 
     def send(self, turn: Turn, rank: str) -> None:
         """The thread's element goes to the other CTA."""

@@ -139,10 +139,12 @@ def _of_init(room: Room, name: str, stage: int, count: int) -> tuple[Fault, ...]
     return tuple(found)
 
 
-def wait(room: Room, name: str, turn: Turn, parity: Index, faults: tuple[str, ...], *, order: str = "") -> None:
+def wait(
+    room: Room, name: str, turn: Turn, parity: Index, faults: tuple[str, ...], *, order: str = "", once: bool = True
+) -> None:
     """Until a phase of a barrier is complete. faults: codes of what comes of going on too early; none: it may.
 
-    order: the modifiers of one that is not `.acquire.cta`.
+    order: the modifiers of one that is not `.acquire.cta`. once: whether it matters that it may have to ask again.
     """
     plan, script = room.plan, room.script
     at = script.place(name, turn.slot, 8)
@@ -155,10 +157,9 @@ def wait(room: Room, name: str, turn: Turn, parity: Index, faults: tuple[str, ..
     found: list[Fault] = []
     if faults:
         hangs = ("PTX503", "PTX504", "PTX505", "PTX601")
-        found += [
-            without("delete-mbarrier-wait", *faults),
-            instead("wait-without-loop", lines(parity, loop=False), *faults),
-        ]
+        found += [without("delete-mbarrier-wait", *faults)]
+        if once:
+            found += [instead("wait-without-loop", lines(parity, loop=False), *faults)]
         if isinstance(parity, int):
             found += [instead("other-parity", lines(parity ^ 1), *faults, *hangs)]
         else:
