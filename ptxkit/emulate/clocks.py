@@ -13,6 +13,7 @@ import numpy
 from ptxkit.emulate.collectives import WARPGROUP
 from ptxkit.emulate.faults import Fault
 from ptxkit.emulate.flying_bytes import coming, touched
+from ptxkit.emulate.grid_reads import GridReads
 from ptxkit.emulate.knowledge import (
     DONE,
     FENCED_GLOBAL,
@@ -54,6 +55,7 @@ class Clocks(Proxies):
         super().__init__(strict=strict)
         self._maps = MapFences(self)
         self.tensor = TensorOrder(self)
+        self._grid = GridReads(self)
         self._told: dict[tuple[Pool, int], dict[tuple[Cta, int], Vector]] = {}
 
     # ----------------------------------------------------------------------------------------------- accesses
@@ -77,6 +79,8 @@ class Clocks(Proxies):
         known = self.knowledge(group.cta)
         index = group.lanes.index
         strong = order != "weak"
+        if self.strict and kind == "read" and pool.name == "global" and not strong:
+            self._grid.read(group, pool, places, size)
         if strong and kind != "write":
             self._take(known, index, pool, places, order, level_of(scope))
         if pool is group.cta.cluster.pool and group.cta.cluster.size > 1:
@@ -137,6 +141,10 @@ class Clocks(Proxies):
                 kept = self._told.setdefault((pool, place), {})
                 key = (known.cta, min(reach, level))
                 kept[key] = join(dict(kept.get(key, {})), told)
+
+    def grid_waits(self, group: Group) -> None:
+        """Threads wait for the grids that this one depends on."""
+        self._grid.waits(group)
 
     def fenced(self, group: Group, order: str, scope: str) -> None:  # noqa: ARG002 (each is taken for one of both ways)
         """Threads execute a fence."""

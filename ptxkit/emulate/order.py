@@ -64,6 +64,9 @@ class Order:
     def cta_ends(self, cta: Cta) -> None:
         """All threads of a CTA have ended."""
 
+    def grid_waits(self, group: Group) -> None:
+        """Threads wait for the grids that this one depends on."""
+
     def cluster_ends(self, cluster: Cluster) -> None:
         """All CTAs of a cluster have ended."""
 

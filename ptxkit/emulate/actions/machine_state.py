@@ -38,6 +38,17 @@ def hint() -> Function:
 
 
 @action
+def grid_control(*, action: str) -> Function:
+    """Waits for the grids that this one depends on, which have ended here; or lets dependent ones start."""
+
+    def control(group: Group) -> None:
+        if action == "wait":
+            group.cta.machine.order.grid_waits(group)
+
+    return control
+
+
+@action
 def policy() -> Function:
     """A cache policy: opaque, and without effect on what is computed."""
     return lambda group, *_operands: numpy.full(group.lanes.count, 1, numpy.uint64)
