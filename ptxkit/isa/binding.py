@@ -138,6 +138,7 @@ def _bind_operand(operand: OperandForm, form: Form, modifiers: Assignment, roles
         space=place,
         symbols=known(operand.symbols),
         unhinted=operand.unhinted and "unhinted" not in refused,
+        definite=operand.definite and "definite" not in refused,
         unlike=0 if "unlike" in refused else operand.unlike,
         alignment=known(operand.alignment),
         condition=None,

@@ -73,7 +73,8 @@ class OperandForm:
     data: of an address, assemblers see that an opaque reference is none; opaque: they do not, though they move it to a
     register. nameless: no symbol with a constant behind it is a constant here. single: a
     floating-point constant must be one of single precision. upto64: a wider register has 64 bits at most.
-    unhinted: nothing that an assembler takes for a policy, which is an integer of 64 bits. loose:
+    unhinted: nothing that an assembler takes for a policy, which is an integer of 64 bits. definite: a
+    single register is no untyped one. loose:
     assemblers take more than the manual has (`ptxkit.validate.loose`), with vector a vector register for what stands
     in braces too.
     """
@@ -114,6 +115,7 @@ class OperandForm:
     single: bool = False
     upto64: bool = False
     unhinted: bool = False
+    definite: bool = False
     loose: bool = False
     vector: bool = False
     more: bool = False

@@ -31,7 +31,7 @@ _FLAGS = frozenset(
         "bare",
         "nameless",
     }
-    | {"single", "upto64", "same", "unhinted"}
+    | {"single", "upto64", "same", "unhinted", "definite"}
     | {"sink", "negatable", "symbol", "loose", "vector"}
 )
 _OBJECTS = frozenset({"mbarrier", "tensormap", "texture", "surface", "sampler"})

@@ -148,7 +148,7 @@ def agrees(found: str, wanted: str, operand: OperandForm, inside: bool) -> bool:
     """
     if found == wanted or not is_type(found):
         return not found.startswith(VECTORS)
-    if "pred" in (found, wanted) or operand.same:
+    if "pred" in (found, wanted) or operand.same or (operand.definite and not inside and kind(found) == "b"):
         return False
     if (operand.exact or (operand.halves and found != "f16x2")) and kind(found) != "b":
         return False

@@ -142,6 +142,36 @@ TAKEN = [
     ),
     (
         "an assembler does not see one that is in a register",
+        "tex.2d.v4.s32.f32 %v4s32_1, [texture_, %b64_1, %f32_1], {%s32_1}, %f32_2;",
+        "tex.2d.v4.s32.f32 %v4s32_1, [texture_, %b64_1, %f32_1], {%s32_1};",
+    ),
+    (
+        "an assembler does not see one that is in a register",
+        "tex.level.2d.v4.s32.f32 %v4s32_1, [texture_, %b64_1, %f32_1], {%f32_1, %f32_2}, {%s32_1};",
+        "tex.level.2d.v4.s32.f32 %v4s32_1, [texture_, %b64_1, %f32_1], {%f32_1}, {%s32_1};",
+    ),
+    (
+        "an assembler does not see one that is in a register",
+        "tex.level.cube.v4.s32.f32 %v4s32_1, [texture_, %b64_1, {%s32_1}], %f32_1, {%s32_1}, %f32_2;",
+        "tex.level.cube.v4.s32.f32 %v4s32_1, [texture_, %b64_1, {%s32_1}], %f32_1, {%s32_1};",
+    ),
+    (
+        "an assembler does not see one that is in a register",
+        "tex.1d.v4.s32.s32 %v4s32_1, [texture_, %b64_1, %s32_1], %b32_1;",
+        "tex.1d.v4.s32.s32 %v4s32_1, [texture_, %b64_1, %s32_1], %s32_2;",
+    ),
+    (
+        "an assembler does not see one that is in a register",
+        "tex.grad.a2d.v4.s32.f32 %v4s32_1, [texture_, %b64_1, {%f32_1, %f32_2}], {%f32_1, %f32_2}, {%f32_1, %f32_2};",
+        "tex.grad.a2d.v4.s32.f32 %v4s32_1, [texture_, %b64_1, {%f32_1}], {%f32_1, %f32_2}, {%f32_1, %f32_2};",
+    ),
+    (
+        "an assembler does not see one that is in a register",
+        "tld4.r.cube.v4.s32.f32 %v4s32_1, [texture_, %b64_1, %f32_1], %s32_1, %f32_1;",
+        "tld4.r.cube.v4.s32.f32 %v4s32_1, [texture_, %b64_1, %f32_1], %s32_1;",
+    ),
+    (
+        "an assembler does not see one that is in a register",
         "tex.level.a2d.v4.s32.f32 %v4s32_1, [texture_, %b64_1, {%s32_1, %s32_2}], %f32_1;",
         "tex.level.a2d.v4.s32.f32 %v4s32_1, [texture_, %b64_1, {%s32_1, %s32_2}], %s32_1;",
     ),
@@ -417,6 +447,10 @@ REFUSED = [
     ("call %b64_1, prototype_callee;", "call %v2b64_1.x, prototype_callee;"),
     ("suld.b.1d.b16.clamp {%b16_1}, [%b64_1, %b32_1];", "suld.b.1d.b16.clamp {%b16_1}, [%b64_1, %v2b32_1.x];"),
     ("multimem.st.bf16x2 [%b64_1], {%b32_1};", "multimem.st.bf16x2 [%b64_1], {%s32_1};"),
+    (
+        "tex.3d.v4.s32.f32 %v4s32_1, [texture_, %v4f32_1], {%b32_1, %b32_2, %b32_3, %b32_4};",
+        "tex.3d.v4.s32.f32 %v4s32_1, [texture_, %v4f32_1], %b32_1;",
+    ),
     (
         "tex.a2dms.v4.s32.s32 %v4s32_1, [texture_, {%pred_1, %s32_1, %s32_2, 0}];",
         "tex.a2dms.v4.s32.s32 %v4s32_1, [texture_, {%s32_1, %pred_1, %pred_2, %pred_3}];",
