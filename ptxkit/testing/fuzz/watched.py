@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import re
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -25,6 +26,9 @@ START_SECONDS = 120.0
 """Until a new process has begun its first example: it loads the instruction table."""
 
 _PLACE = re.compile(r'File ".*[/\\](\w+\.py)", line \d+ in (\w+)')
+
+_STARVED_AT_MOST = 20
+"""How many times as long an example may take whose process is ready to run, and is not let."""
 
 IsNew = Callable[[str], bool]
 """Whether a cause has not been seen; asked once for each failure."""
@@ -49,6 +53,23 @@ class Outcome:
     reason: str = ""
     failures: list[tuple[int, Example]] = field(default_factory=list)
     seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Processor:
+    """What a process has had of the processor. runs: whether it runs or would like to."""
+
+    seconds: float
+    runs: bool
+
+
+def _processor(pid: int) -> _Processor | None:
+    """None where the system does not tell."""
+    try:
+        told = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return None
+    return _Processor((int(told[11]) + int(told[12])) / os.sysconf("SC_CLK_TCK"), told[0] == "R")
 
 
 class Gpus:
@@ -143,7 +164,7 @@ class Watched:
         at, seconds = first, START_SECONDS
         while True:
             try:
-                if not connection.poll(seconds):
+                if not self._heard(connection, seconds):
                     raise _LostError(at, f"hangs{self._place()}")
                 said: Said = connection.recv()
             except (EOFError, OSError):
@@ -153,6 +174,18 @@ class Watched:
                 return
             if isinstance(said, Begun):
                 at, seconds = said.number, self._seconds
+
+    def _heard(self, connection: Connection, seconds: float) -> bool:
+        """Whether the process says something in time; one that is ready to run, and is not let, has more of it."""
+        pid = (self._process.pid if self._process is not None else None) or 0
+        before = _processor(pid)
+        for _ in range(_STARVED_AT_MOST):
+            if connection.poll(seconds):
+                return True
+            now = _processor(pid)
+            if now is None or before is None or not now.runs or now.seconds - before.seconds >= seconds / 2:
+                return False
+        return False
 
     def _example(self, campaign: Campaign, lost: _LostError, is_new: IsNew) -> Example:
         """The example that was lost, made in this process: making it is what might hang, but where a cause is new."""
@@ -176,8 +209,8 @@ class Watched:
         return self._connection
 
     def _place(self) -> str:
-        """Where the process said that it stood, innermost first."""
-        told = self._stack.read_text(errors="replace")
+        """Where the process said that it stood: the main thread comes last, and its innermost call first."""
+        told = self._stack.read_text(errors="replace").rpartition("most recent call first")[2]
         place = _PLACE.search(told)
         return f" at {place[1]}:{place[2]}" if place else ""
 
