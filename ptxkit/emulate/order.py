@@ -64,6 +64,12 @@ class Order:
     def cta_ends(self, cta: Cta) -> None:
         """All threads of a CTA have ended."""
 
+    def tensor_happens(self, group: Group, kind: str, detail: str) -> None:
+        """Threads read or write Tensor Memory, wait for that, or execute a fence (`kind`), which is judged next."""
+
+    def tensor_judged(self) -> None:
+        """It has been judged."""
+
     def grid_waits(self, group: Group) -> None:
         """Threads wait for the grids that this one depends on."""
 

@@ -75,6 +75,7 @@ class Recorder(Clocks):
         self._wanted = set(wanted)
         self._lines = {offset for _, offset in wanted}
         self._number = self._judged = 0
+        self._tensor: Event | None = None
         self._near: deque[Event] = deque(maxlen=KEPT)
         self._far: deque[Event] = deque(maxlen=KEPT)
         self._ordering: deque[Event] = deque(maxlen=KEPT)
@@ -209,6 +210,19 @@ class Recorder(Clocks):
         """Threads have seen that the phase before the current one is complete."""
         self._orders(StepKind.WAIT, group, index, f"see that phase {barrier.phase - 1} of {barrier.name} is complete")
         super().observes(group, index, barrier, order, scope)
+
+    # ------------------------------------------------------------------------------------------ Tensor Memory
+
+    def tensor_happens(self, group: Group, kind: str, detail: str) -> None:
+        """Threads do something with Tensor Memory."""
+        self.look()
+        place = (group.activation.code, group.pc)
+        self._tensor = self._event(StepKind(kind), group.cta, group.lanes.index, place, detail)
+        self._keep(self._ordering, self._tensor)
+
+    def tensor_judged(self) -> None:
+        """What was found is about that."""
+        self.look(self._tensor)
 
     # -------------------------------------------------------------------------------------------- asynchronous
 

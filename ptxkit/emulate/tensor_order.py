@@ -91,13 +91,19 @@ class TensorOrder:
         cta = group.cta
         issue = Issue((group.activation.code, group.pc, cta), threads, completion, self._clocks.knowledge(cta))
         regions = list(regions)
+        moves = completion in _WAITS
+        if moves:
+            does, detail = ("read", "begins to load") if completion == LOAD else ("write", "begins to store")
+            self._clocks.tensor_happens(group, does, f"{detail} {_named(regions)}")
         for region in regions:
             for before, other in list(self._uses.setdefault(region.cta, {}).values()):
                 if before is not issue and other.meets(region):
                     self._judge(issue, region, before, other)
+        if moves:
+            self._clocks.tensor_judged()
         for region in regions:
             self._keep(issue, region)
-        if completion in _WAITS:
+        if moves:
             self._waiting.setdefault((*issue.warp, completion), []).append(issue)
         return issue
 
@@ -112,6 +118,8 @@ class TensorOrder:
 
     def waited(self, group: Group, kind: str) -> None:
         """Warps wait for their loads, or stores."""
+        what = "loads" if kind == LOAD else "stores"
+        self._clocks.tensor_happens(group, "wait", f"wait for their {what} of Tensor Memory")
         for warp in numpy.unique(group.lanes.index // _WARP).tolist():
             for issue in self._waiting.pop((group.cta, warp, kind), ()):
                 issue.ends()
@@ -137,6 +145,7 @@ class TensorOrder:
 
     def fenced(self, group: Group) -> None:
         """Threads execute a fence: what they do to Tensor Memory from here on stands behind all that they know."""
+        self._clocks.tensor_happens(group, "fence", "what they do to Tensor Memory comes behind what they know")
         warps = [(group.cta, each) for each in numpy.unique(group.lanes.index // _WARP).tolist()]
         issues = {issue for cta in group.cta.cluster.ctas for issue, _ in self._uses.get(cta, {}).values()}
         for issue in issues:
@@ -222,11 +231,13 @@ class TensorOrder:
         issue = Issue(place, threads, ALLOCATION, self._clocks.knowledge(group.cta))
         issue.ends()
         self._uses.setdefault(region.cta, {})[issue.warp, ALLOCATION, *region.key] = issue, region
+        self._clocks.tensor_happens(group, "write", f"takes {_named([region])}")
 
     def given_back(self, group: Group, threads: Any, region: Region) -> None:
         """A warp gives columns back: all that was done with them must be over."""
         end = Issue((group.activation.code, group.pc, group.cta), threads, "", self._clocks.knowledge(group.cta))
         uses = self._uses.get(region.cta, {})
+        self._clocks.tensor_happens(group, "write", f"gives back {_named([region])}")
         for key, (before, other) in list(uses.items()):
             if not other.meets(region):
                 continue
@@ -239,6 +250,8 @@ class TensorOrder:
             elif before.by_use and self._clocks.strict:
                 what = "has worked on: only that its registers are used shows that it is over, and no wait has come"
                 self._found("PTX708", end, region, before, what, "warning")
+
+        self._clocks.tensor_judged()
 
     def is_lost(self, cta: Cta, first: int, count: int, *, half: bool) -> None:
         """A CTA has ended with columns that it took. half: its peer has given back what both took."""
@@ -284,6 +297,12 @@ class TensorOrder:
         witnesses = tuple(shown)
         finding = Finding(rule, text, witnesses[0].line, code.offsets[pc], witnesses, _MISSING[rule], severity)
         cta.machine.report.add(finding, witnesses[-1].line)
+
+
+def _named(regions: Iterable[Region]) -> str:
+    """Columns in words."""
+    stretches = sorted({(each.start, each.end - 1) for each in regions})
+    return "columns " + ", ".join(f"{start} to {end}" for start, end in stretches[:3])
 
 
 _MISSING = {

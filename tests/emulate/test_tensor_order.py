@@ -163,3 +163,11 @@ def test_a_warp_that_has_parted_cannot_use_tensor_memory(instruction: str, code:
 def test_half_a_warp_gives_nothing_back() -> None:
     dealloc = "tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r8, 32;"
     assert "PTX701 error" in codes(HALF, f"@!%p2 bra skip; {dealloc} skip:")
+
+
+def test_what_was_given_back_is_not_used_any_more() -> None:
+    dealloc = "tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r8, 32;"
+    text = KERNEL.format(body=f"@!%p1 bra given; {dealloc} given: bar.sync 0; {LOAD}", descriptor=DESCRIPTOR, how=HOW)
+    found = run(text, "k", block=128, arguments=[np.zeros(512, np.uint32)])
+    assert [each.code for each in found.findings] == ["PTX708"]
+    assert "after it was given back" in found.findings[0].message

@@ -36,6 +36,7 @@ class TensorMemory:
         self.words: NDArray[np.uint32] = np.full((LANES, COLUMNS), _NOTHING)
         self.taken: dict[int, int] = {}
         self._is_taken = np.zeros(COLUMNS, bool)
+        self._was_taken = np.zeros(COLUMNS, bool)
         self._wanted: dict[int, int] = {}
         self.is_closed = False
         self.paired: set[int] = set()
@@ -53,7 +54,7 @@ class TensorMemory:
             raise Misuse("PTX701", f"{count} columns of Tensor Memory: 32 to {COLUMNS} can be taken")
         for first in range(0, COLUMNS - count + 1, 32):
             if not self._is_taken[first : first + count].any():
-                self._is_taken[first : first + count] = True
+                self._is_taken[first : first + count] = self._was_taken[first : first + count] = True
                 self.taken[first] = count
                 return first
         held = int(self._is_taken.sum())
@@ -76,6 +77,8 @@ class TensorMemory:
         if outside.size:
             raise Misuse("PTX701", f"column {int(outside[0])} of Tensor Memory: there are {COLUMNS}")
         free = columns[~self._is_taken[columns]]
+        if free.size and self._was_taken[free[0]]:
+            raise Misuse("PTX708", f"column {int(free[0])} of Tensor Memory is used after it was given back")
         if free.size:
             raise Misuse("PTX701", f"column {int(free[0])} of Tensor Memory is used, which nobody has allocated")
 
