@@ -54,7 +54,7 @@ def sections(data: Bytes) -> Iterator[Section | Problem]:
     if not table:
         return
     if size < layout.size or table + size > len(data):
-        yield Problem(f"an ELF file whose table of sections is said to stand at byte {table:,} of {len(data):,}", DAMAGED)
+        yield Problem(f"an ELF file of {len(data):,} bytes with its table of sections at byte {table:,}", DAMAGED)
         return
     first = layout.unpack_from(data, table)
     count = count or first[5]
