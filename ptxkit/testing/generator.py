@@ -9,15 +9,20 @@ from collections import Counter
 from collections.abc import Callable
 from functools import cache
 from random import Random
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from ptxkit.emulate.widths import width_of
 from ptxkit.records import dataclass, field
 from ptxkit.testing.generated import SLOTS, Do, Exchange, GeneratedKernel, If, Load, Loop, Statement, Update, width
 from ptxkit.testing.kernel_steps import Step, Steps, Version, steps_of
 
+T = TypeVar("T")
+
 Choose: TypeAlias = Callable[[int], int]
 """A number below the argument; the smallest is the plainest choice."""
+
+Part: TypeAlias = Callable[[Callable[[], T]], T]
+"""Makes what can be left out by itself when an example is made smaller."""
 
 _BLOCKS = (32, 64, 128)
 _DEEPEST = 2
@@ -40,14 +45,24 @@ def random_kernel(
     return generated(random.randrange, version, target, statements, name)
 
 
+def whole(make: Callable[[], T]) -> T:
+    """For choices of which nothing is left out later."""
+    return make()
+
+
 def generated(
-    choose: Choose, version: Version, target: str, statements: int = 16, name: str = "kernel"
+    choose: Choose,
+    version: Version,
+    target: str,
+    statements: int = 16,
+    name: str = "kernel",
+    part: Part[list[Statement]] = whole,
 ) -> GeneratedKernel:
-    """A kernel of at most so many statements at its top."""
+    """A kernel of at most so many statements at its top. part: makes a statement."""
     block = _BLOCKS[choose(len(_BLOCKS))]
     grid = 1 + choose(2)
     one_nan = choose(_ONE_NAN_OF) != _ONE_NAN_OF - 1
-    maker = _Maker(choose, _chosen_steps(version, target, one_nan), block)
+    maker = _Maker(choose, _chosen_steps(version, target, one_nan), block, part)
     body = maker.block(1 + choose(statements), _Scope(), together=True)
     kept = tuple(maker.top[-_KEPT:])
     seed, probes = choose(1 << 16), choose(2) == 1
@@ -87,8 +102,8 @@ class _Scope:
 class _Maker:
     """Makes the statements of one kernel."""
 
-    def __init__(self, choose: Choose, steps: dict[str, Steps], block: int) -> None:
-        self.choose, self.steps, self.threads = choose, steps, block
+    def __init__(self, choose: Choose, steps: dict[str, Steps], block: int, part: Part[list[Statement]]) -> None:
+        self.choose, self.steps, self.threads, self.part = choose, steps, block, part
         self.rows: list[str] = []
         self.top: list[str] = []
         self.numbers: dict[str, int] = {}
@@ -97,7 +112,7 @@ class _Maker:
     def block(self, count: int, scope: _Scope, *, together: bool) -> tuple[Statement, ...]:
         made: list[Statement] = []
         for _ in range(count):
-            made += self.statement(scope, together)
+            made += self.part(lambda: self.statement(scope, together))
         return tuple(made)
 
     def statement(self, scope: _Scope, together: bool) -> list[Statement]:

@@ -11,7 +11,7 @@ They shrink to the plainest: the first form, registers as operands, no branch, o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from random import Random
 from typing import Any
@@ -168,7 +168,7 @@ def _kernels(draw: st.DrawFn, target: str, version: Version, statements: int, na
     def choose(below: int) -> int:
         return draw(_below(below)) if below > 1 else 0
 
-    return generated(choose, version, target, statements, name)
+    return generated(choose, version, target, statements, name, lambda make: draw(st.builds(make)))
 
 
 @cache

@@ -89,6 +89,28 @@ def test_a_kernel_shrinks_to_what_matters() -> None:
     assert len(list(found.steps())) == 1
 
 
+def test_a_planted_fault_shrinks_to_under_fifteen_instructions() -> None:
+    """A machine that takes `xor` for `or`."""
+
+    def left(kernel: GeneratedKernel, text: str) -> np.ndarray:  # type: ignore[type-arg]
+        arguments = [kernel.inputs(), kernel.outputs()]
+        found = run(text, kernel.name, grid=kernel.grid, block=kernel.block, arguments=arguments, races=False)
+        return np.asarray(found.outputs[1])
+
+    def differs(kernel: GeneratedKernel) -> bool:
+        text = kernel.module()
+        if "xor.b" not in text:
+            return False
+        return bool((left(kernel, text) != left(kernel, text.replace("xor.b", "or.b"))).any())
+
+    many = settings(QUIET, max_examples=2000)
+    found = find(strategies.kernels(statements=6), differs, settings=many)
+    body = found.module().partition("\n{\n")[2]
+    instructions = [each for each in body.replace("\n", " ").split(";") if each.strip(" }") and ".reg" not in each]
+    assert len([each for each in instructions if ".shared" not in each.split("ld")[0]]) < 15
+    assert len(list(found.steps())) == 1
+
+
 @pytest.mark.parametrize(
     ("type_", "held", "edges"),
     [
