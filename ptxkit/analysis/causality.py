@@ -153,6 +153,14 @@ class Causality:
         self._known: dict[tuple[int, int, int, int], int] = {}
         self._meetings: dict[tuple[int, ...], Meetings] = {}
 
+    def path_of(self, tid: int) -> Path:
+        """The path of a thread."""
+        return self._path_of[tid]
+
+    @cached_property
+    def _path_of(self) -> dict[int, Path]:
+        return {tid: path for path in self.paths for tid in path.tids}
+
     def may_precede(self, giver: Path, since: int, taker: Path, until: int) -> bool:
         """Whether the giver's position `since` may be ordered before the taker's position `until`."""
         return self.horizon(giver, since, taker) <= until

@@ -113,7 +113,6 @@ class Conflicts:
         self._world = world
         self._budget = Budget(lookups=min(MAX_CONFLICT_LOOKUPS, world.budget.lookups))
         self._causality = Causality(world, self._budget)
-        self._paths = {tid: path for path in self._causality.paths for tid in path.tids}
         self._seen: set[tuple[Path, tuple[int, ...], Path, tuple[int, ...]]] = set()
         self._found: set[tuple[Step, Step, bool, bool, bool]] = set()
         self._endings: dict[int, Mapping[int, int]] = {}
@@ -154,7 +153,7 @@ class Conflicts:
         """
         left, rounds = MAX_TOUCHES, max(FIRST_ROUNDS, min(fills, MAX_ROUNDS))
         for group in self._world.groups:
-            paths = [self._paths[tid] for tid in group.tids]
+            paths = [self._causality.path_of(tid) for tid in group.tids]
             everyone, some, alike = range(len(paths)), _edges(group.tids), _firsts(paths)
             last = {event.step: event.visit for event in group.events}
             for position, event in enumerate(group.events):

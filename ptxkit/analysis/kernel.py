@@ -9,6 +9,7 @@ from ptxkit.analysis.actors import Actor
 from ptxkit.analysis.block_sizes import launches
 from ptxkit.analysis.budget import MAX_EVERYONE, Budget
 from ptxkit.analysis.cast import Cast
+from ptxkit.analysis.causality import Causality
 from ptxkit.analysis.conflicts import Conflict, Conflicts
 from ptxkit.analysis.explore import Exploration, Explorer
 from ptxkit.analysis.neighbours import neighbours
@@ -103,6 +104,11 @@ class World:
         Empty where not all of it is known.
         """
         return list(self.cast.rehearsals.values())
+
+    @cached_property
+    def causality(self) -> Causality:
+        """What may order the threads of the CTA, by whatever way."""
+        return Causality(self, self.budget)
 
     def phases_of(self, trace: Trace) -> Mapping[int, int]:
         """What a rehearsal with its threads first says of the phases in a thread's trace, by position."""

@@ -11,11 +11,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
+from ptxkit.analysis.causality import NEVER
 from ptxkit.analysis.collectives import WARPGROUP
 from ptxkit.analysis.inflight import Copy
 from ptxkit.analysis.kernel import World
 from ptxkit.analysis.order import Handover
 from ptxkit.analysis.program import Step
+from ptxkit.analysis.tensor_memory import Use, commits_of, wait_behind
 from ptxkit.analysis.thread import Thread
 from ptxkit.analysis.touches import is_async_write
 from ptxkit.analysis.trace import Event
@@ -73,7 +75,8 @@ def is_over(world: World, turn: Turn) -> bool | None:
     if turn.filler is turn.reader:
         if turn.reading.position > turn.position:
             return None
-        return True if _done(turn.reader, turn.reading, turn.position) else None
+        told_of = _may_be_told(world, turn)
+        return told_of if told_of is not None else True if _done(turn.reader, turn.reading, turn.position) else None
     if any(world.order(turn.filler, turn.position, turn.reader, turn.reading.position)):
         return None
     team = [t for t in world.threads.values() if t.tid // WARPGROUP == turn.reader.tid // WARPGROUP]
@@ -82,22 +85,51 @@ def is_over(world: World, turn: Turn) -> bool | None:
         for copy in thread.copies_at.get((turn.reading.event.step, turn.reading.event.visit), ()):
             for way in world.order(thread, copy.position, turn.filler, turn.position):
                 told = True
-                if _is_complete_at(thread, copy, way):
+                if _is_complete_at(world, thread, copy, way, turn):
                     return True
     # Released too early is proven; where no barrier leads from the one to the other, another thread may stand between.
     return False if told else None
 
 
-def _is_complete_at(thread: Thread, copy: Copy, way: Handover) -> bool:
+def _is_complete_at(world: World, thread: Thread, copy: Copy, way: Handover, turn: Turn) -> bool:
     event = thread.trace.events[way.released]
     if isinstance(event, Event) and isinstance(event.effect, MbarrierArrive) and event.effect.asynchronous:
         return True
-    return _done(thread, copy, way.released)
+    told = _may_be_told(world, turn)
+    return told if told is not None else _done(thread, copy, way.released)
+
+
+def _may_be_told(world: World, turn: Turn) -> bool | None:
+    """Whether the thread that fills may learn of a commit that takes the reading in; None where there is none, or where
+    nobody knows at which mbarrier."""
+    if turn.reading.group != "tcgen05":
+        return None
+    use = Use(turn.reader, turn.reading.position, turn.reading.event)
+    barriers = {commit.barrier for commit in commits_of(use)}
+    if not barriers or None in barriers:
+        return None
+    return any(_may_tell(world, other, barrier, turn) for other in world.threads.values() for barrier in barriers)
+
+
+def _may_tell(world: World, other: Thread, barrier: int | None, turn: Turn) -> bool:
+    """Whether a thread waits on the mbarrier of a commit, and the thread that fills may learn of that, by whomever."""
+    since = turn.reading.position if other is turn.reader else -1
+    waited = wait_behind(other, barrier, since, len(other.trace.events)) if barrier is not None else None
+    if other is turn.filler:
+        return waited is not None and waited < turn.position
+    if waited is None:
+        return other.trace.ended != "exit"
+    causality = world.causality
+    giver, taker = causality.path_of(other.tid), causality.path_of(turn.filler.tid)
+    event = other.trace.events[waited]
+    told = causality.places(giver.group).get((event.step, event.visit), 0)
+    until = causality.places(taker.group).get((turn.filling.step, turn.filling.visit), NEVER)
+    return causality.may_precede(giver, told, taker, until)
 
 
 def _done(thread: Thread, copy: Copy, until: int) -> bool:
-    """Whether a thread knows before a position that its multiplication is complete; for one that a commit tells of, any
-    wait is taken for the right one."""
+    """Whether a thread knows before a position that its multiplication is complete; where nobody knows at which object
+    a commit tells of it, any wait is taken for the right one."""
     if copy.group == "wgmma":
         return copy.done is not None and copy.done < until
     return any(

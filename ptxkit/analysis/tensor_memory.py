@@ -18,7 +18,16 @@ from ptxkit.analysis.program import Step
 from ptxkit.analysis.terms import Term
 from ptxkit.analysis.thread import Looks, Thread
 from ptxkit.analysis.trace import Event
-from ptxkit.isa.effects import Access, MbarrierArrive, MbarrierWait, TensorFence, TensorMemory, WaitGroup
+from ptxkit.isa.effects import (
+    Access,
+    MbarrierArrive,
+    MbarrierWait,
+    MemoryFence,
+    ProxyFence,
+    TensorFence,
+    TensorMemory,
+    WaitGroup,
+)
 from ptxkit.records import dataclass
 
 #: An address has its lane above its column.
@@ -134,10 +143,18 @@ def commits_of(use: Use) -> list[Commit]:
 
 
 def wait_behind(thread: Thread, barrier: int, since: int, until: int) -> int | None:
-    """Where a thread first waits on an mbarrier, or on one that nobody knows, between two positions."""
+    """Where a thread first waits on an mbarrier, or on one that nobody knows, between two positions.
+
+    What a relaxed wait tells of is known behind the next fence.
+    """
     for position, event in thread.positions(MbarrierWait):
         if since < position < until and (event.address == barrier or not isinstance(event.address, int)):
-            return position
+            effect = event.effect
+            if isinstance(effect, MbarrierWait) and effect.order != "relaxed":
+                return position
+            fences = [at for at, _ in thread.positions(MemoryFence, ProxyFence) if position < at < until]
+            if fences:
+                return min(fences)
     return None
 
 

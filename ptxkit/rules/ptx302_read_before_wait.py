@@ -26,15 +26,17 @@ ISA section
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
 
 from ptxkit.analysis.clusters import polls, signalled
-from ptxkit.analysis.conflicts import Touch
+from ptxkit.analysis.conflicts import Conflict, Touch
 from ptxkit.analysis.incoming import Incoming, incoming, is_known, reads
 from ptxkit.analysis.inflight import GROUPED, Copy
 from ptxkit.analysis.kernel import Kernel, World
 from ptxkit.analysis.order import NEVER
 from ptxkit.analysis.program import Step
+from ptxkit.analysis.scenario import Launch
 from ptxkit.analysis.thread import Fills, Looks, Thread
 from ptxkit.analysis.touches import extent
 from ptxkit.analysis.trace import Event, Opaque
@@ -55,15 +57,30 @@ def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
 
 
 def _told_too_early(kernel: Kernel) -> Iterator[Observation]:
-    """Reads by threads that another one told of its copies before it had waited for them."""
-    for number, conflict in kernel.conflicts:
+    """Reads by threads that another one told of its copies before it had waited for them, or did not tell at all."""
+    by_steps: dict[tuple[Step, Step], set[Launch]] = defaultdict(set)
+    found = [(number, conflict) for number, conflict in kernel.conflicts if _is_of_copies(conflict)]
+    for number, conflict in found:
+        steps = (conflict.write.event.step, conflict.read.event.step)
+        by_steps[steps].add(kernel.worlds[number].scenario.launch)
+    for number, conflict in found:
         world, write, read = kernel.worlds[number], conflict.write, conflict.read
         launch = world.scenario.launch
-        known = launch.is_exact or launch.is_limit
-        if known and conflict.late and write.over is not None and not conflict.returns:
+        others = {other.scenario.launch for other in kernel.worlds} - by_steps[(write.event.step, read.event.step)]
+        if launch.is_exact or (launch.is_limit and (conflict.late or not others)):
             exact = write.is_sure and read.is_sure
             finding = _not_over(world.name_of(read.event), write, read.event)
             yield Observation((read.event.step, write.event.step), number, exact, finding, 2)
+
+
+def _is_of_copies(conflict: Conflict) -> bool:
+    """Whether the threads' own copies are read by others, that do not know of their end."""
+    write, read = conflict.write.event.effect, conflict.read.event.effect
+    if conflict.returns or not isinstance(write, Access) or not isinstance(read, Access):
+        return False
+    if conflict.late:
+        return conflict.write.over is not None
+    return write.completion == "cp.async" and (read.kind, read.proxy, read.completion) == ("read", "generic", None)
 
 
 def _from_other_ctas(kernel: Kernel, number: int, world: World) -> Iterator[Observation]:
@@ -265,18 +282,21 @@ def _finding(name: str, issuer: Thread, copy: Copy, reader: Thread, position: in
 
 
 def _not_over(name: str, write: Touch, read: Event) -> Finding:
-    assert write.over is not None, "only what a wait ends is told of too early"
-    wait = write.path.group.events[write.over].step
+    labels = [(write.event.step, "asynchronous copy into these bytes")]
+    if write.over is None:
+        what, mend = "nothing orders the two", "wait for the copy in the threads that issue it, then add a barrier"
+    else:
+        wait = write.path.group.events[write.over].step
+        labels.append((wait, "the issuing thread's wait for it"))
+        what, mend = "only the issuing thread has waited for it", "add `bar.sync` between the wait and the read"
     effect = write.event.effect
-    group = effect.completion if isinstance(effect, Access) else None
     return Finding(
         primary=read.step,
-        message=f"reads {name}, which the copy at line {{1}} by another thread may still be writing: "
-        "only the issuing thread has waited for it",
-        labels=((write.event.step, "asynchronous copy into these bytes"), (wait, "the issuing thread's wait for it")),
-        help="add `bar.sync` between the wait and the read",
-        properties={"completion": group},
-        cause=("only the issuing thread has waited for it", group, wait),
+        message=f"reads {name}, which the copy at line {{1}} by another thread may still be writing: {what}",
+        labels=tuple(labels),
+        help=mend,
+        properties={"completion": effect.completion if isinstance(effect, Access) else None},
+        cause=(what, labels[-1][0]),
     )
 
 

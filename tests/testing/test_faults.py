@@ -138,8 +138,9 @@ def test_a_wait_behind_one_that_leaves_nothing_is_for_nothing() -> None:
     assert idle(whole) == ["`cp.async.bulk.wait_group.read 0;` deleted"]
     assert idle("cp.async.bulk.wait_group 1;") == []
     assert idle(wait) == []  # other threads go past the first wait
-    assert idle(whole, before="") == []  # the copy may be committed behind the first wait
-    assert idle(whole, between="cp.async.bulk.global.shared::cta.bulk_group [%g], [%s], 1024;") == []
+    copy, closes = "cp.async.bulk.global.shared::cta.bulk_group [%g], [%s], 1024;", "cp.async.bulk.commit_group;"
+    assert idle(whole, between=f"{copy} {closes}") == []
+    assert len(idle(whole, between=copy)) == 1  # what is not committed, neither of them waits for
 
 
 MAP_HANDED_OVER = """.version 8.3
@@ -198,6 +199,62 @@ def test_a_barrier_beside_another_is_not_missed() -> None:
     assert [each.rules for each in made("delete-barrier", twice)] == [("MB3",)]
     idle = KERNEL.replace("\tret;", "\tbar.sync 0;\n\tret;")
     assert len(made("harmless: delete-barrier", idle)) == 1
+
+
+SHARED = """.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 in)
+.reqntid 128, 1, 1
+{
+	.shared .align 128 .b8 tile[4096];
+	.reg .pred %p;
+	.reg .b32 %t, %s, %v;
+	.reg .b64 %g;
+	ld.param.u64 %g, [in];
+	mov.u32 %t, %tid.x;
+	mov.u32 %s, tile;
+	mad.lo.u32 %s, %t, 16, %s;
+	bar.sync 0;
+	BODY
+	bar.sync 0;
+	st.shared.u32 [%s], %t;
+	ret;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "spare"),
+    [
+        ("ld.shared.u32 %v, [%s]; bar.sync 0; ld.shared.u32 %v, [%s+4];", True),
+        ("ld.shared.u32 %v, [%s]; bar.sync 0; st.shared.u32 [%s+4], %v;", False),
+        ("st.shared.u32 [%s], %v; bar.sync 0; ld.shared.u32 %v, [%s+4];", False),
+        ("cp.async.cg.shared.global [%s], [%g], 16; bar.sync 0; st.shared.u32 [%s+2048], %v;", True),
+        ("cp.async.wait_all; ld.shared.u32 %v, [%s]; bar.sync 0; ld.shared.u32 %v, [%s+4];", False),
+    ],
+)
+def test_a_barrier_that_tells_nothing_new_is_not_missed(body: str, spare: bool) -> None:
+    text = SHARED.replace("BODY", body.replace("; ", ";\n\t"))
+    if "wait_all" in body:
+        text = text.replace(
+            "\tbar.sync 0;\n\tcp.async", "\tcp.async.cg.shared.global [%s], [%g], 16;\n\tbar.sync 0;\n\tcp.async"
+        )
+    line = next(n for n, each in enumerate(text.splitlines(), 1) if n > 16 and each == "\tbar.sync 0;")
+    family = "harmless: delete-barrier" if spare else "delete-barrier"
+    assert line in [each.line for each in made(family, text)]
+
+
+def test_a_barrier_behind_a_wait_of_a_warpgroup_for_its_products_may_stand_before_it() -> None:
+    product = "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f0, %f1, %f2, %f3}, %g, %g, 1, 1, 1, 0, 0;"
+    body = f"{product} wgmma.commit_group.sync.aligned;\n\twgmma.wait_group.sync.aligned 0;\n\tbar.sync 0;\n\tBEHIND"
+    body = body.replace("BEHIND", "st.shared.u32 [%s+4], %v;")
+    text = SHARED.replace(".target sm_90\n", ".target sm_90a\n").replace("BODY", body)
+    text = text.replace(".reg .b64 %g;", ".reg .b64 %g; .reg .f32 %f<4>;")
+    moved = "`bar.sync 0;` moved before `wgmma.wait_group.sync.aligned 0;`"
+    assert moved in [each.change for each in made("harmless: barrier-too-early", text)]
+    larger = text.replace("128, 1, 1", "256, 1, 1")
+    assert moved in [each.change for each in made("barrier-too-early", larger)]
 
 
 def test_a_wait_that_no_copy_comes_before_is_not_missed() -> None:

@@ -10,6 +10,7 @@ from ptxkit.isa.effects import (
     Barrier,
     CommitGroup,
     MbarrierArrive,
+    MbarrierWait,
     ProxyFence,
     WaitGroup,
 )
@@ -66,13 +67,42 @@ def async_fences(reading: Reading) -> Iterator[tuple[Step, ProxyFence]]:
 
 
 def _fence_too_early(reading: Reading) -> Iterator[Change | None]:
-    """Before the last of the writes that it is for, in the order of the text."""
+    """Before the last of the writes that it is for, in the order of the text.
+
+    Where a tensor map alone says which bytes the copy behind it reads, before them all: it may read the first only.
+    """
     for step, fence in async_fences(reading):
         last = last_write(reading, step, fenced(fence))
-        if last is not None and not any(
-            is_asynchronous(reading, each) for each in reading.steps[last.index : step.index]
-        ):
-            yield _lifted(reading, step, last)
+        if last is None or any(is_asynchronous(reading, each) for each in reading.steps[last.index : step.index]):
+            continue
+        if _next_copy_is_of_a_box(reading, step):
+            last = _first_write(reading, last)
+        yield _lifted(reading, step, last)
+
+
+def _next_copy_is_of_a_box(reading: Reading, step: Step) -> bool:
+    """Whether the next asynchronous read of shared memory, in the order of the text, is one by a tensor map."""
+    following = reading.steps[step.index + 1 :]
+    reads = (
+        access
+        for each in following
+        for access in reading.effects(each, Access)
+        if access.proxy == "async" and access.kind == "read" and access.space.startswith("shared")
+    )
+    copy = next(reads, None)
+    return copy is not None and copy.via == "address" and copy.size is None
+
+
+def _first_write(reading: Reading, last: Step) -> Step:
+    """The first generic write to shared memory since what came before: a barrier, a wait, an asynchronous operation."""
+    found = last
+    for each in reversed(reading.steps[: last.index]):
+        waits = bool(reading.effects(each, WaitGroup)) or bool(reading.effects(each, MbarrierWait))
+        if waits or reading.barriers(each) or is_asynchronous(reading, each):
+            break
+        if reading.accesses(each, lambda access: access.kind != "read" and access.space.startswith("shared")):
+            found = each
+    return found
 
 
 def _fence_too_late(reading: Reading) -> Iterator[Change]:
