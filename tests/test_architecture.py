@@ -14,7 +14,10 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "ptxkit"
 
-BASE = {"cache", "garbage", "source", "diagnostics", "records", "resources", "limits", "results", "traces", "transfers"}
+BASE = {
+    *("cache", "garbage", "source", "diagnostics", "records", "resources", "limits", "results", "traces", "transfers"),
+    "tensor_rules",
+}
 """Plain data that every room may know."""
 
 MAY_KNOW = {

@@ -23,6 +23,7 @@ from ptxkit.build.errors import BuildTypeError, BuildValueError
 from ptxkit.build.types import Scalar, b8, b64, s32, u32
 from ptxkit.build.values import Register
 from ptxkit.records import dataclass
+from ptxkit.tensor_rules import MAX_BOX, MAX_PIXELS, MAX_RANK
 
 if TYPE_CHECKING:
     from ptxkit.build.instructions import Instructions
@@ -33,8 +34,6 @@ BYTES, ALIGNMENT = 128, 64
 """Of a tensor map."""
 BOX_ALIGNMENT = 128
 """Bytes to which a box in shared memory is aligned; a swizzle repeats over more."""
-MAX_RANK, MAX_BOX, MAX_PIXELS = 5, 256, 1024
-"""Dimensions of a tensor, elements of a box in each, and pixels of an im2col box."""
 SWIZZLES = {0: 128, 32: 256, 64: 512, 128: 1024}
 """By the bytes that a swizzle spans: the bytes after which its pattern repeats."""
 REDUCTIONS = ("add", "min", "max", "inc", "dec", "and", "or", "xor")

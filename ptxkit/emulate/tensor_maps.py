@@ -17,37 +17,17 @@ from typing import Any
 
 import numpy
 
+from ptxkit import tensor_rules as rules
 from ptxkit.emulate.faults import LaunchError
 from ptxkit.records import dataclass, replace
+from ptxkit.tensor_rules import Tensor
 
 BYTES, ALIGNMENT = 128, 64
-MOST_RANK, MOST_BOX, MOST_PIXELS, MOST_STEP = 5, 256, 1024, 8
-UNIT = 16
-"""Bytes that strides and rows of a box are multiples of."""
 _MAGIC = 0x7074_784D
 _FORM = struct.Struct("<IBBBBBBHIQ5I4xQQQQ5H5B1x3h3hHH4x")
-ELEMENTS = ("u8", "u16", "u32", "s32", "u64", "s64", "f16", "f32", "f32_ftz", "f64", "bf16", "tf32", "tf32_ftz")
-"""The element types by their number in `tensormap.replace`."""
-SIZES = {"u8": 1, "u16": 2, "f16": 2, "bf16": 2, "u64": 8, "s64": 8, "f64": 8}
-SWIZZLES = (0, 32, 64, 128, 96)
-INTERLEAVES = (0, 16, 32)
-FILLS = ("zeros", "nan")
+SWIZZLES = (*rules.SWIZZLES, 96)
+"""By their number in `tensormap.replace`; the driver's encoder knows all but the last."""
 _MODES = ("tiled", "im2col")
-_CORNERS = {3: (-32768, 32767), 4: (-128, 127), 5: (-16, 15)}
-_BY_KIND = {
-    ("u", 1): "u8",
-    ("u", 2): "u16",
-    ("u", 4): "u32",
-    ("u", 8): "u64",
-    ("i", 1): "u8",
-    ("i", 2): "u16",
-    ("i", 4): "s32",
-    ("i", 8): "s64",
-    ("f", 2): "f16",
-    ("f", 4): "f32",
-    ("f", 8): "f64",
-    ("b", 1): "u8",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +62,7 @@ class Layout:
     @property
     def size(self) -> int:
         """Bytes of an element."""
-        return SIZES.get(self.element, 4)
+        return rules.SIZES.get(self.element, 4)
 
     def encoded(self) -> bytes:
         """The 128 bytes."""
@@ -93,11 +73,11 @@ class Layout:
         made = _FORM.pack(
             _MAGIC,
             _MODES.index(self.mode),
-            ELEMENTS.index(self.element),
+            rules.ELEMENTS.index(self.element),
             self.rank,
-            INTERLEAVES.index(self.interleave),
+            rules.INTERLEAVES.index(self.interleave),
             SWIZZLES.index(self.swizzle),
-            FILLS.index(self.fill),
+            rules.FILLS.index(self.fill),
             self.atomicity,
             0,
             self.address,
@@ -118,7 +98,7 @@ def decoded(octets: bytes) -> Layout | None:
     magic, mode, element, rank, interleave, swizzle, fill, atomicity, _, address, *rest = _FORM.unpack(
         octets[: _FORM.size]
     )
-    if magic != _MAGIC or not 1 <= rank <= MOST_RANK:
+    if magic != _MAGIC or not 1 <= rank <= rules.MAX_RANK:
         return None
     extents, strides, box, steps = rest[:5], rest[5:9], rest[9:14], rest[14:19]
     lower, upper = rest[19:22], rest[22:25]
@@ -126,15 +106,15 @@ def decoded(octets: bytes) -> Layout | None:
     corners = 0 if is_tiled else rank - 2
     return Layout(
         _MODES[mode],
-        ELEMENTS[element],
+        rules.ELEMENTS[element],
         address,
         tuple(each or 1 << 32 for each in extents[:rank]),
         tuple(strides[: rank - 1]),
         tuple(box[:rank]) if is_tiled else (),
         tuple(steps[:rank]),
         SWIZZLES[swizzle],
-        INTERLEAVES[interleave],
-        FILLS[fill],
+        rules.INTERLEAVES[interleave],
+        rules.FILLS[fill],
         tuple(lower[:corners]),
         tuple(upper[:corners]),
         rest[25],
@@ -162,8 +142,8 @@ def replaced(octets: bytes, field: str, ordinal: int, value: int) -> bytes:
     """The bytes with another value of a field, which PTX gives. Raises ValueError where the field cannot hold it."""
     made = bytearray(octets)
     if field == "rank":
-        if not 0 <= value < MOST_RANK:
-            raise ValueError(f"a rank is 0 to {MOST_RANK - 1}: one less than the dimensions")
+        if not 0 <= value < rules.MAX_RANK:
+            raise ValueError(f"a rank is 0 to {rules.MAX_RANK - 1}: one less than the dimensions")
         made[6] = value + 1
         return bytes(made)
     at, form = _FIELDS[field]
@@ -199,9 +179,14 @@ class TensorMap:
         element_strides: every how many elements one is taken. Raises LaunchError, which names the field.
         """
         base = _described(array, element, element_strides, swizzle, interleave, oob_fill)
-        if len(box) != base.rank or any(not 1 <= each <= MOST_BOX for each in box):
-            raise LaunchError(f"box {tuple(box)} must have 1 to {MOST_BOX} elements in each of {base.rank} dimensions")
-        _check_row(base, box[0])
+        tensor = Tensor(base.element, 0, base.extents, base.strides)
+        row = tensor.size * (box[0] if box else 0)
+        _refuse(
+            rules.broken_layout(tensor, row, swizzle, interleave, oob_fill, SWIZZLES)
+            or rules.broken_tensor(tensor, interleave)
+            or rules.broken_box(tensor, tuple(box), interleave)
+            or rules.broken_steps(tensor, base.steps)
+        )
         made = Layout(
             "tiled", base.element, 0, base.extents, base.strides, tuple(box), base.steps, swizzle, interleave, oob_fill
         )
@@ -227,13 +212,13 @@ class TensorMap:
         a box. The rest as for `tiled`.
         """
         base = _described(array, element, element_strides, swizzle, interleave, oob_fill)
-        low, high = _CORNERS.get(base.rank, (1, 0))
-        for name, corner in (("lower", lower), ("upper", upper)):
-            if len(corner) != base.rank - 2 or any(not low <= each <= high for each in corner):
-                raise LaunchError(f"{name} {tuple(corner)} must be {base.rank - 2} offsets from {low} to {high}")
-        if not 1 <= channels <= MOST_BOX or not 1 <= pixels <= MOST_PIXELS:
-            raise LaunchError(f"a box has 1 to {MOST_BOX} channels and 1 to {MOST_PIXELS} pixels")
-        _check_row(base, channels)
+        tensor = Tensor(base.element, 0, base.extents, base.strides)
+        _refuse(
+            rules.broken_layout(tensor, tensor.size * channels, swizzle, interleave, oob_fill, SWIZZLES)
+            or rules.broken_tensor(tensor, interleave)
+            or rules.broken_corners(tensor, tuple(lower), tuple(upper), channels, pixels)
+            or rules.broken_steps(tensor, base.steps)
+        )
         made = Layout(
             "im2col",
             base.element,
@@ -260,34 +245,18 @@ class TensorMap:
 def _described(
     array: Any, element: str | None, steps: Sequence[int] | None, swizzle: int, interleave: int, fill: str
 ) -> Layout:
-    if not isinstance(array, numpy.ndarray) or not 1 <= array.ndim <= MOST_RANK or not array.flags.c_contiguous:
-        raise LaunchError(f"a tensor map describes a numpy array of 1 to {MOST_RANK} dimensions, in C order")
-    word = element or _BY_KIND.get((array.dtype.kind, array.dtype.itemsize), "")
-    if word not in ELEMENTS:
-        raise LaunchError(f"element {word or array.dtype} must be one of {', '.join(ELEMENTS)}")
-    if SIZES.get(word, 4) != array.dtype.itemsize:
-        raise LaunchError(
-            f"elements of type {word} have {SIZES.get(word, 4)} bytes, the array's {array.dtype.itemsize}"
-        )
-    for name, value, legal in (
-        ("swizzle", swizzle, SWIZZLES),
-        ("interleave", interleave, INTERLEAVES),
-        ("oob_fill", fill, FILLS),
-    ):
-        if value not in legal:
-            raise LaunchError(f"{name} {value} must be one of {', '.join(map(str, legal))}")
+    if not isinstance(array, numpy.ndarray) or not array.flags.c_contiguous or not array.ndim:
+        raise LaunchError("a tensor map describes a numpy array of one dimension or more, in C order")
+    kind, size = array.dtype.kind, array.dtype.itemsize
+    word = element or rules.BY_KIND.get((kind, size), f"{kind}{size}")
+    _refuse(rules.broken_element(word, size))
     strides = tuple(int(each) for each in array.strides[-2::-1]) if array.ndim > 1 else ()
-    if any(each % UNIT for each in strides):
-        raise LaunchError(f"strides {strides} must be multiples of {UNIT} bytes: make the rows longer")
     taken = tuple(steps) if steps is not None else (1,) * array.ndim
-    if len(taken) != array.ndim or any(not 1 <= each <= MOST_STEP for each in taken):
-        raise LaunchError(f"element_strides {taken} must be 1 to {MOST_STEP} in each of {array.ndim} dimensions")
     return Layout("tiled", word, 0, tuple(array.shape[::-1]), strides, (), taken, swizzle, interleave, fill)
 
 
-def _check_row(layout: Layout, count: int) -> None:
-    row = count * layout.size
-    if not layout.interleave and row % UNIT:
-        raise LaunchError(f"a row of the box has {row} bytes: it must be a multiple of {UNIT}")
-    if not layout.interleave and layout.swizzle and row > layout.swizzle:
-        raise LaunchError(f"a row of the box has {row} bytes, more than the swizzle of {layout.swizzle}")
+def _refuse(broken: rules.Broken | None) -> None:
+    """LaunchError where a rule of the encoder is broken."""
+    if broken is not None:
+        must = "it " if broken.rule.startswith("must") else ""
+        raise LaunchError(f"tensor map: {broken.field} is {broken.value}; {must}{broken.rule}")
