@@ -33,6 +33,7 @@ from ptxkit.build.errors import (
 from ptxkit.build.functions import External, Function
 from ptxkit.build.groups import Group
 from ptxkit.build.kernel import Kernel, Parameter
+from ptxkit.build.misuse import tell_misuse
 from ptxkit.build.mma import Fragment, Tile
 from ptxkit.build.pipeline import Consumer, Pipeline, Producer, Stage, ThreadPipeline
 from ptxkit.build.recorder import Label
@@ -66,8 +67,11 @@ from ptxkit.build.types import (
 )
 from ptxkit.build.values import Register, Variable
 from ptxkit.build.verify import verify_assembled
+from ptxkit.build.wgmma import Accumulator, Matrix
 
 __all__ = [
+    "Accumulator",
+    "Matrix",
     "BuildWarning",
     "NeverWaitedWarning",
     "UnusedWarning",
@@ -137,3 +141,5 @@ __all__ = [
     "u64",
     "verify_assembled",
 ]
+
+tell_misuse(each for each in map(globals().get, __all__) if isinstance(each, type) and not issubclass(each, Exception))

@@ -170,6 +170,8 @@ class Barrier(Shared[b64]):
         more: tuple[Register[u32] | Number, ...],
         into: Register[pred] | None = None,
     ) -> Register[pred]:
+        if token is None and isinstance(parity, Register) and parity.type.bits == 64:
+            raise BuildTypeError(f"{parity!r} is no parity; what an arrival gave goes by name: token={parity.name}")
         if (parity is None) == (token is None):
             raise BuildTypeError("a wait is for the phase of a parity or of a token: give one of them")
         if parity is not None and not isinstance(parity, Register) and parity not in (0, 1):

@@ -17,6 +17,7 @@ from ptxkit.build.types import SCALARS, Scalar
 from ptxkit.build.values import Register
 from ptxkit.isa.expressions import Const, Expression
 from ptxkit.isa.forms import OperandForm
+from ptxkit.isa.words import immediate_words
 from ptxkit.records import dataclass
 from ptxkit.syntax import tree
 
@@ -176,14 +177,11 @@ def _integer(value: int, scalar: type[Scalar] | None, form: OperandForm) -> Fit:
     legal = form.immediates
     if legal is None:
         return Misfit(f"needs a register, got the constant {value}")
-    if legal.members is not None and value not in legal.members:
-        return Misfit(f"needs one of {', '.join(map(str, legal.members))}, got {value}", nearly=True)
     low, high = legal.low, legal.high
-    if (low is not None and value < low) or (high is not None and value > high):
-        span = f"{'' if low is None else low}..{'' if high is None else high}"
-        return Misfit(f"needs a constant in {span}, got {value}", nearly=True)
-    if legal.step > 1 and (value - (low or 0)) % legal.step:
-        return Misfit(f"needs a multiple of {legal.step}, got {value}", nearly=True)
+    in_range = (low is None or value >= low) and (high is None or value <= high)
+    in_steps = legal.step <= 1 or (value - (low or 0)) % legal.step == 0
+    if not (in_range and in_steps and (legal.members is None or value in legal.members)):
+        return Misfit(f"needs {immediate_words(legal)}, got {value}", nearly=True)
     if scalar is not None:
         least = 0 if scalar.family == "u" else -(1 << (scalar.bits - 1))
         most = (1 << (scalar.bits - 1 if scalar.family == "s" else scalar.bits)) - 1
