@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeAlias
 
-from ptxkit.diagnostics import Diagnostic
+from ptxkit.diagnostics import Diagnostic, Undecided
 from ptxkit.records import dataclass, replace
 from ptxkit.results import NOT_CHECKED, FileResult, Status
 from ptxkit.source import SourceFile
@@ -89,7 +89,7 @@ def without_known(result: FileResult, baseline: Baseline, path: str) -> FileResu
     if not known or result.status is Status.FAILED:
         return result
     fresh = []
-    for item, entry in zip(result.diagnostics, _entries(result.diagnostics), strict=True):
+    for item, entry in zip(result.diagnostics, entries(result.diagnostics), strict=True):
         if known[entry] > 0:
             known[entry] -= 1
         else:
@@ -106,7 +106,7 @@ def fingerprints(result: FileResult) -> list[str]:
 
     seen: Counter[Entry] = Counter()
     marks = []
-    for entry in _entries(result.diagnostics):
+    for entry in entries(result.diagnostics):
         seen[entry] += 1
         text = "\0".join([result.path.replace(os.sep, "/"), *entry, str(seen[entry])])
         marks.append(sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:32])
@@ -114,11 +114,11 @@ def fingerprints(result: FileResult) -> list[str]:
 
 
 def _counted(diagnostics: Sequence[Diagnostic]) -> Counter[Entry]:
-    return Counter(entry for entry in _entries(diagnostics) if entry[0] != NOT_CHECKED)
+    return Counter(entry for entry in entries(diagnostics) if entry[0] != NOT_CHECKED)
 
 
-def _entries(diagnostics: Sequence[Diagnostic]) -> list[Entry]:
-    """What each is known by."""
+def entries(diagnostics: Sequence[Diagnostic | Undecided]) -> list[Entry]:
+    """What each finding or question of one text is known by."""
     if not diagnostics:
         return []
     source = diagnostics[0].source
@@ -138,7 +138,7 @@ def _functions(source: SourceFile) -> tuple[list[int], list[str]]:
     return starts, names
 
 
-def _statement(item: Diagnostic) -> str:
+def _statement(item: Diagnostic | Undecided) -> str:
     """The statement around a finding, as far as it stands on the line on which the finding begins."""
     line, column = item.source.position(item.span.start)
     text = item.source.line_text(line)

@@ -57,7 +57,8 @@ class Diagnostic:
     """One finding.
 
     code: stable, e.g. `PTX401`; never reused. span: the primary place. labels: other places. help: what to do.
-    isa: the titles of the manual's sections that say so. properties: for machines, JSON values only. origin: the line
+    isa: the titles of the manual's sections that say so. properties: for machines, JSON values only. proposals: mends
+    that nobody has tried yet, the likeliest first; `ptxkit.mending` finds out which one holds. origin: the line
     of the program that the primary place was compiled from, then where its function was inlined, and so on.
     """
 
@@ -73,6 +74,7 @@ class Diagnostic:
     fix: Fix | None = None
     properties: Mapping[str, object] = field(default_factory=lambda: _NO_PROPERTIES)
     origin: tuple[Place, ...] = ()
+    proposals: tuple[Fix, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,3 +28,6 @@ MAX_UNPACKED_BYTES = 8 * 1024 * 1024 * 1024
 
 MAX_UNPACKED_RATIO = 200
 """Bytes that one byte of an archive may unpack to. Libraries full of machine code reach 20."""
+
+MAX_MENDS = 200
+"""Mends that are applied to one text; each is tried by checking the whole text."""

@@ -3,11 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping
+from typing import Literal
 
 from ptxkit.analysis.kernel import Kernel
 from ptxkit.analysis.program import Step
 from ptxkit.diagnostics import Severity
 from ptxkit.records import dataclass, field
+from ptxkit.syntax.tree import Integer
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One change to the text at a step: `text` before or after its statement, or in the place of an operand."""
+
+    step: Step
+    text: str
+    where: Literal["before", "after"] | int = "before"
+
+
+@dataclass(frozen=True, slots=True)
+class Mend:
+    """What may settle a finding; that it does is found out by trying. safe: no correct program changes its meaning."""
+
+    message: str
+    changes: tuple[Change, ...]
+    safe: bool = True
+
+
+def other_constant(step: Step, old: int | None, new: int | None) -> tuple[Change, ...]:
+    """The change of an operand that is the constant `old` into `new`; none where no operand is, or nothing is known."""
+    if old is None or new is None:
+        return ()
+    operands = step.instruction.operands
+    places = [place for place, each in enumerate(operands) if isinstance(each, Integer) and each.value == old]
+    return (Change(step, str(new), places[-1]),) if places else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,6 +44,8 @@ class Finding:
     """A violation. labels: (step, words) of the other places.
 
     cause: findings of one rule and one cause have one mend; they are reported together. None: nothing is shared.
+
+    mends: the likeliest first.
 
     `{0}` in message and help stands for the line of `primary`, `{1}`, `{2}`... for those of the labels.
     """
@@ -26,6 +57,7 @@ class Finding:
     severity: Severity = Severity.ERROR
     properties: Mapping[str, object] = field(default_factory=dict)
     cause: Hashable = None
+    mends: tuple[Mend, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

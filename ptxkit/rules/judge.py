@@ -11,8 +11,8 @@ from collections.abc import Hashable, Iterable, Sequence
 
 from ptxkit.analysis.kernel import World
 from ptxkit.analysis.program import Step
-from ptxkit.diagnostics import Diagnostic, Label, Undecided
-from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
+from ptxkit.diagnostics import Diagnostic, Edit, Fix, Label, Undecided
+from ptxkit.rules.finding import Change, Doubt, Finding, Observation, Rule
 from ptxkit.source import SourceFile, Span
 from ptxkit.syntax import statement_spans
 
@@ -78,7 +78,40 @@ class Judge:
             help=finding.help.format(*lines) if finding.help else None,
             isa=rule.isa,
             properties=finding.properties,
+            proposals=self._proposals(finding, same),
         )
+
+    def _proposals(self, finding: Finding, same: Sequence[Finding]) -> tuple[Fix, ...]:
+        """The mends, those of all findings of one cause first: together they settle what is reported together."""
+        alone = [Fix(mend.message, self._edits(mend.changes), mend.safe) for mend in finding.mends]
+        together = []
+        for number, mend in enumerate(finding.mends):
+            others = [each.mends[number] for each in same if number < len(each.mends)]
+            changes = dict.fromkeys(change for each in (mend, *others) for change in each.changes)
+            if len(changes) > len(mend.changes):
+                together.append(Fix(mend.message, self._edits(tuple(changes)), mend.safe))
+        return (*together, *alone)
+
+    def _edits(self, changes: Sequence[Change]) -> tuple[Edit, ...]:
+        edits = []
+        for change in changes:
+            spans = statement_spans(self._source, change.step.start)
+            if isinstance(change.where, int):
+                edits.append(Edit(spans.operands[change.where], change.text))
+                continue
+            start, end = spans.statement.start, spans.statement.end
+            indent = self._indent(start)
+            if change.where == "before":
+                edits.append(Edit(Span(start, start), f"{change.text}\n".replace("\n", f"\n{indent}")))
+            else:
+                edits.append(Edit(Span(end, end), f"\n{change.text}".replace("\n", f"\n{indent}")))
+        return tuple(edits)
+
+    def _indent(self, start: int) -> str:
+        """The blanks before a statement that begins its line; none before one that does not."""
+        begin = self._source.text.rfind("\n", 0, start) + 1
+        before = self._source.text[begin:start]
+        return before if not before.strip() else ""
 
     def _also(self, same: Sequence[Finding]) -> str:
         lines = [str(self._source.position(self.span(finding.primary).start)[0]) for finding in same]

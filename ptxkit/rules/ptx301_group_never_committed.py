@@ -30,7 +30,7 @@ from ptxkit.analysis.program import Step
 from ptxkit.analysis.thread import Thread
 from ptxkit.diagnostics import Severity
 from ptxkit.isa.effects import CommitGroup, WaitGroup
-from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
+from ptxkit.rules.finding import Change, Doubt, Finding, Mend, Observation, Rule
 
 #: The instruction that closes a group, by mechanism: only for the words of the help.
 _COMMIT = {
@@ -68,6 +68,7 @@ def _finding(thread: Thread, copy: Copy) -> Finding:
     ]
     labels = [(step, "waits for committed groups only") for step in waits[:1]]
     labels += [(step, "the last commit stands before the copy") for step in commits[-1:]]
+    commit = f"{_COMMIT[copy.group]};"
     consequence = "the wait at line {1} does not cover it" if waits else "nothing can wait for it"
     return Finding(
         primary=copy.event.step,
@@ -77,6 +78,10 @@ def _finding(thread: Thread, copy: Copy) -> Finding:
         severity=Severity.ERROR if waits or copy.group == "bulk" else Severity.WARNING,
         properties={"group": copy.group},
         cause=(copy.group, *waits[:1], *commits[-1:]),  # one commit behind them all is the mend
+        mends=tuple(
+            Mend(f"add `{commit}`", (change,), safe=False)
+            for change in (*(Change(step, commit) for step in waits[:1]), Change(copy.event.step, commit, "after"))
+        ),
     )
 
 

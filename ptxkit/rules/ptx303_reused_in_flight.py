@@ -37,7 +37,9 @@ from ptxkit.analysis.touches import extent, is_async_write, is_generic_write
 from ptxkit.analysis.trace import Event
 from ptxkit.diagnostics import Severity
 from ptxkit.isa.effects import Access, WaitGroup
-from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
+from ptxkit.rules.finding import Change, Doubt, Finding, Mend, Observation, Rule
+
+_WAIT = "cp.async.bulk.wait_group.read 0;"
 
 
 def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
@@ -179,7 +181,16 @@ def _left_behind(issuer: Thread, copy: Copy, severity: Severity) -> Finding:
         help="wait with `cp.async.bulk.wait_group.read 0;` in the thread that issued it, before it ends",
         severity=severity,
         properties={"completion": "bulk"},
+        mends=_mends(issuer, copy),
     )
+
+
+def _mends(issuer: Thread, copy: Copy) -> tuple[Mend, ...]:
+    """A wait behind the commit."""
+    if copy.committed is None:
+        return ()
+    commit = issuer.trace.events[copy.committed].step
+    return (Mend(f"add `{_WAIT}`", (Change(commit, _WAIT, "after"),)),)
 
 
 def _rewritten(name: str, issuer: Thread, copy: Copy, event: Event) -> Finding:
@@ -190,6 +201,7 @@ def _rewritten(name: str, issuer: Thread, copy: Copy, event: Event) -> Finding:
         help="wait with `cp.async.bulk.wait_group.read` in the thread that issued the copy, then a barrier, before "
         "the write",
         properties={"completion": "bulk"},
+        mends=_mends(issuer, copy),
     )
 
 

@@ -36,9 +36,10 @@ from ptxkit.analysis.registers_in_flight import issues_in
 from ptxkit.analysis.thread import Thread
 from ptxkit.analysis.trace import Event
 from ptxkit.isa.effects import AsyncRegisters, RegisterFence
-from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
+from ptxkit.rules.finding import Change, Doubt, Finding, Mend, Observation, Rule
 
 _GROUP = "wgmma"
+_FENCE = "wgmma.fence.sync.aligned;"
 #: Fences and multiplications before an issue that are looked at, last first.
 MAX_BACK = 64
 
@@ -96,6 +97,7 @@ def _judge(thread: Thread, approach: Approach, before: Step | None, fence: Step 
             message="no `wgmma.fence` comes before this multiplication",
             help="add `wgmma.fence.sync.aligned;` before line {0}, after the last access to its registers",
             cause=("fence", fence),
+            mends=(_mend(approach),),
         )
     register = approach.touches[touches[0]]
     return Finding(
@@ -105,7 +107,12 @@ def _judge(thread: Thread, approach: Approach, before: Step | None, fence: Step 
         help="add `wgmma.fence.sync.aligned;` before line {0}, after that access",
         properties={"register": register},
         cause=("fence", fence),
+        mends=(_mend(approach),),
     )
+
+
+def _mend(approach: Approach) -> Mend:
+    return Mend(f"add `{_FENCE}`", (Change(approach.issue, _FENCE),))
 
 
 RULE = Rule("PTX312", "missing-register-fence", ("wgmma.fence",), check)

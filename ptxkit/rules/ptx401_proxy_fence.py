@@ -40,9 +40,10 @@ from ptxkit.analysis.trace import Event
 from ptxkit.diagnostics import Severity
 from ptxkit.isa.effects import Barrier
 from ptxkit.records import dataclass, replace
-from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
+from ptxkit.rules.finding import Change, Doubt, Finding, Mend, Observation, Rule
 
 #: The manual does not say whether this placement counts; the mixed-proxy model accepts it (policy `strict` warns).
+_FENCE = "fence.proxy.async.shared::cta;"
 _LATE_FENCE = "; the only fence stands in the issuing thread, after the barrier"
 
 
@@ -198,7 +199,15 @@ def _half(finding: Finding, released: Step | None, acquired: Step | None) -> Fin
         labels=(*finding.labels[:1], (there, "half of a fence: its counterpart is missing")),
         help=f"add `fence.proxy.async::generic.{missing};` {where}",
         cause=there,
+        mends=(_mend(f"fence.proxy.async::generic.{missing};", finding, released is not None),),
     )
+
+
+def _mend(fence: str, finding: Finding, in_reader: bool) -> Mend:
+    """A one-way fence, before the read or after the write."""
+    write = finding.labels[0][0]
+    change = Change(finding.primary, fence) if in_reader else Change(write, fence, "after")
+    return Mend(f"add `{fence}`", (change,))
 
 
 def _unordered(read: Step, write: Step, name: str) -> Finding:
@@ -209,6 +218,9 @@ def _unordered(read: Step, write: Step, name: str) -> Finding:
         help="add `fence.proxy.async.shared::cta;` and then `bar.sync 0;` after the write, before line {0}",
         properties={"space": "shared::cta"},
         cause=write,
+        mends=(
+            Mend("add a proxy fence and a barrier", (Change(write, f"{_FENCE}\nbar.sync 0;", "after"),), safe=False),
+        ),
     )
 
 
@@ -222,6 +234,14 @@ def _finding(read: Step, write: Step, sync: Step | None, since: Step, name: str)
         help=f"add `fence.proxy.async.shared::cta;` after the write, in every thread that writes, {place}",
         properties={"space": "shared::cta"},
         cause=between[0] if between else since,
+        mends=tuple(
+            Mend(f"add `{_FENCE}`", (change,))
+            for change in (
+                *(Change(step, _FENCE) for step, _ in between),
+                Change(write, _FENCE, "after"),
+                Change(read, _FENCE),
+            )
+        ),
     )
 
 

@@ -31,7 +31,9 @@ from ptxkit.analysis.kernel import Kernel, World
 from ptxkit.analysis.refills import Refill, refills_of
 from ptxkit.analysis.touches import is_generic_read
 from ptxkit.diagnostics import Severity
-from ptxkit.rules.finding import Finding, Observation, Rule
+from ptxkit.rules.finding import Change, Finding, Mend, Observation, Rule
+
+_FENCE = "fence.proxy.async.shared::cta;"
 
 
 def check(kernel: Kernel) -> Iterator[Observation]:
@@ -57,6 +59,10 @@ def _finding(world: World, refill: Refill) -> Finding:
         severity=Severity.WARNING,
         properties={"space": "shared::cta", "policy": "strict"},
         cause=refill.use.step,
+        mends=tuple(
+            Mend(f"add `{_FENCE}`", (change,))
+            for change in (*(Change(step, _FENCE) for step, _ in between), Change(refill.use.step, _FENCE, "after"))
+        ),
     )
 
 

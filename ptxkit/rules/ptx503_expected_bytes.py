@@ -35,7 +35,7 @@ from ptxkit.analysis.thread import Thread
 from ptxkit.analysis.trace import Event
 from ptxkit.analysis.transactions import Entry, Ledger, Round, at_odds, ledgers_of, odd_ones
 from ptxkit.isa.effects import MbarrierArrive, MbarrierComplete, MbarrierExpect, MbarrierTrack, MbarrierWait
-from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
+from ptxkit.rules.finding import Doubt, Finding, Mend, Observation, Rule, other_constant
 from ptxkit.rules.mbarriers import initialisations, is_murky, object_of
 from ptxkit.rules.rehearsed import of_cta, told
 
@@ -232,6 +232,10 @@ def _finding(round_: Round) -> Finding:
         labels=tuple((step, "completes here") for step in copies),
         help=f"expect {started} bytes",
         properties=properties,
+        mends=tuple(
+            Mend(f"expect {started} bytes", (change,), safe=False)
+            for change in other_constant(expects[-1], expected, started)
+        ),
     )
 
 

@@ -33,7 +33,7 @@ from ptxkit.analysis.places import place_of
 from ptxkit.analysis.program import Step
 from ptxkit.analysis.rehearsal import Stuck
 from ptxkit.isa.effects import MbarrierArrive, MbarrierTrack, MbarrierWait
-from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
+from ptxkit.rules.finding import Doubt, Finding, Mend, Observation, Rule, other_constant
 from ptxkit.rules.rehearsed import first_to_stick, initialisation, of_cta, told
 
 
@@ -78,6 +78,10 @@ def _finding(world: World, stuck: Stuck, state: Object) -> Finding:
         labels=tuple(labels),
         help="make the count of `mbarrier.init` the number of arrivals in a phase, counted by thread",
         properties={"count": state.count, "arrived": arrived, "phase": state.phase + 1},
+        mends=tuple(
+            Mend(f"make the count {arrived}", (change,), safe=False)
+            for change in (other_constant(initialised, state.count, arrived) if initialised and arrived else ())
+        ),
     )
 
 

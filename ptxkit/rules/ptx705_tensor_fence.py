@@ -35,7 +35,9 @@ from ptxkit.analysis.tensor_memory import Pairs, Use, fences_between, learns, us
 from ptxkit.analysis.thread import Thread
 from ptxkit.diagnostics import Severity
 from ptxkit.isa.effects import TensorFence, TensorMemory
-from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
+from ptxkit.rules.finding import Change, Doubt, Finding, Mend, Observation, Rule
+
+_FENCE = "tcgen05.fence::after_thread_sync;"
 
 
 def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
@@ -100,6 +102,10 @@ def _finding(use: Use, source: Step, sync: Step, severity: Severity) -> Finding:
         help="add `tcgen05.fence::after_thread_sync;` after line {2}",
         severity=severity,
         cause=sync,
+        mends=tuple(
+            Mend(f"add `{_FENCE}`", (change,))
+            for change in (Change(sync, _FENCE, "after"), Change(use.event.step, _FENCE))
+        ),
     )
 
 

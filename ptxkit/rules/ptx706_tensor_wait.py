@@ -29,9 +29,9 @@ from collections.abc import Iterator
 
 from ptxkit.analysis.kernel import Kernel, World
 from ptxkit.analysis.slicing import registers_in
-from ptxkit.analysis.tensor_memory import Pairs, Use, told_of, uses_of, waited, writes_before
+from ptxkit.analysis.tensor_memory import Pairs, Use, are_unordered, told_of, uses_of, waited, writes_before
 from ptxkit.diagnostics import Severity
-from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
+from ptxkit.rules.finding import Change, Doubt, Finding, Mend, Observation, Rule
 
 _WAITS = {"tcgen05.ld": "tcgen05.wait::ld", "tcgen05.st": "tcgen05.wait::st"}
 
@@ -57,7 +57,8 @@ def _world(number: int, world: World) -> Iterator[Observation]:
                 if kept is not None:
                     exact = earlier.thread.trace.is_sure(earlier.position) and use.thread.trace.is_sure(use.position)
                     threads = 1 if earlier.thread is use.thread else 2
-                    finding = None if kept else _finding(earlier, use)
+                    apart = earlier.thread is use.thread or bool(told_of(world, earlier, use))
+                    finding = None if kept else _finding(earlier, use, apart=apart)
                     yield Observation((use.event.step, earlier.event.step), number, exact, finding, threads)
 
 
@@ -101,7 +102,7 @@ def _is_kept(world: World, earlier: Use, use: Use) -> bool | None:
         return waited(earlier.thread, group, earlier.position, use.position)
     ways = told_of(world, earlier, use)
     if not ways:
-        return None
+        return False if ways is not None and are_unordered(world, earlier, use) else None
     return any(waited(earlier.thread, group, earlier.position, way.released) for way in ways)
 
 
@@ -110,18 +111,24 @@ def _is_usual(earlier: Use, use: Use) -> bool:
     return earlier.thread is use.thread and (earlier.completion, use.completion) == ("tcgen05.st", "tcgen05.ld")
 
 
-def _finding(earlier: Use, use: Use) -> Finding:
+def _finding(earlier: Use, use: Use, *, apart: bool) -> Finding:
+    """apart: the two are ordered, and what is missing is the wait."""
     wait = _WAITS[earlier.completion or ""]
     does = "load" if earlier.completion == "tcgen05.ld" else "store"
     where = "before line {0}" if earlier.thread is use.thread else "before its thread tells others that it is done"
+    lack, mend = f"no `{wait}` comes between", f"add `{wait}.sync.aligned;` after line {{1}}, {where}"
+    if not apart:
+        lack = "nothing orders the two warps"
+        mend = f"add a barrier between `{wait}.sync.aligned;` in the warp of line {{1}} and line {{0}}"
     return Finding(
         primary=use.event.step,
-        message=f"uses Tensor Memory that the {does} at line {{1}} may still be working on: no `{wait}` comes between",
+        message=f"uses Tensor Memory that the {does} at line {{1}} may still be working on: {lack}",
         labels=((earlier.event.step, f"{does} of these columns"),),
-        help=f"add `{wait}.sync.aligned;` after line {{1}}, {where}",
+        help=mend,
         severity=Severity.WARNING if _is_usual(earlier, use) else Severity.ERROR,
         properties={"completion": earlier.completion or ""},
         cause=earlier.event.step,
+        mends=(Mend(f"add `{wait}.sync.aligned;`", (Change(earlier.event.step, f"{wait}.sync.aligned;", "after"),)),),
     )
 
 

@@ -1,0 +1,103 @@
+"""Trying mends, and applying those that hold."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+
+from ptxkit.baseline import Entry, entries
+from ptxkit.diagnostics import Diagnostic, Fix
+from ptxkit.limits import MAX_MENDS
+from ptxkit.linter import lint_source
+from ptxkit.mending.proposals import proposals
+from ptxkit.mending.text import edited
+from ptxkit.records import dataclass, replace
+from ptxkit.results import FileResult, Status
+from ptxkit.settings.model import DEFAULT, Settings
+from ptxkit.source import SourceFile
+
+SYNTAX = "PTX101"
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """A finding that was settled, and how."""
+
+    finding: Diagnostic
+    fix: Fix
+
+
+@dataclass(frozen=True, slots=True)
+class Mended:
+    """A text after all mends that hold, what is still found in it, and what was settled, in that order."""
+
+    source: SourceFile
+    result: FileResult
+    applied: tuple[Applied, ...]
+
+
+def mend(source: SourceFile, settings: Settings = DEFAULT, *, unsafe: bool = False) -> Mended:
+    """Settle what can be settled, one finding after the other.
+
+    unsafe: apply, too, what may change the meaning of a correct program. At most MAX_MENDS are applied to one text.
+    """
+    applied: list[Applied] = []
+    result = lint_source(source, settings)
+    while len(applied) < MAX_MENDS:
+        step = next(_steps(source, result, settings, lambda fix: fix.safe or unsafe), None)
+        if step is None:
+            break
+        item, fix, source, result = step
+        applied.append(Applied(item, fix))
+    return Mended(source, result, tuple(applied))
+
+
+def offered(source: SourceFile, result: FileResult, settings: Settings = DEFAULT) -> FileResult:
+    """The result in which each finding has the first mend that holds, or none."""
+    found = {}
+    for number, item in enumerate(result.diagnostics):
+        step = next(_steps(source, result, settings, lambda _: True, only=item), None)
+        found[number] = replace(item, fix=None if step is None else step[1])
+    return replace(result, diagnostics=tuple(found.values()))
+
+
+def _steps(
+    source: SourceFile,
+    result: FileResult,
+    settings: Settings,
+    wanted: Callable[[Fix], bool],
+    only: Diagnostic | None = None,
+) -> Iterator[tuple[Diagnostic, Fix, SourceFile, FileResult]]:
+    """Each mend that holds, with the text and its result after it."""
+    if result.status is Status.FAILED:
+        return
+    for item in result.diagnostics:
+        if only is not None and item is not only:
+            continue
+        for fix in proposals(item):
+            text = edited(source.text, fix.edits) if wanted(fix) else None
+            if text is None or text == source.text:
+                continue
+            changed = SourceFile(source.path, text)
+            after = lint_source(changed, settings)
+            if _settles(result, after, item):
+                yield item, fix, changed, after
+
+
+def _settles(before: FileResult, after: FileResult, item: Diagnostic) -> bool:
+    """Whether the finding is gone, and nothing else came in its place."""
+    if after.status is Status.FAILED:
+        return False
+    old, new = _counted(before), _counted(after)
+    if item.code == SYNTAX:  # nothing else was looked at before
+        return new[SYNTAX] < old[SYNTAX]
+    [entry] = entries((item,))
+    return new[entry] < old[entry] and not new - old
+
+
+def _counted(result: FileResult) -> Counter[Entry | str]:
+    """Findings and open questions by what they are known by, syntax errors by their code."""
+    counts: Counter[Entry | str] = Counter(entries(result.diagnostics))
+    counts.update(("?", *entry[:2]) for entry in entries(result.undecided))
+    counts[SYNTAX] = sum(item.code == SYNTAX for item in result.diagnostics)
+    return counts
