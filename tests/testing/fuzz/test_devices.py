@@ -1,0 +1,82 @@
+"""Campaigns with a GPU, and the reference machine in its place: what hangs or breaks it costs its own process."""
+
+from __future__ import annotations
+
+import os
+import time
+from hashlib import sha256
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+import pytest
+
+from ptxkit.device import Cubin
+from ptxkit.emulate import run as emulate
+from ptxkit.testing.device_process import DeviceLaunch, DeviceProcess
+from ptxkit.testing.fuzz.questions import Campaign
+from ptxkit.testing.fuzz.running import Here, Limits, run
+from ptxkit.testing.fuzz.store import Store
+from ptxkit.testing.fuzz.watched import Outcome
+
+COUNTER = "PTXKIT_TEST_LAUNCHES"
+HANGS, BREAKS, WRONG = 2, 3, 5
+"""The examples that do so, also when they are made smaller."""
+
+
+def serve(connection: Connection) -> None:
+    """Launches on the reference machine. Some hang, break the process, or come out wrong."""
+    connection.send("")
+    while True:
+        cubin, launches = connection.recv()
+        for each in launches:
+            number = counted(each)
+            if number == HANGS:
+                time.sleep(600)
+            if number == BREAKS:
+                connection.send("CUDAError: an illegal memory access was encountered")
+                return
+            outputs = launched(cubin, each)
+            if number == WRONG:
+                outputs[1] = outputs[1] + 1
+            connection.send(outputs)
+
+
+def counted(launch: DeviceLaunch) -> int:
+    """The number of the example, over all processes: those with the same inputs are the same."""
+    path = Path(os.environ[COUNTER])
+    first = launch.arguments[0]
+    digest = sha256(getattr(first, "array", first).tobytes()).hexdigest()
+    known = path.read_text().split()
+    if digest not in known:
+        known.append(digest)
+        path.write_text(" ".join(known))
+    return known.index(digest) + 1
+
+
+def launched(cubin: Cubin, launch: DeviceLaunch) -> dict[int, object]:
+    found = emulate(cubin.ptx, launch.name, grid=launch.grid, block=launch.block, arguments=launch.arguments)
+    assert found.is_clean
+    return dict(found.outputs)
+
+
+def test_a_gpu_that_hangs_breaks_or_computes_wrongly_is_recorded_and_the_campaign_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "launches").write_text("")
+    monkeypatch.setenv(COUNTER, str(tmp_path / "launches"))
+    store = Store(tmp_path / "fuzz")
+    told: list[Outcome] = []
+    campaign = Campaign("machine-device")
+    here = Here(1, [DeviceProcess(3, serve)], hang=120)
+    run([campaign], store, Limits(examples=6), here, told.append)
+    total = store.total(campaign)
+    assert (total.asked, total.skipped, total.failed) == (6, 0, 3)
+    causes = {each.cause: each for each in store.causes(["machine-device"])}
+    assert {cause.partition(" bytes")[0] for cause in causes} == {
+        "the GPU: hangs: no end within # s",
+        "the GPU: CUDAError: an illegal memory access was encountered",
+        "argument # #",
+    }
+    for each in causes.values():
+        assert (Path(each.folder) / "argument_0.npy").exists()
+    assert sum(len(each.failures) for each in told) == 3
