@@ -28,7 +28,7 @@ def beyond_manual(operand: OperandForm, shape: TypedShape) -> str | None:
     """What of a loose operand is not as the manual has it, though its types may be right; None for other operands."""
     if not operand.loose or not isinstance(shape, tuple) or operand.kind == "address":
         return None
-    if operand.kind == "vector":
+    if operand.kind == "vector" or (operand.count is not None and shape[0] == "v"):  # `{%r1}`, a vector of one
         if shape[0] != "v":
             return "must be registers in braces"
         beyond = {"c": "has a constant for an element", "_": "has the sink for an element"}

@@ -130,3 +130,12 @@ def test_the_phase_of_a_wait_that_reports_is_0_or_1_unless_a_value_stands_before
     wait = "mbarrier.test_wait.parity.phase_type::primary.b64 %pred_1|%pred_2,"
     agree(f"{wait} [%b64_1], 2;", *TENSOR, accepted=False)
     is_tolerated(f"{wait} %b8_1, [%b64_1], 2;", *TENSOR)
+
+
+@pytest.mark.parametrize("scale", ["%b32_6", "{%b32_6}"])
+def test_scales_may_stand_in_braces_as_in_cutlass(scale: str) -> None:
+    kind = "mma.sync.aligned.m16n8k64.row.col.kind::mxf4nvf4.block_scale.scale_vec::4X.f32.e2m1.e2m1.f32.ue4m3"
+    text = f"{kind} {D}, {A}, {B}, {D}, {scale}, {{%b16_0, %b16_1}}, {scale}, {{%b16_0, %b16_1}};"
+    agree(text, *BLACKWELL, accepted=True)
+    with pytest.raises(AssertionError):
+        is_tolerated(text, *BLACKWELL)
