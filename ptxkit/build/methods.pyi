@@ -1972,7 +1972,7 @@ class Methods:
             The same with a sparse first matrix: half its elements are stored, with which ones they are.
             PTX ISA, 'Multiply-and-Accumulate Instruction: mma.sp'
             needs PTX 7.1 and sm_80; PTX 8.5, for sp == .sp::ordered_metadata; PTX 8.6 and sm_100a or sm_101a or sm_110a or sm_120a, or PTX 8.8 and sm_100f or sm_110f or sm_120f; PTX 8.7 and sm_120a, or PTX 8.8 and sm_120f, for dt == .f16 or at not in float8 or bt not in float8
-        mma.<sp>.sync.aligned.<shape>.row.col.<kind>.block_scale{.<size>}.f32.<at>.<bt>.f32.<st> {d:.f32/exact/_/loose/vector * 4}, {a:.b32/exact/loose/vector * 4}, {b:.b32/exact/loose/vector * 4}, {c:.f32/exact/loose/vector * 4}, e:.b32/integer/loose/vector, f:#0, scale_a:.b32/integer/loose/vector, {byte_a:.b16/#0..3/integer, thread_a:.b16/#0..1/integer}, scale_b:.b32/integer/loose/vector, {byte_b:.b16/#0..3/integer, thread_b:.b16/#0..3/integer}
+        mma.<sp>.sync.aligned.<shape>.row.col.<kind>.block_scale{.<size>}.f32.<at>.<bt>.f32.<st> {d:.f32/exact/_/loose/vector * 4}, {a:.b32/exact/loose/vector * 4}, {b:.b32/exact/loose/vector * 4}, {c:.f32/exact/loose/vector * 4}, e:.b32/integer/loose/vector, f:#0, scale_a:.b32/integer/loose/vector * 1, {byte_a:.b16/#0..3/integer, thread_a:.b16/#0..1/integer}, scale_b:.b32/integer/loose/vector * 1, {byte_b:.b16/#0..3/integer, thread_b:.b16/#0..3/integer}
             The same with a sparse first matrix: half its elements are stored, with which ones they are.
             PTX ISA, 'Multiply-and-Accumulate Instruction: mma.sp'
             needs PTX 7.1 and sm_80; PTX 8.5, for sp == .sp::ordered_metadata; PTX 8.7 and sm_120a or sm_121a, or PTX 8.8 and sm_120f, for kind == .kind::mxf8f6f4; PTX 8.7 and sm_120a or sm_121a, for kind != .kind::mxf8f6f4; PTX 9.1, for size == .scale_vec::4X and st == .ue8m0
@@ -2006,7 +2006,7 @@ class Methods:
             Multiplies two matrices that lie in the registers of a warp and adds a third.
             PTX ISA, 'Multiply-and-Accumulate Instruction: mma'
             needs PTX 8.6 and sm_100a or sm_101a or sm_110a or sm_120a, or PTX 8.8 and sm_100f or sm_110f or sm_120f; PTX 8.7, for dt == .f16; PTX 8.7 and sm_120a, or PTX 8.8 and sm_120f, for at not in float8 or bt not in float8
-        mma.sync.aligned.<shape>.row.col.<kind>.block_scale{.<size>}.f32.<at>.<bt>.f32.<st> {d:.f32/exact/_/loose/vector * 4}, {a:.b32/exact/loose/vector * 4}, {b:.b32/exact/loose/vector * 2}, {c:.f32/exact/loose/vector * 4}, scale_a:.b32/integer/loose/vector, {byte_a:.b16/#0..3/integer, thread_a:.b16/#0..1/integer}, scale_b:.b32/integer/loose/vector, {byte_b:.b16/#0..3/integer, thread_b:.b16/#0..3/integer}
+        mma.sync.aligned.<shape>.row.col.<kind>.block_scale{.<size>}.f32.<at>.<bt>.f32.<st> {d:.f32/exact/_/loose/vector * 4}, {a:.b32/exact/loose/vector * 4}, {b:.b32/exact/loose/vector * 2}, {c:.f32/exact/loose/vector * 4}, scale_a:.b32/integer/loose/vector * 1, {byte_a:.b16/#0..3/integer, thread_a:.b16/#0..1/integer}, scale_b:.b32/integer/loose/vector * 1, {byte_b:.b16/#0..3/integer, thread_b:.b16/#0..3/integer}
             Multiplies two matrices that lie in the registers of a warp and adds a third.
             PTX ISA, 'Multiply-and-Accumulate Instruction: mma'
             needs PTX 8.7 and sm_120a, or PTX 8.8 and sm_120f; PTX 9.1, for size == .scale_vec::4X and st == .ue8m0
