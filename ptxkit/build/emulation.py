@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 class Emulation:
     """A kernel with a geometry on the reference machine, to be called with the arguments.
 
-    policy, seed: of the machine, which says when asynchronous operations happen. seconds: until it gives up.
+    policy, seed: of the machine, which says when asynchronous operations happen. seconds: until it gives up. strict:
+    what the ISA leaves open is found, too.
     """
 
     kernel: Kernel
@@ -38,6 +39,7 @@ class Emulation:
     policy: str
     seed: int
     seconds: float
+    strict: bool = False
 
     def __call__(self, *arguments: Any) -> Outcome:
         """Runs the kernel to its end. A tensor map is an array, or a `ptxkit.emulate.TensorMap` of one.
@@ -60,6 +62,7 @@ class Emulation:
             policy=self.policy,
             seed=self.seed,
             budget=Budget(seconds=self.seconds),
+            strict=self.strict,
         )
         _give_back(kernel, passed, outcome)
         if outcome.findings:

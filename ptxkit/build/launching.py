@@ -115,15 +115,17 @@ class Launching(Launchable):
         policy: str = "late",
         seed: int = 0,
         seconds: float = 60.0,
+        strict: bool = False,
     ) -> Emulation:
         """The kernel on the reference machine, which needs no GPU: `k.emulate(132)(a, b)` changes arrays of NumPy.
 
         grid, block, cluster, shared: as for `launch`. policy: when asynchronous operations happen, `eager`, `late`,
         `torn` or `random` (by `seed`, which then chooses whose turn it is, too). seconds: until it gives up.
+        strict: what the ISA leaves open is an error, too, as by `ptxkit verify --policy strict`.
         """
         from ptxkit.build.emulation import Emulation
 
-        return Emulation(self, grid, block, cluster, shared, policy, seed, seconds)
+        return Emulation(self, grid, block, cluster, shared, policy, seed, seconds, strict)
 
     def load(self: Kernel) -> Loaded:  # type: ignore[misc]
         """Puts the kernel on the current device, verified and compiled: see `ptxkit.device.load`."""

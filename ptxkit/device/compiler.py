@@ -9,7 +9,7 @@ Source: nvJitLink documentation, "Supported Link Options".
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -28,6 +28,7 @@ from ptxkit.records import dataclass, field, replace
 from ptxkit.syntax import tree
 
 TARGET = re.compile(r"(sm|compute)_\d+[af]?")
+_UNDEFINED = re.compile(r"Undefined reference to '([^']+)'")
 _LOG_LINE = re.compile(r"ptxas .*?, line (\d+); (error|warning|fatal)\s*: (.*)")
 
 
@@ -174,7 +175,15 @@ def complaints(log: str, prepared: Prepared) -> list[Complaint]:
         number = int(match[1])
         text = lines[number - 1].strip() if 0 < number <= len(lines) else ""
         found.append(Complaint(match[3].strip(), number, text, _location(number, prepared)))
-    return found or [Complaint(log)]
+    return found or [*map(Complaint, _elsewhere(log)), Complaint(log)]
+
+
+def _elsewhere(log: str) -> Iterator[str]:
+    """What to do about the functions and variables of other modules."""
+    names = [f"{name!r}" for name in dict.fromkeys(_UNDEFINED.findall(log))]
+    if names:
+        verb = "is" if len(names) == 1 else "are"
+        yield f"{' and '.join(names)} {verb} of another module: link the two, `ptxkit.link([kernel, other])`"
 
 
 def _location(line: int, prepared: Prepared) -> Location | None:

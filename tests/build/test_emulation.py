@@ -114,3 +114,32 @@ def test_launch_sized_shared_memory_is_what_the_kernel_asks_for() -> None:
     assert found.tolist() == [128 + i for i in range(32)]
     k.emulate(1, shared=256)(found)
     assert found.tolist() == [256 + i for i in range(32)]
+
+
+def handed_back() -> Kernel:
+    """One warp reads what another has brought, and frees it by a relaxed arrival, which by the letter orders nothing."""
+    k = Kernel("k", threads=64, target="sm_90a")
+    source, tile = k.param(Global[f32], "source", align=16), k.shared(f32, 4, align=16)
+    full, free = k.mbarrier("full"), k.mbarrier("free")
+    with k.thread_is(0):
+        full.init(1)
+        free.init(1)
+    k.cta_sync()
+    with k.thread_is(0):
+        for turn in k.unroll(2):
+            if turn:
+                free.wait(0)
+            full.arrive_expect_tx(16)
+            k.cp_async_bulk_shared_cta_global(tile, source[4 * turn], 16, full)
+    with k.thread_is(32):
+        full.wait(0)
+        free.arrive(order="relaxed")
+        full.wait(1)
+    return k
+
+
+def test_what_the_isa_leaves_open_is_found_where_it_is_asked_for() -> None:
+    data = np.zeros(8, np.float32)
+    assert handed_back().emulate(1)(data).is_clean
+    with pytest.raises(EmulationError, match="PTX303"):
+        handed_back().emulate(1, strict=True)(data)

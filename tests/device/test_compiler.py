@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ptxkit import PTXSyntaxError, parse
-from ptxkit.build import Kernel, VerificationError, u32
+from ptxkit.build import Global, Kernel, VerificationError, f32, u32
 from ptxkit.device import CompileError, DeviceError, compile  # noqa: A004
 from ptxkit.kernels import bulk_add_one
 from ptxkit.syntax.tree import Name
@@ -139,3 +139,11 @@ def test_errors_in_a_text_stand_at_the_lines_of_that_text() -> None:
     assert found.source.text == text
     assert "ld.shared.v4" in found.source.line_text(found.source.position(found.span.start)[0])
     assert caught.value.blames[0].location is None
+
+
+def test_a_function_of_another_module_is_to_be_linked() -> None:
+    k = Kernel("k", threads=32)
+    norm = k.external("norm", params=(f32,), results=f32)
+    k.param(Global[f32], "out").store(norm(k, 1.0))
+    with pytest.raises(CompileError, match=r"'norm' is of another module: link the two, `ptxkit.link"):
+        compile(k, "sm_90")
