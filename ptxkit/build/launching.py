@@ -105,7 +105,7 @@ class Launching(Launchable):
 
         return compile_kernel(self, target, verify=verify)
 
-    def emulate(  # type: ignore[misc]
+    def emulate(  # type: ignore[misc]  # noqa: PLR0913  (what a launch has, and what the machine is to do)
         self: Kernel,
         grid: Extents,
         block: Extents | None = None,

@@ -117,7 +117,7 @@ def test_launch_sized_shared_memory_is_what_the_kernel_asks_for() -> None:
 
 
 def handed_back() -> Kernel:
-    """One warp reads what another has brought, and frees it by a relaxed arrival, which by the letter orders nothing."""
+    """One warp reads what another has brought, and frees it by an arrival that orders nothing by the letter."""
     k = Kernel("k", threads=64, target="sm_90a")
     source, tile = k.param(Global[f32], "source", align=16), k.shared(f32, 4, align=16)
     full, free = k.mbarrier("full"), k.mbarrier("free")
