@@ -226,9 +226,10 @@ class TensorOrder:
     # ---------------------------------------------------------------------------------------------- allocation
 
     def allocated(self, group: Group, threads: Any, region: Region) -> None:
-        """A warp takes columns."""
-        place = (group.activation.code, group.pc, group.cta)
-        issue = Issue(place, threads, ALLOCATION, self._clocks.knowledge(group.cta))
+        """A warp takes columns. Its lanes may read at once where, which is written for all of them."""
+        place, known = (group.activation.code, group.pc, group.cta), self._clocks.knowledge(group.cta)
+        known.learn(threads, known.tell(threads[:1]))
+        issue = Issue(place, threads, ALLOCATION, known)
         issue.ends()
         self._uses.setdefault(region.cta, {})[issue.warp, ALLOCATION, *region.key] = issue, region
         self._clocks.tensor_happens(group, "write", f"takes {_named([region])}")

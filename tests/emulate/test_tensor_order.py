@@ -171,3 +171,12 @@ def test_what_was_given_back_is_not_used_any_more() -> None:
     found = run(text, "k", block=128, arguments=[np.zeros(512, np.uint32)])
     assert [each.code for each in found.findings] == ["PTX708"]
     assert "after it was given back" in found.findings[0].message
+
+
+def test_the_warp_that_allocates_may_read_at_once_where() -> None:
+    own = KERNEL.replace("tcgen05.relinquish", "ld.shared.u32 %r13, [%r5]; tcgen05.relinquish")
+    other = KERNEL.replace(" bar.sync 0;\n tcgen05.fence::after_thread_sync;\n ld", " ld", 1)
+    for text, wanted in ((own, []), (other, ["PTX621"])):
+        filled = text.format(body="", descriptor=DESCRIPTOR, how=HOW)
+        found = run(filled, "k", block=128, arguments=[np.zeros(512, np.uint32)])
+        assert [each.code for each in found.findings] == wanted

@@ -94,13 +94,13 @@ def tmem_allocate(*, space: str, ctas: str) -> Function:
                 raise fault(group, misuse, position) from misuse
             if ctas == "cta_group::2":
                 memory.paired.add(taken)
-            if order is not None:
-                order.allocated(group, lanes.index[found.warp == warp], _columns(group.cta, taken, wanted))
             group.lanes = Lanes(lanes.index[position : position + 1], group.cta.threads)
             try:
                 write(group, address[position : position + 1], numpy.array([taken], numpy.uint32))
             finally:
                 group.lanes = lanes
+            if order is not None:
+                order.allocated(group, lanes.index[found.warp == warp], _columns(group.cta, taken, wanted))
         return None
 
     return allocate
