@@ -10,10 +10,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ptxkit.build.errors import BuildValueError
 from ptxkit.build.instructions import Instructions
 from ptxkit.build.recorder import InPrologue
-from ptxkit.build.types import u32
+from ptxkit.build.types import SCALARS, u32
 from ptxkit.build.values import Register
+from ptxkit.isa import table
 from ptxkit.isa.forms import Gate, Requirement
 from ptxkit.records import dataclass
 from ptxkit.syntax import tree
@@ -33,22 +35,40 @@ class Triple:
 
     @property
     def x(self) -> Register[u32]:
-        return self.builder.special(f"{self.name}.x")
+        return self.builder.known_special(f"{self.name}.x")
 
     @property
     def y(self) -> Register[u32]:
-        return self.builder.special(f"{self.name}.y")
+        return self.builder.known_special(f"{self.name}.y")
 
     @property
     def z(self) -> Register[u32]:
-        return self.builder.special(f"{self.name}.z")
+        return self.builder.known_special(f"{self.name}.z")
 
 
 class Special(Instructions):
     """The special registers as attributes."""
 
     def special(self, name: str) -> Register[u32]:
-        """A 32-bit special register that never changes within a thread, by its PTX name: `%tid.x`."""
+        """A 32-bit special register that never changes within a thread, by its PTX name: `%smid`, `%lanemask_lt`.
+
+        BuildValueError for a name that no such register has.
+        """
+        from difflib import get_close_matches
+
+        found = table().special(name) if name.startswith("%") else None
+        if found is None or found.vector != ("." in name) or SCALARS[found.type].bits != u32.bits:
+            near = get_close_matches(name, [each.name for each in table().specials], n=1)
+            parts = f"; say {name}.x" if found is not None and found.vector and "." not in name else ""
+            wide = f"; it has {SCALARS[found.type].bits} bits" if found is not None and not parts else ""
+            hint = f"; did you mean {near[0]!r}?" if near and found is None else ""
+            raise BuildValueError(f"no special register of 32 bits is called {name!r}{parts}{wide}{hint}")
+        if found.requirements and name not in self.specials:
+            self.raw_gates.append(Gate(name, found.requirements))
+        return self.known_special(name)
+
+    def known_special(self, name: str) -> Register[u32]:
+        """The same for a name that is known to be right."""
         known = self.specials.get(name)
         if known is None:
             known = self.specials[name] = self.register(u32)
@@ -100,22 +120,22 @@ class Special(Instructions):
     @property
     def cluster_ctarank(self) -> Register[u32]:
         """The CTA's rank within its cluster."""
-        return self.special("%cluster_ctarank")
+        return self.known_special("%cluster_ctarank")
 
     @property
     def cluster_nctarank(self) -> Register[u32]:
         """The number of CTAs in the cluster."""
-        return self.special("%cluster_nctarank")
+        return self.known_special("%cluster_nctarank")
 
     @property
     def laneid(self) -> Register[u32]:
         """The thread's lane within its warp."""
-        return self.special("%laneid")
+        return self.known_special("%laneid")
 
     @property
     def dynamic_smem_size(self) -> Register[u32]:
         """Bytes of shared memory that the launch asked for."""
-        return self.special("%dynamic_smem_size")
+        return self.known_special("%dynamic_smem_size")
 
     def special_gates(self) -> Iterator[Gate]:
         """What the special registers in use need, where that is above the builder's floor."""

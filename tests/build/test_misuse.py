@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ptxkit.build import BuildTypeError, Global, Kernel, f32, pred, u32
+from ptxkit.build import BuildTypeError, BuildValueError, Global, Kernel, f32, pred, u32
 
 
 @pytest.fixture
@@ -76,3 +76,20 @@ def test_right_arguments_are_not_looked_at_and_signatures_stay(k: Kernel) -> Non
     assert p.type is pred
     assert [type(each) for each in k.unroll(2)] == [int, int]
     assert k.register(u32).type is u32
+
+
+def test_a_special_register_is_one_that_there_is(k: Kernel) -> None:
+    with pytest.raises(BuildValueError, match="no special register of 32 bits is called '%smi'; did you mean '%smid'"):
+        k.special("%smi")
+    with pytest.raises(BuildValueError, match=r"called '%tid'; say %tid\.x"):
+        k.special("%tid")
+    with pytest.raises(BuildValueError, match="'%clock64'; it has 64 bits"):
+        k.special("%clock64")
+    with pytest.raises(BuildValueError, match="called 'smid'; did you mean '%smid'"):
+        k.special("smid")
+    old = Kernel("old", threads=32)
+    assert old.special("%lanemask_lt").type is u32
+    assert "sm_75" in str(old)
+    assert old.special("%tid.y").name == old.tid.y.name
+    old.special("%cluster_ctaid.x")
+    assert "sm_90" in str(old), "what a register needs, its kernel needs"
