@@ -8,8 +8,13 @@ place are no race; of the reads of a unit of memory since its last write the fir
 was read and is handed back to another CTA by an arrival of a narrow scope, by a relaxed one where an operation read it,
 or to the async proxy without a fence, is found by the strict policy only (`run(strict=True)`: PTX303 and PTX314 in
 part, PTX402, PTX404 in part, PTX405, PTX407, PTX506 in part);
-multiplications of other shapes need no fence of registers between them. Registers that nobody wrote hold zeros, shared
-and local memory holds no number; `unwritten.py` asks whether that matters.
+multiplications of other shapes need no fence of registers between them. Of Tensor Memory, what one lane of a warp knows
+counts for all of it; multiplications, copies and shifts by one thread are in order whatever their shapes; the strict
+policy alone asks for tcgen05 fences in a kernel without any, and for a wait behind a load whose registers are used.
+Registers that nobody wrote hold zeros, shared and local memory holds no number; `unwritten.py` asks whether that
+matters.
+
+There is one device, so a multimem address has one location. A texture has one level, no samples and no comparison.
 """
 
 from __future__ import annotations
