@@ -41,7 +41,7 @@ def mixed_updates(program: Program) -> Iterator[MixedUpdate]:
     updates = [(step, e) for step in program.steps for e in _effects(step) if isinstance(e, Access) and _is_update(e)]
     if {effect.proxy for _, effect in updates} != {"generic", "async"}:
         return
-    words = _Words(program)
+    words = Words(program)
     atomics = [(step, words.of(step, effect)) for step, effect in updates if effect.proxy == "generic"]
     for reduction, effect in updates:
         place = words.of(reduction, effect) if effect.proxy == "async" else None
@@ -71,7 +71,7 @@ def _size(step: Step, effect: Access) -> int:
     return LEAST_ACCESS if value is None else value
 
 
-class _Words:
+class Words:
     """Follows addresses back to parameters."""
 
     def __init__(self, program: Program) -> None:

@@ -119,4 +119,37 @@ stay: bar.sync 0; st.shared.u32 [%r2], %r1;""",
 there: @%p1 st.shared.u32 [%r2], %r6; ld.shared.u32 %r11, [%r2];""",
         undecided=("PTX621",),
     ),
+    Case(
+        "every CTA counts in one word, each for itself",
+        """mov.u32 %r10, %ctaid.x;
+@%p1 atom.relaxed.cta.global.add.u32 %r11, [%rd2], 1; //! PTX622
+@%p1 red.release.cta.global.add.u32 [%rd2+4], %r10; //! PTX622""",
+    ),
+    Case(
+        "every CTA counts in one word, and so for all",
+        "mov.u32 %r10, %ctaid.x; @%p1 atom.relaxed.gpu.global.add.u32 %r11, [%rd2], %r10;",
+    ),
+    Case(
+        "each CTA counts in a word of its own",
+        """mov.u32 %r10, %ctaid.x; mul.wide.u32 %rd3, %r10, 4; add.u64 %rd3, %rd2, %rd3;
+@%p1 atom.relaxed.cta.global.add.u32 %r11, [%rd3], 1;""",
+    ),
+    Case(
+        "one CTA alone counts",
+        """mov.u32 %r10, %ctaid.x; setp.eq.u32 %p3, %r10, 0;
+@%p3 atom.relaxed.cta.global.add.u32 %r11, [%rd2], 1;""",
+    ),
+    Case(
+        "data may say which CTA counts",
+        """mov.u32 %r10, %ctaid.x; ld.global.u32 %r11, [%rd1]; setp.eq.u32 %p3, %r11, 0;
+@%p3 atom.relaxed.cta.global.add.u32 %r11, [%rd2], 1;""",
+    ),
+    Case(
+        "a kernel that never asks for its CTA may be launched with one",
+        "@%p1 atom.relaxed.cta.global.add.u32 %r11, [%rd2], 1;",
+    ),
+    Case(
+        "counting in shared memory is a matter of the CTA",
+        "mov.u32 %r10, %ctaid.x; @%p1 atom.relaxed.cta.shared.add.u32 %r11, [%r8], 1;",
+    ),
 )
