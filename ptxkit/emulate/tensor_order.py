@@ -11,7 +11,7 @@ Source: PTX ISA, "Memory Consistency Model for 5th generation of TensorCore oper
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +22,7 @@ from ptxkit.emulate.knowledge import DONE, Knowledge
 from ptxkit.emulate.operations import TCGEN05
 from ptxkit.emulate.tensor.regions import Region
 from ptxkit.isa import table
-from ptxkit.isa.effects import TensorFence
+from ptxkit.isa.effects import CtaGroup, TensorFence
 from ptxkit.records import dataclass, field
 
 if TYPE_CHECKING:
@@ -41,6 +41,21 @@ def is_fence_behind(opcode: str) -> bool:
     """Whether an instruction orders asynchronous operations behind a synchronisation of threads."""
     effects = (each for match in table().candidates(opcode) for each in match.effects)
     return any(isinstance(each, TensorFence) and each.side == "after" for each in effects)
+
+
+@lru_cache(maxsize=4096)
+def _group_of(opcode: str) -> int:
+    """For how many CTAs an instruction is; 0 where that is no question."""
+    effects = (each for match in table().candidates(opcode) for each in match.effects)
+    return next((each.ctas for each in effects if isinstance(each, CtaGroup)), 0)
+
+
+def _groups_of(code: Code) -> Iterator[tuple[int, int]]:
+    """The instructions of a function that are for one CTA, or for a pair."""
+    for pc, instruction in enumerate(code.instructions):
+        ctas = _group_of(instruction.opcode)
+        if ctas:
+            yield ctas, pc
 
 
 @dataclass(slots=True, eq=False)
@@ -82,7 +97,7 @@ class TensorOrder:
         self._uses: dict[Cta, dict[tuple[object, ...], tuple[Issue, Region]]] = {}
         self._waiting: dict[tuple[Cta, int, str], list[Issue]] = {}
         self._loaded: dict[tuple[object, int, int], Issue] = {}
-        self._first: tuple[str, tuple[Code, int, Cta], int] | None = None
+        self._groups: dict[int, tuple[Code, int]] | None = None
 
     # ------------------------------------------------------------------------------------------------ accesses
 
@@ -212,16 +227,22 @@ class TensorOrder:
             what = f"{does}: no `tcgen05.fence::after_thread_sync` stands behind what told the thread of it"
             self._found("PTX705", issue, region, before, what, "error" if has_any else "warning")
 
-    def grouped(self, group: Group, ctas: str) -> None:
-        """Threads execute an instruction for one CTA, or for a pair."""
-        place, thread = (group.activation.code, group.pc, group.cta), int(group.lanes.index[0])
-        if self._first is None:
-            self._first = ctas, place, thread
-        first, there, other = self._first
-        if ctas != first:
-            own, earlier = self._witness(place, thread), self._witness(there, other)
-            text = f"`{own.action}` has another group of CTAs than `{earlier.action}` at line {earlier.line}"
-            self._add("PTX702", text, place, (own, earlier))
+    def is_mixed(self, group: Group) -> bool:
+        """Threads execute an instruction for one CTA, or for a pair. Whether the kernel has both."""
+        if self._groups is None:
+            self._groups = {}
+            for each in group.cta.machine.program.codes:
+                for ctas, pc in _groups_of(each):
+                    self._groups.setdefault(ctas, (each, pc))
+            if len(self._groups) > 1:
+                self._mixed(group, *self._groups.values())
+        return len(self._groups) > 1
+
+    def _mixed(self, group: Group, usual: tuple[Code, int], odd: tuple[Code, int]) -> None:
+        thread = int(group.lanes.index[0])
+        own, other = (self._witness((*each, group.cta), thread) for each in (odd, usual))
+        text = f"`{own.action}` has another group of CTAs than `{other.action}` at line {other.line}"
+        self._add("PTX702", text, (*odd, group.cta), (own, other))
 
     # ---------------------------------------------------------------------------------------------- allocation
 

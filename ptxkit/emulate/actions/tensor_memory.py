@@ -36,12 +36,13 @@ if TYPE_CHECKING:
 def pair_of(group: Group, ctas: str) -> list[Cta]:
     """The CTAs that an instruction is for: its own, or the one of even rank and its neighbour."""
     cta, order = group.cta, group.cta.machine.order.tensor
-    if order is not None:
-        order.grouped(group, ctas)
+    mixed = order is not None and order.is_mixed(group)
     if ctas == "cta_group::1":
         return [cta]
     first = cta.rank & ~1
     if first + 2 > cta.cluster.size:
+        if mixed:
+            return [cta]  # that is said already, and what else is wrong may be seen, too
         raise Fault("PTX210", "the CTA has no neighbour in its cluster to make a pair with", group.lanes.index)
     return list(cta.cluster.ctas[first : first + 2])
 
