@@ -15,6 +15,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import re
+import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -27,6 +28,9 @@ _TEXTS_AT_ONCE = 2000
 """Files of one process: their names must fit a command line."""
 
 _SECONDS = 120
+
+_ROOM = 1 << 30
+"""Bytes that must be free in memory for files: in a container it may hold next to nothing."""
 
 _ELEMENT = re.compile(r"%v\w+\.[xyzwrgba]\b")
 
@@ -125,7 +129,8 @@ class Ptxas:
 
 def _memory() -> str | None:
     """A folder in memory, where there is one: thousands of small files live there for a moment."""
-    return "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+    shared = "/dev/shm"
+    return shared if os.access(shared, os.W_OK) and shutil.disk_usage(shared).free > _ROOM else None
 
 
 def oracle(path: Path) -> Ptxas:
