@@ -97,7 +97,7 @@ def without_known(result: FileResult, baseline: Baseline, path: str) -> FileResu
     from ptxkit.diagnostics import Verdict
 
     left = FileResult.of(result.path, Verdict(tuple(fresh), result.undecided))
-    return replace(left, suppressed=result.suppressed, known=len(result.diagnostics) - len(fresh))
+    return replace(left, suppressed=result.suppressed, known=len(result.diagnostics) - len(fresh), fixed=result.fixed)
 
 
 def fingerprints(result: FileResult) -> list[str]:

@@ -71,7 +71,7 @@ class Run:
 class FileResult:
     """One input's outcome. `path` is as the user named it, or `<stdin>`. runs: of a verification, by kernel.
 
-    suppressed: findings that comments hide. known: findings that stand in the baseline.
+    suppressed: findings that comments hide. known: those that stand in the baseline. fixed: those that were mended.
 
     traces: pictures of what these runs found, where they were asked for.
     """
@@ -84,6 +84,7 @@ class FileResult:
     traces: tuple[Trace, ...] = ()
     suppressed: int = 0
     known: int = 0
+    fixed: int = 0
 
     @classmethod
     def of(cls, path: str, verdict: Verdict) -> FileResult:
@@ -108,6 +109,7 @@ class Summary:
     undecided: int
     suppressed: int = 0
     known: int = 0
+    fixed: int = 0
 
     @classmethod
     def of(cls, results: Sequence[FileResult]) -> Summary:
@@ -119,6 +121,7 @@ class Summary:
             undecided=sum(len(result.undecided) for result in results),
             suppressed=sum(result.suppressed for result in results),
             known=sum(result.known for result in results),
+            fixed=sum(result.fixed for result in results),
         )
 
     @property

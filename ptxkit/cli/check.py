@@ -12,8 +12,11 @@ from ptxkit.cli.options import DEFAULT, Options
 from ptxkit.cli.output import write_lines
 from ptxkit.cli.reporting import write_report
 from ptxkit.linter import lint_source
-from ptxkit.results import ExitStatus, FileResult, Summary
+from ptxkit.records import replace
+from ptxkit.results import ExitStatus, FileResult, Status, Summary
 from ptxkit.settings.mistakes import SettingsError
+from ptxkit.settings.model import Settings
+from ptxkit.source import SourceFile
 
 _FILES_A_COLLECTION = 50
 
@@ -28,6 +31,8 @@ def check(paths: Sequence[str], options: Options = DEFAULT) -> int:
             return _write_baseline(list(arriving), configured)
         if options.add_ignores is not None:
             return _add_ignores(list(arriving), options.add_ignores)
+        if options.fixes == "diff":
+            return _differs(arriving)
         write_report(arriving, options.form, show_undecided=options.show_undecided, statistics=options.statistics)
         configured.complain_of_launches()
     except SettingsError as error:
@@ -55,14 +60,37 @@ def _checked(path: str, configured: Configured) -> Iterator[FileResult]:
             yield source
         else:
             configured.has_seen(source)
-            yield configured.without_known(lint_source(source, settings), settings)
+            yield configured.without_known(_result(source, settings, configured.options), settings)
+
+
+def _result(source: SourceFile, settings: Settings, options: Options) -> FileResult:
+    if options.fixes is not None:
+        from ptxkit.cli.fixing import checked
+
+        return checked(source, settings, options)
+    result = lint_source(source, settings)
+    if all(item.fix is None for item in result.diagnostics):
+        return result
+    # what nobody has tried is not offered
+    return replace(result, diagnostics=tuple(replace(item, fix=None) for item in result.diagnostics))
+
+
+def _differs(arriving: Iterator[FileResult]) -> int:
+    """The exit status of `--diff`, which prints differences as results arrive, and no findings."""
+    from ptxkit.report import diagnostic_lines
+
+    results = list(arriving)
+    failed = [result for result in results if result.status is Status.FAILED]
+    write_lines(diagnostic_lines(item for result in failed for item in result.diagnostics), error=True)
+    if failed:
+        return ExitStatus.COULD_NOT_RUN
+    return ExitStatus.FINDINGS if any(result.fixed for result in results) else ExitStatus.CLEAN
 
 
 def _write_baseline(results: list[FileResult], configured: Configured) -> int:
     """Keep all findings as known; what could not be checked is reported."""
     from ptxkit.baseline import text_of
     from ptxkit.report import diagnostic_lines
-    from ptxkit.results import Status
 
     path = configured.baseline_path()
     failed = [result for result in results if result.status is Status.FAILED]

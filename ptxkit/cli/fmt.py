@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from difflib import unified_diff
 
 import click
 
 from ptxkit.cli.inputs import STDIN, sources
 from ptxkit.cli.output import write_lines
-from ptxkit.cli.rewriting import encode, rewrite
+from ptxkit.cli.rewriting import difference, encode, rewrite
 from ptxkit.diagnostics import Diagnostic
 from ptxkit.linter import not_checked
 from ptxkit.records import dataclass
@@ -59,7 +58,12 @@ def fmt(ctx: click.Context, paths: tuple[str, ...], check: bool, diff: bool, wri
         status = status if all(written) else ExitStatus.COULD_NOT_RUN
     elif check or diff:
         changed = [each for each in formatted if each.changed]
-        sys.stdout.buffer.write(b"".join(encode(_diff(each) if diff else f"{each.source.path}\n") for each in changed))
+        sys.stdout.buffer.write(
+            b"".join(
+                encode(difference(each.source, each.text, "formatted") if diff else f"{each.source.path}\n")
+                for each in changed
+            )
+        )
         status = status or (ExitStatus.FINDINGS if changed else ExitStatus.CLEAN)
     else:
         sys.stdout.buffer.write(b"".join(encode(each.text) for each in formatted))
@@ -91,14 +95,3 @@ def _rewrite(each: _Formatted) -> bool:
     if reason is not None:
         click.echo(f"{visible(each.source.path)}: cannot be rewritten: {reason}; it is as it was", err=True)
     return reason is None
-
-
-def _diff(each: _Formatted) -> str:
-    name = each.source.path
-    lines = unified_diff(
-        each.source.text.splitlines(keepends=True),
-        each.text.splitlines(keepends=True),
-        f"{name} (as it is)",
-        f"{name} (formatted)",
-    )
-    return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from ptxkit.cli.check import check
-from ptxkit.cli.inputs import cached
+from ptxkit.cli.inputs import STDIN, cached
 from ptxkit.cli.options import Options
 from ptxkit.cli.settings_options import level_of, settings_options
 from ptxkit.inputs.caches import CACHES
@@ -27,6 +27,14 @@ from ptxkit.report.formats import FORMATS
 @click.option(
     "--add-ignores", metavar="REASON", help="Write a comment beside each finding that hides it, with a reason."
 )
+@click.option(
+    "--fix", "write_fixes", is_flag=True, help="Mend what can be mended, where a check shows that it is; rewrite files."
+)
+@click.option("--unsafe-fixes", is_flag=True, help="Mend, too, by what may change the meaning of a correct program.")
+@click.option(
+    "--diff", "show_diff", is_flag=True, help="Write nothing; print what --fix would change, and exit with 1."
+)
+@click.option("--show-fixes", is_flag=True, help="Say beside each finding what mend would settle it, if one does.")
 @click.option("--binaries", is_flag=True, help="Look into the libraries, programs and archives of folders, too.")
 @click.option(
     "--cache",
@@ -53,6 +61,10 @@ def lint(  # noqa: PLR0913 (options)
     write_baseline: bool,
     add_ignores: str | None,
     stdin_filename: str | None,
+    write_fixes: bool,
+    unsafe_fixes: bool,
+    show_diff: bool,
+    show_fixes: bool,
     binaries: bool,
     caches: tuple[str, ...],
     **given: object,
@@ -76,6 +88,10 @@ def lint(  # noqa: PLR0913 (options)
         raise click.UsageError(
             "--write-baseline and --add-ignores are two ways to keep findings. Give one or the other."
         )
+    if unsafe_fixes and not (write_fixes or show_diff):
+        raise click.UsageError("--unsafe-fixes says which mends to apply: add --fix or --diff")
+    if write_fixes and not show_diff and STDIN in paths:
+        raise click.UsageError("standard input cannot be rewritten in place; --diff prints what would change")
     if statistics and form not in ("full", "concise", "json"):
         raise click.UsageError(f"--statistics is printed as full or json, not as {form}")
     options = Options(
@@ -89,6 +105,8 @@ def lint(  # noqa: PLR0913 (options)
         add_ignores=add_ignores,
         stdin_name=stdin_filename,
         binaries=binaries,
+        fixes="diff" if show_diff else "write" if write_fixes else "show" if show_fixes else None,
+        unsafe_fixes=unsafe_fixes,
     )
     if show_settings:
         from ptxkit.cli.shown_settings import show

@@ -13,7 +13,7 @@ class Options:
     """level: what the command line says of the settings. config: the settings file to use instead of the nearest ones.
 
     isolated: no settings file counts. stdin_name: what standard input is called, also to find its settings.
-    binaries: folders stand for libraries and the like, too.
+    binaries: folders stand for libraries and the like, too. fixes: what to do with mends: `write` them, `diff`, `show`.
     """
 
     form: str = "full"
@@ -26,6 +26,8 @@ class Options:
     add_ignores: str | None = None
     stdin_name: str | None = None
     binaries: bool = False
+    fixes: str | None = None
+    unsafe_fixes: bool = False
 
 
 DEFAULT = Options()

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import os
 import tempfile
+from difflib import unified_diff
+
+from ptxkit.source import SourceFile
 
 
 def encode(text: str) -> bytes:
@@ -27,3 +30,12 @@ def rewrite(path: str, text: str) -> str | None:
     except OSError as error:
         return error.strerror or str(error)
     return None
+
+
+def difference(source: SourceFile, text: str, what: str) -> str:
+    """What changes from a text to another one, as a unified diff. what: `formatted`, `mended`."""
+    name = source.path
+    lines = unified_diff(
+        source.text.splitlines(keepends=True), text.splitlines(keepends=True), f"{name} (as it is)", f"{name} ({what})"
+    )
+    return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from math import isfinite
 
-from ptxkit.diagnostics import Diagnostic, Label, Severity, Undecided
+from ptxkit.diagnostics import Diagnostic, Fix, Label, Severity, Undecided
 from ptxkit.results import FileResult, Run, Status, Summary
 from ptxkit.source import Place, SourceFile, Span
 
@@ -27,6 +27,7 @@ def json_report(results: Sequence[FileResult]) -> str:
             "undecided_questions": summary.undecided,
             "suppressed": summary.suppressed,
             "known": summary.known,
+            "fixed": summary.fixed,
         },
     }
     return json.dumps(cleaned(document), indent=2) + "\n"
@@ -79,6 +80,7 @@ def diagnostic_object(item: Diagnostic) -> dict[str, object]:
         "help": item.help,
         "isa": list(item.isa),
         "source": _places(item.origin),
+        "fix": None if item.fix is None else _fix(item.source, item.fix),
         "properties": dict(item.properties),
     }
 
@@ -90,6 +92,11 @@ def _undecided(item: Undecided) -> dict[str, object]:
 def _label(source: SourceFile, label: Label) -> dict[str, object]:
     line, column = source.position(label.span.start)
     return {"line": line, "column": column, "message": label.message, "source": _places(label.origin)}
+
+
+def _fix(source: SourceFile, fix: Fix) -> dict[str, object]:
+    edits = [{**_place(source, edit.span), "text": edit.replacement} for edit in fix.edits]
+    return {"message": fix.message, "safe": fix.safe, "edits": edits}
 
 
 def _places(origin: Sequence[Place]) -> list[dict[str, object]]:

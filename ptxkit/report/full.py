@@ -40,6 +40,9 @@ def diagnostic_lines(diagnostics: Iterable[Diagnostic]) -> Iterator[Line]:
             yield _field("note", note)
         if item.help:
             yield _field("help", item.help)
+        if item.fix is not None:
+            option = "--fix" if item.fix.safe else "--fix --unsafe-fixes"
+            yield _field("fix", f"{item.fix.message} ({option} does)")
         if item.isa:
             yield _field("isa", "; ".join(item.isa))
         yield ()
@@ -68,6 +71,8 @@ def summary_line(summary: Summary) -> Line:
     if notes:
         counts.append(_count(notes, "note"))
     counts.append(f"{summary.undecided} undecided")
+    if summary.fixed:
+        counts.append(f"{summary.fixed} fixed")
     if summary.suppressed:
         counts.append(f"{summary.suppressed} suppressed")
     if summary.known:

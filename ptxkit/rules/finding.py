@@ -11,6 +11,9 @@ from ptxkit.diagnostics import Severity
 from ptxkit.records import dataclass, field
 from ptxkit.syntax.tree import Integer
 
+#: Constants that are tried in the place of one.
+MOST_TRIES = 8
+
 
 @dataclass(frozen=True, slots=True)
 class Change:
@@ -37,6 +40,13 @@ def other_constant(step: Step, old: int | None, new: int | None) -> tuple[Change
     operands = step.instruction.operands
     places = [place for place, each in enumerate(operands) if isinstance(each, Integer) and each.value == old]
     return (Change(step, str(new), places[-1]),) if places else ()
+
+
+def smaller_constants(step: Step) -> Iterator[Change]:
+    """The changes of its last constant operand into each smaller one, the next smaller first."""
+    old = next((each.value for each in reversed(step.instruction.operands) if isinstance(each, Integer)), 0)
+    for new in range(min(old, MOST_TRIES) - 1, -1, -1):
+        yield from other_constant(step, old, new)
 
 
 @dataclass(frozen=True, slots=True)

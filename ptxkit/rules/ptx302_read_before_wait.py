@@ -41,7 +41,7 @@ from ptxkit.analysis.thread import Fills, Looks, Thread
 from ptxkit.analysis.touches import extent
 from ptxkit.analysis.trace import Event, Opaque
 from ptxkit.isa.effects import Access, MbarrierWait, WaitGroup
-from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
+from ptxkit.rules.finding import Change, Doubt, Finding, Mend, Observation, Rule, smaller_constants
 
 
 def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
@@ -278,7 +278,24 @@ def _finding(name: str, issuer: Thread, copy: Copy, reader: Thread, position: in
         help=mend,
         properties={"completion": copy.group},
         cause=(what, copy.group, waits[0] if waits else None),
+        mends=tuple(_mends(copy, waits, event.step, own=reader is issuer)) if grouped else (),
     )
+
+
+def _mends(copy: Copy, waits: list[Step], read: Step, *, own: bool) -> Iterator[Mend]:
+    """A smaller count of the wait, a barrier behind it, or a wait of its own."""
+    for step in waits[:1]:
+        yield from (Mend(f"wait with {change.text}", (change,)) for change in smaller_constants(step))
+    barrier = "" if own else "\nbar.sync 0;"
+    if waits and not own:
+        yield _meeting(read)
+    if copy.committed is not None:
+        wait = f"{copy.group if copy.group != 'bulk' else 'cp.async.bulk'}.wait_group 0;"
+        yield Mend(f"add `{wait}`", (Change(read, wait + barrier),), safe=own)
+
+
+def _meeting(read: Step) -> Mend:
+    return Mend("add `bar.sync 0;`", (Change(read, "bar.sync 0;"),), safe=False)
 
 
 def _not_over(name: str, write: Touch, read: Event) -> Finding:
@@ -297,6 +314,7 @@ def _not_over(name: str, write: Touch, read: Event) -> Finding:
         help=mend,
         properties={"completion": effect.completion if isinstance(effect, Access) else None},
         cause=(what, labels[-1][0]),
+        mends=(_meeting(read.step),),
     )
 
 

@@ -34,7 +34,7 @@ from collections.abc import Iterator
 from ptxkit.analysis.kernel import Kernel
 from ptxkit.analysis.remote_proxies import Passage, passages_of
 from ptxkit.diagnostics import Severity
-from ptxkit.rules.finding import Finding, Observation, Rule
+from ptxkit.rules.finding import Change, Finding, Mend, Observation, Rule
 
 
 def check(kernel: Kernel) -> Iterator[Observation]:
@@ -65,6 +65,12 @@ def _finding(passage: Passage, *, strict: bool) -> Finding | None:
         severity=Severity.WARNING if passage.given else Severity.ERROR,
         properties={"space": "shared::cluster"},
         cause=passage.before.event.step,
+        mends=(
+            Mend(
+                "add `fence.proxy.async.shared::cta;`",
+                (Change(passage.after.event.step, "fence.proxy.async.shared::cta;"),),
+            ),
+        ),
     )
 
 

@@ -31,7 +31,7 @@ from collections.abc import Iterator
 from ptxkit.analysis.kernel import Kernel, World
 from ptxkit.analysis.operand_stores import OperandStore, operand_stores_of
 from ptxkit.diagnostics import Severity
-from ptxkit.rules.finding import Finding, Observation, Rule
+from ptxkit.rules.finding import Change, Finding, Mend, Observation, Rule
 
 
 def check(kernel: Kernel) -> Iterator[Observation]:
@@ -57,6 +57,9 @@ def _finding(world: World, found: OperandStore) -> Finding | None:
         severity=Severity.WARNING,
         properties={"space": "shared::cta", "policy": "strict"},
         cause=found.sync or found.operation.step,
+        mends=(
+            Mend("add `fence.proxy.async.shared::cta;`", (Change(found.store.step, "fence.proxy.async.shared::cta;"),)),
+        ),
     )
 
 

@@ -29,7 +29,7 @@ from collections.abc import Iterator
 from ptxkit.analysis.kernel import Kernel
 from ptxkit.analysis.polls import PolledCopy, polled_copies
 from ptxkit.diagnostics import Severity
-from ptxkit.rules.finding import Finding, Observation, Rule
+from ptxkit.rules.finding import Change, Finding, Mend, Observation, Rule
 
 
 def check(kernel: Kernel) -> Iterator[Observation]:
@@ -49,6 +49,7 @@ def _finding(found: PolledCopy) -> Finding:
         severity=Severity.WARNING,
         properties={"space": "global", "policy": "strict"},
         cause=found.poll,
+        mends=(Mend("add `fence.proxy.async.global;`", (Change(found.copy, "fence.proxy.async.global;"),)),),
     )
 
 

@@ -30,7 +30,7 @@ from ptxkit.analysis.kernel import Kernel, World
 from ptxkit.analysis.thread import Thread
 from ptxkit.analysis.trace import Event
 from ptxkit.isa.effects import MbarrierComplete, MbarrierInit
-from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
+from ptxkit.rules.finding import Change, Doubt, Finding, Mend, Observation, Rule
 from ptxkit.rules.mbarriers import USES, initialisations, is_murky, object_of
 
 
@@ -117,7 +117,9 @@ def _unordered(event: Event, init: Event, same: bool) -> Finding:
         mend = "add `bar.sync 0;` after the initialisation, before any other thread's use"
     if isinstance(event.effect, MbarrierComplete):
         message = message.replace("uses an mbarrier", "completes on an mbarrier", 1)
-    return Finding(event.step, message, ((init.step, "initialised here"),), mend)
+    barrier = Change(event.step, "bar.sync 0;")
+    mends = () if same else (Mend("add `bar.sync 0;`", (barrier,), safe=False),)
+    return Finding(event.step, message, ((init.step, "initialised here"),), mend, mends=mends)
 
 
 RULE = Rule("PTX501", "mbarrier-use-before-init", ("mbarrier.init", "Lifecycle of the mbarrier object"), check)

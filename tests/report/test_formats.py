@@ -114,6 +114,7 @@ def test_the_json_format() -> None:
                             "help": "add `fence.proxy.async.shared::cta;` before `bar.sync` at line 2",
                             "isa": ["Async Proxy", "fence"],
                             "source": [],
+                            "fix": None,
                             "properties": {"bytes": 16, "threads": ["all", None], "level": "inf"},
                         },
                         {
@@ -130,6 +131,7 @@ def test_the_json_format() -> None:
                             "help": None,
                             "isa": [],
                             "source": [],
+                            "fix": None,
                             "properties": {},
                         },
                     ],
@@ -163,6 +165,7 @@ def test_the_json_format() -> None:
                             "help": None,
                             "isa": [],
                             "source": [],
+                            "fix": None,
                             "properties": {},
                         }
                     ],
@@ -202,6 +205,7 @@ def test_the_json_format() -> None:
                             "help": "check the spelling",
                             "isa": [],
                             "source": [],
+                            "fix": None,
                             "properties": {},
                         }
                     ],
@@ -218,6 +222,7 @@ def test_the_json_format() -> None:
                 "undecided_questions": 2,
                 "suppressed": 0,
                 "known": 0,
+                "fixed": 0,
             },
         }
     )

@@ -1,0 +1,164 @@
+"""Mends of findings: what is offered settles the finding, assembles, and brings no other one."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from ptxkit.diagnostics import Diagnostic, Edit, Fix, Severity, Verdict
+from ptxkit.linter import lint_source
+from ptxkit.mending import edited, mend, offered
+from ptxkit.results import FileResult
+from ptxkit.settings.model import Level, Settings
+from ptxkit.source import SourceFile, Span
+from tests.cli.support import CLEAN
+from tests.corpus.support import assemble
+
+RULES = Path(__file__).resolve().parents[2] / "corpus" / "rules"
+FIXTURES = sorted(RULES.glob("PTX*_bad_*.ptx"))
+MENDED = {
+    "PTX205": 1,
+    "PTX301": 5,
+    "PTX302": 5,
+    "PTX303": 4,
+    "PTX312": 4,
+    "PTX401": 14,
+    "PTX402": 3,
+    "PTX404": 3,
+    "PTX405": 3,
+    "PTX406": 3,
+    "PTX501": 4,
+    "PTX503": 4,
+    "PTX504": 5,
+    "PTX705": 3,
+    "PTX706": 3,
+}
+"""Fixtures of each code that are mended, at least: a rule that words its findings anew must not lose its mends."""
+
+
+def source(text: str) -> SourceFile:
+    return SourceFile("k.ptx", text)
+
+
+def fixture(path: Path) -> tuple[SourceFile, Settings]:
+    text = path.read_text()
+    notes = "expect(notes)" in text
+    return SourceFile(str(path), text), Settings(policy="strict" if "expect(strict)" in text else "isa", notes=notes)
+
+
+@pytest.mark.parametrize("code", sorted({path.name[:6] for path in FIXTURES}))
+def test_a_mended_fixture_is_clean_and_assembles(code: str, tmp_path: Path) -> None:
+    clean = 0
+    for path in FIXTURES:
+        if path.name.startswith(code):
+            found, settings = fixture(path)
+            mended = mend(found, settings, unsafe=True)
+            before = lint_source(found, settings)
+            assert len(mended.result.diagnostics) <= len(before.diagnostics) - len(mended.applied), path.name
+            assert len(mended.result.undecided) <= len(before.undecided), path.name
+            if mended.applied:
+                assert mended.source.text != found.text
+                again = tmp_path / path.name
+                again.write_text(mended.source.text)
+                done = assemble(again, tmp_path)
+                assert done.returncode == 0, f"{path.name}: {done.stderr}"
+            clean += bool(mended.applied) and not mended.result.diagnostics
+    assert clean >= MENDED.get(code, 0), code
+
+
+def test_a_kept_rule_is_left_alone() -> None:
+    for path in sorted(RULES.glob("PTX401_ok_*.ptx")):
+        found, settings = fixture(path)
+        if "expect" not in found.text:
+            assert mend(found, settings, unsafe=True).source is found
+
+
+def test_only_safe_mends_are_applied_unless_others_are_asked_for() -> None:
+    found, settings = fixture(RULES / "PTX301_bad_cp_async_without_commit.ptx")
+    assert mend(found, settings).applied == ()
+    [applied] = mend(found, settings, unsafe=True).applied
+    assert (applied.finding.code, applied.fix.safe) == ("PTX301", False)
+    found, settings = fixture(RULES / "PTX401_bad_store_then_bulk_copy.ptx")
+    assert [each.fix.safe for each in mend(found, settings).applied] == [True]
+
+
+def test_the_mend_of_a_missing_fence_is_one_line_before_the_barrier() -> None:
+    found, settings = fixture(RULES / "PTX401_bad_store_then_bulk_copy.ptx")
+    old, new = found.text.splitlines(), mend(found, settings).source.text.splitlines()
+    [added] = (Counter(new) - Counter(old)).elements()
+    assert added.strip() == "fence.proxy.async.shared::cta;"
+    at = new.index(added)
+    assert new[at + 1].strip().startswith("bar.sync")
+    assert re.match(r"\s*", added)[0] == re.match(r"\s*", new[at + 1])[0]  # type: ignore[index]
+
+
+def test_a_target_that_is_too_old_is_raised() -> None:
+    text = CLEAN.replace("ret;", "barrier.cluster.arrive;\n\tbarrier.cluster.wait;\n\tret;").replace("8.0", "7.0")
+    mended = mend(source(text), unsafe=True)
+    assert mended.result.diagnostics == ()
+    assert mended.source.text.startswith(".version 7.8\n.target sm_90\n")
+    assert mend(source(text)).applied == ()
+
+
+def test_an_idle_comment_is_taken_out() -> None:
+    text = CLEAN.replace("ret;", "ret; // ptxkit: ignore[PTX401] why")
+    assert mend(source(text)).source.text == CLEAN
+
+
+def test_a_missing_semicolon_is_put_in() -> None:
+    text = CLEAN.replace("%r1, 7;", "%r1, 7")
+    assert [item.code for item in lint_source(source(text)).diagnostics] == ["PTX101"]
+    assert mend(source(text), unsafe=True).source.text.split() == CLEAN.split()
+
+
+def test_what_is_not_reported_is_not_mended() -> None:
+    found, _ = fixture(RULES / "PTX401_bad_store_then_bulk_copy.ptx")
+    assert mend(found, Settings.of([Level("x", ignore=("PTX401",))])).applied == ()
+
+
+def test_a_mend_that_does_not_hold_is_not_offered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The proposals of a finding are wrong in turn: the first is no PTX, the next does not help, the third does."""
+    text = CLEAN.replace("%r1, 7;", "%r1, %q;")
+    place = text.index("%q")
+    fixes = tuple(
+        Fix(words, (Edit(Span(place, place + 2), words),), safe=True) for words in ("7 7", "%s", "%r0", "%r1")
+    )
+
+    def proposals(item: Diagnostic) -> tuple[Fix, ...]:
+        return fixes if item.code == "PTX106" else ()
+
+    monkeypatch.setattr("ptxkit.mending.trying.proposals", proposals)
+    result = lint_source(source(text))
+    [shown] = offered(source(text), result).diagnostics
+    assert shown.fix is not None
+    assert shown.fix.message == "%r0"
+    assert mend(source(text)).source.text == text.replace("%q", "%r0")
+    fixes = fixes[:2]
+    assert [item.fix for item in offered(source(text), result).diagnostics] == [None]
+    assert mend(source(text)).applied == ()
+
+
+def test_a_mend_that_only_makes_a_question_of_a_finding_is_not_offered(monkeypatch: pytest.MonkeyPatch) -> None:
+    from ptxkit.diagnostics import Undecided
+    from ptxkit.mending.trying import _settles
+
+    here = source("x;")
+    found = Diagnostic("PTX401", Severity.ERROR, "x", here, Span(0, 2))
+    asked = Undecided("PTX401", "unknown", here, Span(0, 2))
+    before = FileResult.of("k.ptx", Verdict((found,)))
+    assert _settles(before, FileResult.of("k.ptx", Verdict(())), found)
+    assert not _settles(before, FileResult.of("k.ptx", Verdict((), (asked,))), found)
+
+
+def test_edits_that_touch_are_not_made() -> None:
+    def at(start: int, end: int, text: str) -> Edit:
+        return Edit(Span(start, end), text)
+
+    assert edited("abcd", [at(2, 3, "X"), at(0, 1, "Y")]) == "YbXd"
+    assert edited("abcd", [at(1, 1, "X"), at(1, 2, "Y")]) == "aXYcd"
+    assert edited("abcd", [at(0, 2, "X"), at(1, 3, "Y")]) is None
+    assert edited("abcd", [at(3, 9, "X")]) is None
+    assert edited("abcd", [at(1, 1, "X"), at(1, 1, "X")]) == "aXbcd"
