@@ -78,19 +78,17 @@ class Clocks(Proxies):
         machine.asynchrony.flight.accessed(group, kind, pool, places, size)
         known = self.knowledge(group.cta)
         index = group.lanes.index
-        strong = order != "weak"
+        strong = 0 if order == "weak" else 1 + level_of(scope)
         if self.strict and kind == "read" and pool.name == "global" and not strong:
             self._grid.read(group, pool, places, size)
-        if strong and kind != "write":
-            self._take(known, index, pool, places, order, level_of(scope))
+        if strong:
+            self._speak(known, index, pool, places, kind, order, level_of(scope))
         if pool is group.cta.cluster.pool and group.cta.cluster.size > 1:
             self._reach(group, known, kind, places, size)
         shadow = self._shadow(pool)
         units, rows = shadow.units(places, size)
         agents = index + known.base
         site = self._site((group.activation.code, group.pc, group.cta, strong, "generic", -1))
-        if strong and kind != "read" and (order in RELEASES or known.has_fenced):
-            self._give(known, index, pool, places, order, level_of(scope))
         times = known.own[index]
         place = (group.activation.code, group.pc, group.cta)
         event = Event(place, index, kind, pool, units, rows, strong, places, size, value)
@@ -112,6 +110,19 @@ class Clocks(Proxies):
             self._check_together(event, lost)
 
     # ------------------------------------------------------------------------------------- strong accesses
+
+    def _speak(
+        self, known: Knowledge, index: Any, pool: Pool, places: Any, kind: str, order: str, level: int
+    ) -> None:
+        """Strong accesses tell threads of each other; atomics have their turns, in the order of their threads."""
+        gives = kind != "read" and (order in RELEASES or known.has_fenced)
+        one_by_one = gives and kind == "update"
+        for at in range(len(index)) if one_by_one else (slice(None),):
+            part = slice(at, at + 1) if isinstance(at, int) else at
+            if kind != "write":
+                self._take(known, index[part], pool, places[part], order, level)
+            if gives:
+                self._give(known, index[part], pool, places[part], order, level)
 
     def _take(self, known: Knowledge, index: Any, pool: Pool, places: Any, order: str, level: int) -> None:
         """Strong reads: what was told at these places is known at once, or from the next fence on.
@@ -367,7 +378,7 @@ class Clocks(Proxies):
         issuer = -1 if engines is None or not len(operation.threads) else int(operation.threads[0])
         proxy = "tensor" if operation.completion == TCGEN05 else operation.proxy
         place = (operation.code, operation.pc, operation.cta)
-        site = self._site((*place, operation.is_combining, f"{proxy} {operation.completion}", issuer))
+        site = self._site((*place, strength(operation), f"{proxy} {operation.completion}", issuer))
         for event in self._events(operation, side, kind, rows):
             threads = event.index[event.rows]
             shadow = self._shadow(event.pool)
@@ -386,7 +397,7 @@ class Clocks(Proxies):
     def _events(self, operation: Operation, side: str, kind: str, rows: Any) -> Iterator[Event]:
         """What an operation reads or writes, as accesses of the threads that issued it."""
         place = (operation.code, operation.pc, operation.cta)
-        strong = operation.is_combining
+        strong = strength(operation)
         for transfer in operation.transfers:
             pool = transfer.pool(side)
             if pool is None or pool.name not in ASPECTS or not rows.any():
@@ -398,3 +409,8 @@ class Clocks(Proxies):
                 everyone = numpy.arange(len(units))
                 value = coming(transfer, rows, shadow) if kind == "write" else None
                 yield Event(place, threads, kind, pool, units, everyone, strong, places, size, value, operation.proxy)
+
+
+def strength(operation: Operation) -> int:
+    """How far an operation is strong, as `Event.strong` has it."""
+    return 1 + level_of(None) if operation.is_combining else 0

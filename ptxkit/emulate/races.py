@@ -3,9 +3,9 @@
 What an operation has read or brought, and an arrival told that was relaxed, may be written again: by the letter such an
 arrival orders nothing, but the operation is over when its thread arrives. The strict policy goes by the letter.
 
-What is strong on both sides is no race: it is what threads speak to each other by. A write that puts what another has
-put there makes no difference, and is none either. What was written through the generic proxy and is read through the
-async proxy must be fenced towards that, too.
+What is strong on both sides, by scopes that hold both threads, is no race: it is what threads speak to each other by. A
+write that puts what another has put there makes no difference, and is none either. What was written through the generic
+proxy and is read through the async proxy must be fenced towards that, too.
 
 Source: PTX ISA, "Memory Consistency Model": "Conflict and Data-Races", "Causality Order", "Morally Strong Operations",
 "Async Proxy".
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy
 
 from ptxkit.emulate.faults import Finding, Witness
-from ptxkit.emulate.knowledge import DONE, FENCED_GLOBAL, FENCED_SHARED, Knowledge, aspects_of
+from ptxkit.emulate.knowledge import DONE, FENCED_GLOBAL, FENCED_SHARED, Knowledge, aspects_of, distance
 from ptxkit.emulate.operations import WGMMA
 from ptxkit.emulate.order import Order
 from ptxkit.emulate.shadow import WRITE, Shadow
@@ -37,6 +37,10 @@ _LACKS = {
     "PTX621": (
         "nothing orders the two",
         "a barrier, or a release by one thread and an acquire by the other, between the two",
+    ),
+    "PTX622": (
+        "the scope of one of them does not hold both threads",
+        "a scope that holds all who use it: `.cluster`, or `.gpu`",
     ),
     "PTX302": (
         "nothing tells this thread that it is complete",
@@ -64,8 +68,8 @@ _LACKS = {
 _MILDER = frozenset({"PTX402", "PTX405", "PTX407"})
 """Rules that only the strict policy has: what they find is a warning."""
 
-Site: TypeAlias = "tuple[Code, int, Cta, bool, str, int]"
-"""Where an access is made, whether it is strong, through which proxy, and by which thread where an engine made it.
+Site: TypeAlias = "tuple[Code, int, Cta, int, str, int]"
+"""Where an access is made, how far it is strong, through which proxy, and by which thread where an engine made it.
 
 The proxy is `tensor` where the completion of an operation is no fence between proxies; behind it, for an operation,
 what tells of its completion."""
@@ -172,12 +176,13 @@ class Races(Order):
         sites = self._shadow(event.pool).sites[kind][event.units]
         for at in numpy.flatnonzero(wrong):
             code, pc, cta, was_strong, proxy, issuer = self._places[int(sites[at])]
-            if was_strong and event.strong:
+            if event.is_strong_with(was_strong, cta):
                 if not self.strict or event.proxy == proxy.partition(" ")[0]:
                     continue
                 rule = "PTX407"
             else:
-                rule = _rule_of(event.kind, kind, proxy.partition(" ")[2])
+                narrow = was_strong and event.strong and " " not in proxy
+                rule = "PTX622" if narrow else _rule_of(event.kind, kind, proxy.partition(" ")[2])
             row = int(event.rows[at])
             if kind == WRITE and event.kind == "write" and event.is_silent(row):
                 continue
@@ -265,7 +270,7 @@ class Races(Order):
         wrong = self._check_scopes(known, event.index[event.rows], agents, times)
         for at in numpy.flatnonzero(wrong):
             code, pc, cta, was_strong, proxy, issuer = self._places[int(shadow.sites[kind][event.units][at])]
-            if (was_strong and event.strong) or (" " in proxy and not self.strict):
+            if event.is_strong_with(was_strong, cta) or (" " in proxy and not self.strict):
                 continue
             thread = int(agents[at]) - self.knowledge(cta).base if issuer < 0 else issuer
             self._report(event, int(event.rows[at]), kind, (code, pc, cta), thread, "PTX506")
@@ -285,7 +290,10 @@ class Races(Order):
 
 
 class Event:
-    """One access: place: the code, the step and the CTA; index: the threads; rows: the thread's position by unit."""
+    """One access: place: the code, the step and the CTA; index: the threads; rows: the thread's position by unit.
+
+    strong: 0 for a weak access, else one more than the level of its scope.
+    """
 
     __slots__ = ("index", "kind", "place", "places", "pool", "proxy", "rows", "size", "strong", "units", "value")
 
@@ -297,7 +305,7 @@ class Event:
         pool: Pool,
         units: Any,
         rows: Any,
-        strong: bool,
+        strong: int,
         places: Any,
         size: int,
         value: Any,
@@ -307,6 +315,10 @@ class Event:
         self.place, self.index, self.kind, self.pool = place, index, kind, pool
         self.units, self.rows, self.strong = units, rows, strong
         self.places, self.size, self.value = places, size, value
+
+    def is_strong_with(self, other: int, cta: Cta) -> bool:
+        """Whether it is morally strong with an access of a CTA."""
+        return min(self.strong, other) > distance(self.place[2], cta)
 
     def _octets(self, row: int) -> bytes | None:
         """What a thread writes; None where that is not known."""

@@ -59,7 +59,7 @@ def outcomes(path: Path) -> Iterator[Outcome]:
             yield run(
                 module,
                 entry.name,
-                grid=plan.cluster,
+                grid=plan.grid if code_of(path) in OF_A_GRID else plan.cluster,
                 block=plan.block,
                 cluster=plan.cluster,
                 shared=plan.shared,
@@ -69,6 +69,10 @@ def outcomes(path: Path) -> Iterator[Outcome]:
                 budget=BUDGET,
                 strict=is_strict(path),
             )
+
+
+OF_A_GRID = {"PTX622"}
+"""Codes of what shows between CTAs only that are in no cluster."""
 
 
 def seen(path: Path) -> bool:
