@@ -11,7 +11,7 @@ They shrink to the plainest: the first form, registers as operands, no branch, o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cache
 from random import Random
 from typing import Any
@@ -31,10 +31,11 @@ from ptxkit.testing.arrangements.kernel import Pipeline, broken_one, pipeline
 from ptxkit.testing.generated import GeneratedKernel
 from ptxkit.testing.generator import generated
 from ptxkit.testing.kernel_steps import Version, steps_of
+from ptxkit.testing.litmus import Litmus, litmus_test
 from ptxkit.testing.mutations import mutate
 from ptxkit.testing.number_patterns import edges
 
-__all__ = ["Instruction", "arrays", "broken", "instruction_named", "instructions", "kernels", "pipelines"]
+__all__ = ["Instruction", "arrays", "broken", "instruction_named", "instructions", "kernels", "litmus", "pipelines"]
 
 _OF_A_FORM = 8
 """Instances of a form to choose from."""
@@ -200,3 +201,13 @@ def broken(draw: st.DrawFn, correct: st.SearchStrategy[Pipeline]) -> Pipeline:
         return draw(_below(below)) if below > 1 else 0
 
     return broken_one(choose, draw(correct.filter(lambda each: each.sites)))
+
+
+@st.composite
+def litmus(draw: st.DrawFn) -> Litmus:
+    """Small programs of two to four threads; `Litmus.behaviour` says which outcomes the memory model allows."""
+
+    def choose(below: int) -> int:
+        return draw(_below(below)) if below > 1 else 0
+
+    return litmus_test(choose)
