@@ -16,17 +16,21 @@ import re
 from collections.abc import Callable, Generator, Iterable, Mapping
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
 from ptxkit.testing import judging, ptx_files
 from ptxkit.testing.judging import BudgetSpentError, DeviceUse, Judging
 
+if TYPE_CHECKING:
+    from ptxkit.testing.examples import Example
+
 _KEPT = "ptxkit example"
 """Under which a report has the folder of its example."""
 
 _LONGEST_NAME = 80
+_SECONDS_TO_SHRINK = 10.0
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -136,6 +140,8 @@ def _keep(item: pytest.Item, report: pytest.TestReport) -> None:
     if example is None:
         return
     folder = item.config.rootpath / item.config.getoption("--ptx-failures") / _folder_name(item.nodeid)
+    if getattr(getattr(item, "obj", None), "hypothesis", None) is None and len(example.texts) == 1:
+        example = _smaller(example)  # Hypothesis has done so itself
     try:
         example.save(folder)
         said = f"kept; again: ptxkit fuzz --replay {_near(folder, item.config.rootpath)}"
@@ -143,6 +149,13 @@ def _keep(item: pytest.Item, report: pytest.TestReport) -> None:
     except (OSError, TypeError) as error:
         said = f"the failing example could not be kept in {folder}: {error}"
     report.sections.append(("ptxkit", said))
+
+
+def _smaller(example: Example) -> Example:
+    from ptxkit.testing.fuzz.asking import cause_again
+    from ptxkit.testing.minimise import minimised
+
+    return minimised(example, cause_again, _SECONDS_TO_SHRINK)
 
 
 def _folder_name(nodeid: str) -> str:

@@ -97,6 +97,9 @@ def test_is_not_expected(ptx_lint):
     assert outcomes(done) == {"passed": 3, "failed": 2}, done.stdout
     assert "PTX401 is not found" in done.stdout
     assert "PTX103 error in line 7: " in done.stdout
+    kept = tmp_path / ".ptxkit" / "failures" / "test_fixtures.py-test_is_not_expected" / "kernel.ptx"
+    assert "shl.f32" in kept.read_text()
+    assert len(kept.read_text().splitlines()) < len(DOUBLE.splitlines())
 
 
 NEEDS_GPU = """

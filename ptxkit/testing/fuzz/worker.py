@@ -137,4 +137,5 @@ def _share(connection: Connection, campaign: Campaign, numbers: range, rearm: Ca
             connection.send(Failed(number, minimised(each.failed, again)))
     faulthandler.cancel_dump_traceback_later()
     gc.collect()
+    gc.freeze()  # tables and what is remembered of instructions: nobody needs to look through them again
     connection.send(Done(count, skipped, reason))
