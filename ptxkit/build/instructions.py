@@ -56,6 +56,10 @@ class Mnemonic:
 class Instructions(Recorder, Methods):
     """Appends instructions by method name."""
 
+    def __init__(self) -> None:
+        super().__init__()
+        table().recall()
+
     def __getattr__(self, name: str) -> Mnemonic:
         if name.startswith("_") or not (table().was_chosen(name) or readings(name)):
             raise BuildAttributeError(_unknown(name))

@@ -19,4 +19,4 @@ def table() -> Table:
     from ptxkit.isa.compiled import load_cached
     from ptxkit.isa.memory import recall
 
-    return Table(load_cached, recall())
+    return Table(load_cached, recall)

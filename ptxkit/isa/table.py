@@ -46,11 +46,14 @@ class Mismatch:
 
 class Table:
     """The instructions of PTX, as the `.isa` files give them. given: those, or what reads them when they are first
-    needed. memory: what other processes asked."""
+    needed. recall: reads what other processes asked."""
 
-    def __init__(self, given: Instructions | Callable[[], Instructions], memory: Memory | None = None) -> None:
+    def __init__(
+        self, given: Instructions | Callable[[], Instructions], recall: Callable[[], Memory] | None = None
+    ) -> None:
         self._given = given
-        self._memory = memory
+        self._recall = recall
+        self._memory: Memory | None = None
         self._candidates: dict[str, tuple[Match, ...]] = {}
         self._matches: dict[tuple[object, ...], Match | Mismatch] = {}
 
@@ -126,6 +129,11 @@ class Table:
             found = None if self._memory is None else self._memory.candidates(opcode)
             found = self._candidates[opcode] = tuple(self._bind(opcode)) if found is None else found
         return found
+
+    def recall(self) -> None:
+        """Reads what other processes asked, once: it serves those who build a kernel, and takes time."""
+        if self._memory is None and self._recall is not None:
+            self._memory = self._recall()
 
     def chosen(self, key: Choosing) -> Match | None:
         """What an earlier process chose, by what it called it; None where nothing is remembered."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -30,12 +31,18 @@ def files(folder: Path) -> list[Path]:
 
 def whole_table() -> Table:
     """The installation's, with what is remembered now."""
-    return Table(table()._instructions, recall())
+    return recalled(table()._instructions)
 
 
 def without_table() -> Table:
     """One that may only remember."""
-    return Table(lambda: pytest.fail("the table was read"), recall())
+    return recalled(lambda: pytest.fail("the table was read"))
+
+
+def recalled(given: Any) -> Table:
+    found = Table(given, recall)
+    found.recall()
+    return found
 
 
 def add(known: Table) -> Match:
@@ -64,6 +71,13 @@ def test_what_was_matched_and_chosen_needs_no_table_in_another_process() -> None
     assert later.was_chosen("plus")
     assert not later.was_chosen("minus")
     assert later.chosen(("plus", "u32", 2)) is None
+
+
+def test_nothing_is_read_for_those_who_build_no_kernel() -> None:
+    known = Table(table()._instructions, lambda: pytest.fail("the memory was read"))
+    assert add(known).canonical == "add.u32"
+    known.remember({("plus", "u32", 1): add(known)})
+    assert not known.was_chosen("plus")
 
 
 def test_what_was_never_asked_is_looked_up_in_the_table() -> None:
