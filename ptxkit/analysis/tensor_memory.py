@@ -264,6 +264,32 @@ def told_of(world: World, use: Use, knower: Use) -> list[Handover] | None:
     return []
 
 
+def are_unordered(world: World, earlier: Use, use: Use) -> bool:
+    """Whether nothing may order two uses by two warps: neither does one come before the other, nor the reverse.
+
+    What a thread tells others is behind its wait, where it has one.
+    """
+    if not (world.is_whole and world.scenario.launch.is_exact):
+        return False
+    causality = world.causality
+    giver, taker = causality.path_of(earlier.thread.tid), causality.path_of(use.thread.tid)
+    if giver.warp == taker.warp:
+        return False
+    here, there = causality.places(giver.group), causality.places(taker.group)
+    waits = [
+        event
+        for position, event in earlier.thread.positions(WaitGroup)
+        if position > earlier.position and getattr(event.effect, "group", None) == earlier.completion
+    ]
+    places = [here.get((each.step, each.visit)) for each in (earlier.event, *waits[:1])]
+    used = there.get((use.event.step, use.event.visit))
+    started, over = places[0], places[-1]
+    if started is None or over is None or used is None:
+        return False
+    ordered = causality.may_precede(giver, over, taker, used) or causality.may_precede(taker, used, giver, started)
+    return not ordered
+
+
 def _position_of(thread: Thread, event: Event) -> int:
     """Where a thread executes the same instruction for the same time; its end where it never does."""
     for position, other in thread.positions(type(event.effect)):

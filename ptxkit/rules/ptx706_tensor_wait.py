@@ -102,7 +102,7 @@ def _is_kept(world: World, earlier: Use, use: Use) -> bool | None:
         return waited(earlier.thread, group, earlier.position, use.position)
     ways = told_of(world, earlier, use)
     if not ways:
-        return False if ways is not None and are_unordered(world, earlier, use) else None
+        return False if are_unordered(world, earlier, use) else None
     return any(waited(earlier.thread, group, earlier.position, way.released) for way in ways)
 
 

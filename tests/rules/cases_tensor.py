@@ -115,6 +115,15 @@ MOVES = (
         f"{_LOAD} //= load\n{_STORE} //! PTX706 load\n{_LOADED} {_STORED} {_LEAVE}",
     ),
     _case("a store behind a load whose results are used", f"{_LOAD} {_OUT} {_STORE} {_STORED} {_LEAVE}"),
+    _case(
+        "a product of what other warps may still be storing",
+        f"{_STORE} //= store\n{_STORED}\n"
+        f"{_ISSUE.replace('//= issue', '//! PTX706 store')} {_WAIT} {_AFTER} {_LEAVE}",
+    ),
+    _case(
+        "a product of what all warps have stored",
+        f"{_STORE} {_STORED} {_BEFORE} bar.sync 0; {_AFTER}\n{_ISSUE} {_WAIT} {_AFTER} {_LEAVE}",
+    ),
     _case("a load behind a load in flight", f"{_STORE} {_STORED} {_LOAD} {_LOAD} {_LOADED} {_OUT} {_LEAVE}"),
     _case(
         "other columns than those in flight",

@@ -9,9 +9,11 @@ from ptxkit.isa.effects import (
     Access,
     Barrier,
     CommitGroup,
+    Control,
     MbarrierArrive,
     MbarrierWait,
     ProxyFence,
+    TensorMemory,
     WaitGroup,
 )
 from ptxkit.syntax.tree import Operand
@@ -160,12 +162,25 @@ def _barrier_too_early(reading: Reading) -> Iterator[Change | None]:
 
 
 def _tells_of_no_wait(reading: Reading, step: Step, last: Step, wait: WaitGroup) -> bool:
-    """Whether a barrier may as well stand before a wait, the last thing before it: the wait is for nothing, or all who
-    meet wait themselves for what they do together."""
+    """Whether a barrier may as well stand before a wait, the last thing before it: that is for nothing, all who meet
+    wait themselves for what they do together, or nobody needs to know of it before the next barrier."""
     if waits_for_nothing(reading, last, wait):
         return True
+    if wait.group in ("tcgen05.ld", "tcgen05.st"):
+        return not reading.may_come_after(step, lambda each: _uses_tensors(reading, each), reading.is_of_all)
     between = reading.steps[last.index + 1 : step.index]
     return wait.group == "wgmma" and is_of_one_warpgroup(reading, step) and only_computes(reading, between)
+
+
+def _uses_tensors(reading: Reading, step: Step) -> bool:
+    """Whether an instruction may need to know that the warps have stored and loaded their lanes of Tensor Memory: one
+    that works on all lanes, gives columns back, or tells somebody else."""
+    tells = bool(reading.effects(step, TensorMemory)) or bool(reading.effects(step, MbarrierArrive))
+    if step.match is None or tells:
+        return True
+    calls = any(control.kind == "call" for control in reading.effects(step, Control))
+    others = any(each.level != "warp" for each in reading.barriers(step)) and not reading.is_of_all(step)
+    return calls or others or reading.accesses(step, lambda access: access.completion == "tcgen05")
 
 
 def _ends(reading: Reading, step: Step) -> bool:
