@@ -56,9 +56,13 @@ class PhaseClocks(Races):
         known, clock = self.knowledge(group.cta), self._clock(barrier)
         for other, times in clock.users.items():
             used = numpy.flatnonzero(times)
-            late = used[~known.knows(numpy.full(len(used), index[0]), other, used, times[used])]
-            # Lanes speak for their warp by what orders nothing by the letter: `match.sync`, then an atomic by one.
-            spoken = numpy.unique(used[other.own[used] > times[used]] >> 5)
+            who, last = numpy.full(len(used), index[0]), other.own[used] - 1
+            late = used[~known.knows(who, other, used, times[used])]
+            # Lanes speak for their warp by what orders nothing by the letter: `match.sync`, then a fence and an atomic
+            # by one; it is the last that this one tells.
+            spoken = numpy.unique(used[(last >= times[used]) & known.knows(who, other, used, last)] >> 5)
+            if other is known:
+                spoken = numpy.append(spoken, index[0] >> 5)
             late = late[~numpy.isin(late >> 5, spoken)]
             if len(late) and self.machine is not None:
                 message = f"ends {barrier.name}, and nothing tells this thread that thread {late[0]} is done with it"

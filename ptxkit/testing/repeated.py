@@ -24,6 +24,7 @@ from ptxkit.kernels.gemm_parts import CONSUMERS
 from ptxkit.kernels.gemm_schedule import table
 from ptxkit.kernels.matmul import Matmul
 from ptxkit.kernels.seeds.check import SEEDS
+from ptxkit.linter import lint
 from ptxkit.records import dataclass
 from ptxkit.source import SourceFile
 from ptxkit.testing.launches import load
@@ -98,9 +99,10 @@ def file_tallies(path: Path, schedules: int) -> list[Tally]:
 
 
 def _verified(source: SourceFile, request: Request, name: str, began: float) -> Tally:
-    result = verify_source(source, request)
+    static = lint(source.text, path=source.path)  # may leave questions open, which runs answer
+    result = verify_source(source, request, static=static)
     said = [f"{each.code}: {each.message}" for each in result.diagnostics]
-    said += [each.reason for each in result.undecided]
+    said += [each.reason for each in result.undecided[len(static.undecided) :]]
     runs = sum(each.runs for each in result.runs)
     return Tally(name, runs, sum(each.whole for each in result.runs), tuple(said), time.monotonic() - began)
 
