@@ -102,7 +102,9 @@ class Address(typing.Generic[ScalarT]):
     def __add__(self, index: int | Register[Any]) -> Self:
         return self[index]
 
-    def __sub__(self, index: int) -> Self:
+    def __sub__(self, index: int | Register[Any]) -> Self:
+        if isinstance(index, bool) or not isinstance(index, int | Register):
+            raise BuildTypeError(f"what is subtracted from an address is a number of elements, not {index!r}")
         return self[-index]
 
     def __eq__(self, other: object) -> bool:

@@ -67,7 +67,10 @@ class Launchable:
 
         Extents in several dimensions are tuples: `k[(8, 4), 128]`, and `k[(8, 4), None]` where the kernel fixes it.
         """
-        known = self._launches.get(geometry)
+        try:
+            known = self._launches.get(geometry)
+        except TypeError:
+            raise BuildTypeError(f"kernel[grid, block] takes whole numbers or tuples of them: {geometry!r}") from None
         if known is None:
             grid, block = geometry if isinstance(geometry, tuple) else (geometry, None)
             for extents in (grid, block):

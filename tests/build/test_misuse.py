@@ -62,6 +62,13 @@ def test_an_error_inside_a_block_stays_what_it_is(k: Kernel) -> None:
     assert not isinstance(raised.value, BuildTypeError)
 
 
+def test_operators_refuse_what_they_cannot_take(k: Kernel) -> None:
+    with pytest.raises(BuildTypeError, match="is a number of elements, not Kernel"):
+        k.shared(f32, 4) - k  # type: ignore[operator]
+    with pytest.raises(BuildTypeError, match="whole numbers or tuples of them"):
+        k[1:2]
+
+
 def test_a_call_with_too_few_arguments_is_told_by_python(k: Kernel) -> None:
     with pytest.raises(TypeError, match="missing 1 required positional argument") as raised:
         k.branch()  # type: ignore[call-arg]
