@@ -34,8 +34,22 @@ from ptxkit.testing.kernel_steps import Version, steps_of
 from ptxkit.testing.litmus import Litmus, litmus_test
 from ptxkit.testing.mutations import mutate
 from ptxkit.testing.number_patterns import edges
+from ptxkit.testing.surroundings import addresses, launches, modules, operands
 
-__all__ = ["Instruction", "arrays", "broken", "instruction_named", "instructions", "kernels", "litmus", "pipelines"]
+__all__ = [
+    "Instruction",
+    "addresses",
+    "arrays",
+    "broken",
+    "instruction_named",
+    "instructions",
+    "kernels",
+    "launches",
+    "litmus",
+    "modules",
+    "operands",
+    "pipelines",
+]
 
 _OF_A_FORM = 8
 """Instances of a form to choose from."""
