@@ -111,7 +111,10 @@ class _Manager:
 
 
 def _explain(function: _Function, arguments: tuple[Any, ...], named: Mapping[str, Any], failure: BaseException) -> None:
-    """`BuildTypeError` for the first argument that is not what the annotation says; nothing where all are."""
+    """`BuildTypeError` for the first argument that is not what the annotation says; nothing where all are, or where
+    the error is one of this project, which says itself what is wrong."""
+    if type(failure).__module__.startswith("ptxkit"):
+        return
     try:
         given = inspect.signature(function).bind(*arguments, **named).arguments
     except TypeError:
@@ -169,7 +172,7 @@ def _fits(value: object, hint: Any) -> bool:
     if origin is type:
         return isinstance(value, type) and (not inner or not isinstance(inner[0], type) or issubclass(value, inner[0]))
     if isinstance(hint, type) and origin is None:
-        return isinstance(value, hint) or (hint is float and isinstance(value, int))
+        return isinstance(value, hint) or (hint in (int, float) and hasattr(type(value), "__index__"))
     if not isinstance(origin, type):
         return True
     if not isinstance(value, origin):
