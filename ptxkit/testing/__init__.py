@@ -1,1 +1,56 @@
-"""What holds ptxkit's verdicts against those of others: ptxas as the oracle, and campaigns that ask both."""
+"""What holds ptxkit's verdicts against those of others: ptxas as the oracle, and campaigns that ask both.
+
+    from hypothesis import given
+    from ptxkit.testing import assert_verdicts_agree, strategies
+
+    @given(strategies.pipelines())
+    def test_what_is_right_is_called_right(pipeline): assert_verdicts_agree(pipeline)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ptxkit.testing.arrangements.kernel import Pipeline
+    from ptxkit.testing.litmus import Litmus, assert_litmus
+    from ptxkit.testing.oracles import (
+        DeviceLaunch,
+        assert_lints,
+        assert_machine_matches_device,
+        assert_optimisation_invariant,
+        assert_ptxas_agrees,
+        assert_round_trips,
+        assert_same_kernel,
+    )
+    from ptxkit.testing.verdicts import assert_verdicts_agree
+
+__all__ = [
+    "DeviceLaunch",
+    "Litmus",
+    "Pipeline",
+    "assert_lints",
+    "assert_litmus",
+    "assert_machine_matches_device",
+    "assert_optimisation_invariant",
+    "assert_ptxas_agrees",
+    "assert_round_trips",
+    "assert_same_kernel",
+    "assert_verdicts_agree",
+]
+
+_ELSEWHERE = {
+    "Litmus": "litmus",
+    "Pipeline": "arrangements.kernel",
+    "assert_litmus": "litmus",
+    "assert_verdicts_agree": "verdicts",
+}
+"""Public name -> the module that defines it, where that is not `oracles`."""
+
+
+def __getattr__(name: str) -> object:
+    from importlib import import_module
+
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_ELSEWHERE.get(name, 'oracles')}"), name)
