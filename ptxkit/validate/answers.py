@@ -83,7 +83,7 @@ class Answers:
                 self._kept.clear()
             shapes = tuple(typed(operand, scope) for operand in instruction.operands)
             answer = self._answer(instruction, shapes)
-            if answer.match is None:
+            if answer.match is None or answer.misplaced is not None:
                 other = self._with_other_brackets(instruction, scope) or self._without_sink(instruction, scope)
                 answer = other or answer
             self._kept[key] = answer
@@ -261,7 +261,8 @@ def _type_problem(match: Match, typed: tuple[TypedShape, ...]) -> Problem | None
         wrong = misfit(operand, shape) or beyond_manual(operand, shape)
         is_result = operand.role in match.results
         if is_result and operand.immediates is None and operand.kind != "arguments":
-            wrong = _unwritable(shape, takes_sink=operand.sink) or wrong
+            takes_sink = operand.elements[0].sink if operand.kind == "pair" else operand.sink
+            wrong = _unwritable(shape, takes_sink=takes_sink) or wrong
         if wrong is None:
             strange = None if tolerated else oddity(operand, shape, is_result=is_result)
             if strange is not None:

@@ -9,9 +9,12 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from ptxkit.isa.forms import Match
 from ptxkit.records import replace
-from ptxkit.syntax.tree import Address, Instruction, Operand, Vector
+from ptxkit.syntax.tree import Address, Instruction, Name, Operand, Vector
 
 _REFERENCES = frozenset({"texture", "surface"})
+
+_MOST = 3
+"""The most that stands in brackets: a texture, a sampler, coordinates."""
 
 
 def regrouped(instruction: Instruction, candidates: Iterable[Match]) -> Iterator[Instruction]:
@@ -29,10 +32,15 @@ def regrouped(instruction: Instruction, candidates: Iterable[Match]) -> Iterator
 
 
 def _can_be_read(operands: Sequence[Operand]) -> bool:
-    """Whether an assembler reads the brackets at all: something stands behind a comma in them, and nothing behind
-    elements that stand there first."""
+    """Whether an assembler reads the brackets at all: something stands behind a comma in them, names first and then
+    a name or elements, and no more than three things in all."""
     inside = [operand.index for operand in operands if isinstance(operand, Address) and operand.index]
-    return bool(inside) and not any(isinstance(index[0], Vector) and len(index) > 1 for index in inside)
+    return bool(inside) and all(
+        len(index) < _MOST
+        and isinstance(index[-1], Name | Vector)
+        and all(isinstance(each, Name) for each in index[:-1])
+        for index in inside
+    )
 
 
 def _places_alone(operands: Sequence[Operand]) -> set[int]:

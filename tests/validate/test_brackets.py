@@ -31,6 +31,16 @@ XY = "{%f32_4, %f32_5}"
             f"tex.2d.v4.f32.f32 {D}, %b64_0, [%b64_1, {XY}];",
             f"tex.2d.v4.f32.f32 {D}, [%b64_0, {XY}], [%f32_6];",
         ),
+        (
+            f"tex.1d.v4.s32.f32 {D.replace('f32', 's32')}, [texture_, {{%f32_4}}], %f32_5;",
+            f"tex.1d.v4.s32.f32 {D.replace('f32', 's32')}, [texture_, %b64_0], %f32_4, %f32_5;",
+            f"tex.1d.v4.s32.f32 {D.replace('f32', 's32')}, [texture_, %b64_0, %f32_4, %f32_5];",
+        ),
+        (
+            f"tex.1d.v4.s32.f32 {D.replace('f32', 's32')}, [texture_, {{%f32_4}}], %f32_5;",
+            f"tex.1d.v4.s32.f32 {D.replace('f32', 's32')}, [texture_, %f32_4, %f32_5];",
+            f"tex.1d.v4.s32.f32 {D.replace('f32', 's32')}, [texture_, %f32_4, 0f3F800000];",
+        ),
     ],
 )
 def test_brackets_elsewhere_are_a_warning_where_an_assembler_can_read_them(
