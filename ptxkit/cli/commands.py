@@ -3,21 +3,31 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
+from importlib import import_module
 
 import click
 
-from ptxkit.cli.extract import extract
-from ptxkit.cli.fmt import fmt
-from ptxkit.cli.fuzz import fuzz
-from ptxkit.cli.isa import isa
-from ptxkit.cli.lint import lint
-from ptxkit.cli.rule import rule
-from ptxkit.cli.run import run as run_command
-from ptxkit.cli.transfers import transfers
-from ptxkit.cli.verify import verify
 from ptxkit.results import ExitStatus
+
+
+class _Known(Mapping[str, click.Command]):
+    """The commands by name; each is loaded when it is asked for: some bring numpy along, which others do without."""
+
+    _NAMES = ("extract", "fmt", "fuzz", "isa", "lint", "rule", "run", "transfers", "verify")
+
+    def __getitem__(self, name: str) -> click.Command:
+        if name not in self._NAMES:
+            raise KeyError(name)
+        command: click.Command = getattr(import_module(f"ptxkit.cli.{name}"), name)
+        return command
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._NAMES)
+
+    def __len__(self) -> int:
+        return len(self._NAMES)
 
 
 class _Commands(click.Group):
@@ -53,8 +63,7 @@ def cli() -> None:
     """Read PTX, and say what is wrong with it."""
 
 
-for _command in (lint, verify, run_command, fuzz, transfers, extract, fmt, isa, rule):
-    cli.add_command(_command)
+cli.commands = _Known()  # type: ignore[assignment]  # click asks for one that it could change, and never does
 
 
 def run(arguments: Sequence[str]) -> int:

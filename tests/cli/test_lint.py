@@ -238,6 +238,11 @@ def test_lint_with_options_reads_them_with_click(files: Path) -> None:
     assert "json" in loaded_by("lint", "--format", "json", "clean.ptx")
 
 
+def test_lint_with_options_loads_no_other_command(files: Path) -> None:
+    """numpy, which `run` and `verify` need, takes as long to load as the rest together."""
+    assert {"numpy", "rich", "zstandard", "lz4"} & loaded_by("lint", "--select", "PTX4", "clean.ptx") == set()
+
+
 def test_options_behind_the_paths_are_read_too(files: Path) -> None:
     assert json.loads(shell("lint", "clean.ptx", "--format", "json").stdout)["summary"]["files"] == 1
     assert b"Usage" in shell("lint", "clean.ptx", "--help").stdout
