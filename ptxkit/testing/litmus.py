@@ -16,6 +16,7 @@ from ptxkit.linter import lint
 from ptxkit.records import dataclass
 from ptxkit.testing.arrangements.plan import Choose
 from ptxkit.testing.device_process import DeviceLaunch
+from ptxkit.testing.judging import judged
 from ptxkit.testing.memory_model import PLACES, SCOPES, Behaviour, Event, Program, behaviour
 
 POLICIES = ("eager", "random", "random", "random")
@@ -223,6 +224,7 @@ def litmus_test(choose: Choose) -> Litmus:
 # ------------------------------------------------------------------------------------------------ the machine
 
 
+@judged
 def assert_litmus(test: Litmus, seeds: int = 1) -> frozenset[tuple[int, ...]]:
     """The machine and the rules agree with the memory model; what the machine showed.
 

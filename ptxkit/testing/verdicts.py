@@ -11,6 +11,7 @@ from ptxkit.emulate import Outcome, run
 from ptxkit.linter import lint
 from ptxkit.records import dataclass
 from ptxkit.testing.arrangements.kernel import Pipeline
+from ptxkit.testing.judging import judged
 
 if TYPE_CHECKING:
     from ptxkit.testing.device_process import DeviceLaunch
@@ -122,6 +123,7 @@ def _of_broken(codes: frozenset[str], verdicts: Verdicts) -> str:
     return ""
 
 
+@judged
 def assert_verdicts_agree(source: Pipeline | str, launch: DeviceLaunch | None = None) -> Verdicts:
     """The rules and the machine agree on a kernel (`disagreement`); what both say.
 
