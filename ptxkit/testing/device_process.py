@@ -218,7 +218,7 @@ def _passed(argument: Any, there: dict[int, Any]) -> Any:
     if id(array) not in there:
         there[id(array)] = to_device(array)
     found = there[id(array)]
-    return _encoded(argument, found) if isinstance(argument, TensorMap) else found.address
+    return _encoded(argument, found) if isinstance(argument, TensorMap) else found
 
 
 def _encoded(argument: TensorMap, array: Any) -> Any:
