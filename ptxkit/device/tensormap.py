@@ -212,7 +212,7 @@ def _encode(
         tensor.rank,
         tensor.address,
         numbers(list(tensor.extents), "cuuint64_t"),
-        numbers(list(tensor.strides), "cuuint64_t"),
+        numbers(list(tensor.strides) or [0], "cuuint64_t"),  # of rank 1 there is none, and the driver wants a place
         *boxes,
         numbers(list(steps), "cuuint32_t"),
         *map(constant, layout),

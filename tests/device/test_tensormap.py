@@ -174,6 +174,15 @@ def test_a_box_goes_through_shared_memory_and_back() -> None:
     assert np.array_equal(got.to_host(), host)
 
 
+@pytest.mark.device
+def test_an_array_of_one_dimension_is_encoded() -> None:
+    from ptxkit.device import to_device
+
+    check_device()
+    array = to_device(np.arange(768, dtype=np.uint32))
+    assert len(TensorMap.tiled(array, box=(64,)).data) == 128
+
+
 def test_half_precision_has_no_numpy_type_and_is_told_by_name() -> None:
     k = Kernel("k")
     k.tensor_map("source", bf16, box=(64, 8), swizzle=128)
