@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from errno import EACCES, EISDIR, ENOENT, EPERM
 from io import BytesIO
 from stat import S_ISDIR
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 from ptxkit.limits import MAX_FILE_BYTES
-from ptxkit.linter import not_checked
+from ptxkit.linter import broken, not_checked
 from ptxkit.results import FileResult
 from ptxkit.source import SourceFile
+
+if TYPE_CHECKING:
+    from ptxkit.inputs import Found
 
 STDIN = "-"
 STDIN_NAME = "<stdin>"
@@ -116,12 +119,21 @@ def _text(name: str, data: bytes) -> SourceFile | FileResult:
 
 def _inside(name: str, stream: IO[bytes]) -> Iterator[SourceFile | FileResult]:
     """The texts in a file of another kind, each under the file's name and its own."""
-    from ptxkit.inputs import Embedded, Passed, Problem, texts_in, title
+    from ptxkit.inputs import texts_in
+
+    try:
+        yield from _texts(name, texts_in(stream))
+    except Exception as error:  # a fault of ours: the other files are read all the same
+        yield broken(name, error)
+
+
+def _texts(name: str, everything: Iterable[Found]) -> Iterator[SourceFile | FileResult]:
+    from ptxkit.inputs import Embedded, Passed, Problem, title
 
     found_any = False
     passed: dict[str, None] = {}
     number = 0
-    for found in texts_in(stream):
+    for found in everything:
         if isinstance(found, Passed):
             passed[found.what] = None
             continue

@@ -6,6 +6,8 @@ What an archive may unpack to is bounded, in all and for each byte of it: an arc
 
 from __future__ import annotations
 
+import lzma
+import struct
 import tempfile
 import zipfile
 import zlib
@@ -22,7 +24,15 @@ _HEAD = 16
 _CHUNK = 1 << 20
 _SMALL = 1 << 20
 """Bytes below which no ratio is suspicious: a file of zeros packs well."""
+_BROKEN = (
+    *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError, OSError, MemoryError),
+    *(NotImplementedError, RuntimeError, ValueError, LookupError, OverflowError),
+)
+"""What `zipfile` raises of archives that are damaged, or packed in a way that it does not know."""
 _MOST_MEMBERS = 100_000
+_MOST_LISTING = 32 << 20
+_TAIL = (1 << 16) + 128
+"""Bytes at the end of an archive among which its last records stand: a comment behind them may have 65,535."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +46,12 @@ class Unpacked:
 
 def members(file: IO[bytes], wanted: tuple[bytes, ...], suffix: str) -> Iterator[Unpacked | Problem]:
     """The members that begin with one of the `wanted` bytes, or whose name ends in `suffix`."""
+    if _listing(file) > _MOST_LISTING:
+        yield Problem(f"a zip archive whose table of members is longer than {_MOST_LISTING:,} bytes", "split it")
+        return
     try:
         archive = zipfile.ZipFile(file)
-    except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError, EOFError) as error:
+    except _BROKEN as error:
         yield Problem(f"a zip archive that cannot be read: {error}", DAMAGED)
         return
     left = MAX_UNPACKED_BYTES
@@ -48,7 +61,7 @@ def members(file: IO[bytes], wanted: tuple[bytes, ...], suffix: str) -> Iterator
             yield Problem(f"a zip archive of {len(infos):,} members; {_MOST_MEMBERS:,} are read at most", "split it")
             return
         for info in infos:
-            if info.is_dir():
+            if info.filename.endswith("/"):  # `is_dir` breaks where there is no name
                 continue
             try:
                 with archive.open(info) as member, _scratch() as scratch:
@@ -62,17 +75,27 @@ def members(file: IO[bytes], wanted: tuple[bytes, ...], suffix: str) -> Iterator
                     left -= size
                     scratch.seek(0)
                     yield Unpacked(info.filename, scratch, size)
-            except (
-                zipfile.BadZipFile,
-                zlib.error,
-                EOFError,
-                OSError,
-                NotImplementedError,
-                RuntimeError,
-                ValueError,
-            ) as error:
+            except _BROKEN as error:
                 remedy = "unpack it with its password" if info.flag_bits & 1 else DAMAGED
                 yield Problem(f"this member of the archive cannot be unpacked: {error}", remedy, (info.filename,))
+
+
+def _listing(file: IO[bytes]) -> int:
+    """Bytes of the table of members, which is read whole, as the end of the archive says; 0 where it says nothing.
+
+    Source: PKWARE, "APPNOTE": "End of central directory record", and the one of Zip64 before it.
+    """
+    size = file.seek(0, 2)
+    file.seek(max(0, size - _TAIL))
+    tail = file.read()
+    file.seek(0)
+    end, large = tail.rfind(b"PK\5\6"), tail.rfind(b"PK\6\6")
+    sizes = [0]
+    if end >= 0 and len(tail) - end >= 16:
+        sizes.append(struct.unpack_from("<I", tail, end + 12)[0])
+    if large >= 0 and len(tail) - large >= 48:
+        sizes.append(struct.unpack_from("<Q", tail, large + 40)[0])
+    return min(max(sizes), size)
 
 
 def _most(info: zipfile.ZipInfo) -> int:

@@ -175,3 +175,16 @@ def test_the_name_of_a_file_stays_in_its_folder(title: str, name: str) -> None:
 def test_a_long_name_is_cut_at_its_front() -> None:
     assert len(file_name(f"a.whl!{'x' * 900}/1.sm_80.ptx")) <= 200
     assert file_name(f"a.whl!{'x' * 900}/1.sm_80.ptx").endswith("x.1.sm_80.ptx")
+
+
+def test_a_fault_in_the_reading_of_one_file_is_that_files_failure(
+    files: Path, ptxkit: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def crash(*_: object) -> None:
+        raise KeyError("sections")
+
+    monkeypatch.setattr("ptxkit.inputs.containers.elf.sections", crash)
+    (files / "k.ptx").write_text(CLEAN)
+    result = ptxkit("lint", "--format", "json", "libfoo.so", "k.ptx")
+    assert (result.exit_code, paths(result)) == (2, {"libfoo.so": "failed", "k.ptx": "clean"})
+    assert "KeyError: 'sections'" in result.stdout

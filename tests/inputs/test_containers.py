@@ -219,6 +219,14 @@ def test_a_zip_bomb_is_told_and_not_unpacked() -> None:
     assert time.process_time() - begun < 5
 
 
+def test_a_table_of_members_that_would_fill_the_memory_is_not_read() -> None:
+    rows = b"PK\1\2" + bytes(42)
+    end = b"PK\5\6" + struct.pack("<HHHHIIH", 0, 0, 65535, 65535, len(rows) * 800_000, 30, 0)
+    assert problems(b"PK\3\4" + bytes(26) + rows * 800_000 + end) == [
+        "a zip archive whose table of members is longer than 33,554,432 bytes"
+    ]
+
+
 def test_a_member_that_is_larger_than_it_says_is_told() -> None:
     data = bytearray(zipped({"k.ptx": TEXT * 10}))
     true = struct.pack("<I", len(TEXT) * 10)
@@ -233,6 +241,10 @@ def test_a_damaged_member_is_told_and_the_others_are_read() -> None:
     everything = found(bytes(data))
     assert [type(each) for each in everything] == [Problem, Embedded]
     assert everything[0].inside == ("a.ptx",)  # type: ignore[union-attr]
+
+
+def test_a_member_without_a_name_is_passed_over() -> None:
+    assert found(zipped({"k.ptx": TEXT}).replace(b"k.ptx", b"\0.ptx")) == []
 
 
 def test_a_link_in_an_archive_is_a_member_and_leads_nowhere(tmp_path: Path) -> None:
