@@ -10,13 +10,14 @@ import numpy as np
 
 from ptxkit.emulate.tensor_maps import TensorMap
 from ptxkit.records import dataclass, replace
-from ptxkit.testing.arrangements import clusters, drains
+from ptxkit.testing.arrangements import clusters, drains, products
 from ptxkit.testing.arrangements.fills import TILES, WORDS
 from ptxkit.testing.arrangements.plan import (
     CLUSTERED,
     DRAINS,
     MECHANISMS,
     MULTICASTS,
+    PRODUCTS,
     Choose,
     Plan,
     planned,
@@ -106,6 +107,8 @@ class Pipeline:
     def data(self) -> Words:
         """The tiles: u32 of shape (inputs, rounds, consumers, words of an element)."""
         plan = self.plan
+        if plan.mechanism in PRODUCTS:
+            return products.operands_of(plan).view(np.uint32)
         chance = np.random.default_rng(plan.seed)
         shape = (plan.inputs, plan.rounds, plan.consumers, plan.size // 4)
         return chance.integers(1, 1 << 32, shape, dtype=np.uint32)
@@ -114,7 +117,8 @@ class Pipeline:
         """The output before the launch."""
         plan = self.plan
         if plan.drain == "sum":
-            return np.zeros((plan.grid, plan.consumers), np.uint32)
+            words = 4 if plan.mechanism in PRODUCTS else 1
+            return np.zeros((plan.grid, plan.consumers * words), np.uint32)
         if plan.drain == "bulk reduce":
             return np.full((plan.grid, plan.consumers), 7, np.uint32)
         return np.zeros((plan.grid * plan.rounds, plan.consumers), np.uint32)
@@ -122,6 +126,8 @@ class Pipeline:
     def expected(self) -> Words:
         """The output behind the launch."""
         plan = self.plan
+        if plan.mechanism in PRODUCTS:
+            return products.expected_of(plan).view(np.uint32).reshape(plan.grid, -1)
         data = self.data()[_readers(plan)]
         values: Words = np.roll(data, -plan.shift, axis=2).sum(axis=3, dtype=np.uint32)
         if plan.drain == "sum":
@@ -173,6 +179,8 @@ def _shared(plan: Plan) -> list[str]:
         found.append(f".shared .align 8 .b64 {FULL}[{plan.stages}];")
     if plan.roles == "producer" and plan.handover == "mbarrier":
         found.append(f".shared .align 8 .b64 {EMPTY}[{plan.stages}];")
+    if plan.mechanism in PRODUCTS:
+        found += products.shared_of(plan)
     if plan.cluster > 1:
         found += clusters.shared_of(plan)
     return found + drains.shared_of(plan)
@@ -181,7 +189,7 @@ def _shared(plan: Plan) -> list[str]:
 @lru_cache(maxsize=64)
 def _written(plan: Plan) -> tuple[tuple[Passage, ...], tuple[str, ...]]:
     script = Script(branches=plan.branches)
-    writer = clusters.written if plan.cluster > 1 else written
+    writer = products.written if plan.mechanism in PRODUCTS else clusters.written if plan.cluster > 1 else written
     writer(setup(plan, script))
     return tuple(script.passages), tuple(script.declarations())
 
@@ -195,7 +203,8 @@ def _sites(plan: Plan) -> tuple[Site, ...]:
 def pipeline(choose: Choose, target: str = "sm_90a", version: Version = (8, 7)) -> Pipeline:
     """A correct pipeline out of choices."""
     is_new = target_number(target) >= 90
-    mechanisms = (*MECHANISMS, *CLUSTERED) if is_new else MECHANISMS[:2]
+    own = PRODUCTS if target == "sm_90a" else ()
+    mechanisms = (*MECHANISMS, *CLUSTERED, *own) if is_new else MECHANISMS[:2]
     plan = planned(choose, target, mechanisms, DRAINS)
     return Pipeline(_fitting(plan), version)
 

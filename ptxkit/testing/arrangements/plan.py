@@ -12,6 +12,10 @@ Choose: TypeAlias = Callable[[int], int]
 
 MECHANISMS = ("cp.async", "cp.async mbarrier", "bulk", "tensor")
 MULTICASTS = ("multicast", "tensor multicast")
+PRODUCTS = ("wgmma",)
+FACTORS_BYTES = 256
+"""Of the smaller operand of a product."""
+
 CLUSTERED = ("dsmem", "st.async", "red.async", *MULTICASTS)
 ROLES = ("unified", "producer")
 DRAINS = ("sum", "plain", "bulk", "bulk reduce", "tensor")
@@ -81,6 +85,11 @@ class Plan:
         return self.consumers * self.size
 
     @property
+    def brought(self) -> int:
+        """Bytes of a round in global memory."""
+        return self.tile + (FACTORS_BYTES if self.mechanism in PRODUCTS else 0)
+
+    @property
     def inputs(self) -> int:
         """How many parts the input has: one for each CTA, or each cluster."""
         return self.grid // self.cluster if self.mechanism in MULTICASTS else self.grid
@@ -103,7 +112,7 @@ class Plan:
     @property
     def has_full(self) -> bool:
         """Whether mbarriers tell that a tile is there."""
-        return self.mechanism != "cp.async"
+        return self.mechanism not in ("cp.async", *PRODUCTS)
 
 
 def planned(choose: Choose, target: str, mechanisms: tuple[str, ...], drains: tuple[str, ...] = DRAINS) -> Plan:
@@ -118,10 +127,11 @@ def planned(choose: Choose, target: str, mechanisms: tuple[str, ...], drains: tu
     mechanism = str(one(*mechanisms))
     is_new = target_number(target) >= 90
     is_clustered = mechanism in CLUSTERED
-    roles = "unified" if is_clustered else str(one(*ROLES))
+    is_product = mechanism in PRODUCTS
+    roles = "unified" if is_clustered or is_product else str(one(*ROLES))
     cluster = int(str(one(2, 4))) if is_clustered else 1
     stages, rounds = 1 + choose(4), 1 + choose(6)
-    warps, size = 1 + choose(3), int(str(one(4, 8, 16)))
+    warps, size = (4, 16) if is_product else (1 + choose(3), int(str(one(4, 8, 16))))
     ahead = stages
     if mechanism == "cp.async" and roles == "unified" and stages > 1:
         ahead = int(str(one(stages, stages - 1)))
@@ -129,7 +139,7 @@ def planned(choose: Choose, target: str, mechanisms: tuple[str, ...], drains: tu
         target=target,
         mechanism=mechanism,
         roles=roles,
-        drain=str(one(*(each for each in drains if is_new or each in ("sum", "plain")))),
+        drain="sum" if is_product else str(one(*(each for each in drains if is_new or each in ("sum", "plain")))),
         stages=stages,
         rounds=rounds,
         warps=warps,

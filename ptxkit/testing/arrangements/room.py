@@ -78,7 +78,7 @@ def setup(plan: Plan, script: Script) -> Room:
     if plan.has_map:
         script.do(f"cvta.param.u64 {source}, {source};")
     else:
-        script.do(f"mad.wide.u32 {source}, {home}, {plan.rounds * plan.tile}, {source};")
+        script.do(f"mad.wide.u32 {source}, {home}, {plan.rounds * plan.brought}, {source};")
     target = script.new("b64")
     if plan.drain == "tensor":
         script.do(f"mov.b64 {target}, out_;")
