@@ -108,6 +108,6 @@ def test_registers_and_labels_of_a_block_are_its_own() -> None:
 
 def test_what_the_machine_cannot_do_is_named_and_only_when_it_is_executed() -> None:
     body = " mov.u32 %r1, 0; setp.eq.u32 %p1, %r1, 1; @%p1 bra NEVER; bra END;\nNEVER: {what}\nEND:"
-    what = "multimem.red.relaxed.gpu.global.add.u32 [%d1], %r1;"
+    what = "tcgen05.shift.cta_group::1.down [%r1];"
     assert outcome(body.format(what=what)).is_clean
-    assert "multimem.red" in outcome(f" mov.u32 %r1, 0; {what}").failed
+    assert "tcgen05.shift" in outcome(f" mov.u32 %r1, 0; {what}").failed
