@@ -11,16 +11,16 @@ from __future__ import annotations
 import marshal
 import os
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from functools import cached_property
+from functools import cached_property, partial
 from importlib import import_module
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from ptxkit.cache import Key, clear, read, stamp, user_folder, write
 from ptxkit.isa.compiled import Reader, Writer
-from ptxkit.isa.forms import Match
+from ptxkit.isa.forms import Form, Match
 
 Choosing: TypeAlias = "tuple[object, ...]"
 """A name, and what of the operands decides."""
@@ -106,11 +106,39 @@ def _encode(matches: Iterable[Match]) -> bytes:
 def _decode(stored: bytes) -> tuple[Match, ...]:
     entries, classes, places = marshal.loads(stored)
     reader = Reader(entries, [getattr(import_module(module), name) for module, name in classes])
+    return tuple(_recalled(reader, each) for each in places)
 
-    def match(parts: Iterable[int]) -> Match:
-        return Match(*(_value(name, reader.at(at)) for name, at in zip(_fields(), parts, strict=True)))
 
-    return tuple(map(match, places))
+class _Recalled(Match):
+    """A match that is remembered. Its form, which is most of it, is only made for who asks for it."""
+
+    __slots__ = ("_form",)
+
+    _form: Callable[[], Form]
+
+    def __getattr__(self, name: str) -> Any:
+        if name != "form":
+            raise AttributeError(name)
+        form = self._form()
+        object.__setattr__(self, "form", form)
+        return form
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Match):
+            return NotImplemented
+        return all(getattr(self, name) == getattr(other, name) for name in _fields())
+
+    __hash__ = object.__hash__
+
+
+def _recalled(reader: Reader, places: Iterable[int]) -> Match:
+    made, keep = _Recalled.__new__(_Recalled), object.__setattr__
+    for name, at in zip(_fields(), places, strict=True):
+        if name == "form":
+            keep(made, "_form", partial(reader.at, at))
+        else:
+            keep(made, name, _value(name, reader.at(at)))
+    return made
 
 
 def _fields() -> tuple[str, ...]:
