@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 from unittest import SkipTest
@@ -87,10 +88,8 @@ def fuzz(  # noqa: PLR0913 (options)
 
     Exit status: 0 nothing failed, 1 something did, now or before, 2 it could not be run.
     """
-    try:
-        import hypothesis  # noqa: F401
-    except ImportError as error:
-        raise click.UsageError("pip install ptxkit[testing] first: hypothesis is not installed") from error
+    if find_spec("hypothesis") is None:
+        raise click.UsageError("hypothesis is not installed: pip install ptxkit[testing]")
     if replay is not None:
         ctx.exit(_replayed(replay))
     wanted = oracles or (_OF_FILES if corpus else _WITHOUT_GPU)
@@ -112,17 +111,16 @@ def fuzz(  # noqa: PLR0913 (options)
 
 def _run(campaigns: list[Campaign], limits: Limits, jobs: int, cluster: str | None, folder: Path) -> int:
     """Runs campaigns, and prints what they came to."""
-    from ptxkit.device import NoDeviceError
-    from ptxkit.testing.fuzz.cluster import ClusterError
+    from ptxkit.testing.fuzz.errors import CannotRunError
     from ptxkit.testing.fuzz.running import run
-    from ptxkit.testing.fuzz.store import Store, StoreError
+    from ptxkit.testing.fuzz.store import Store
     from ptxkit.testing.fuzz.table import summary
 
     try:
         store = Store(folder)
         with _progress(campaigns, limits, store) as told:
             run(campaigns, store, limits, _runner(campaigns, limits, jobs, cluster), told)
-    except (NoDeviceError, ClusterError, StoreError) as error:
+    except CannotRunError as error:
         click.echo(f"ptxkit fuzz: {error}", err=True)
         return ExitStatus.COULD_NOT_RUN
     except KeyboardInterrupt:

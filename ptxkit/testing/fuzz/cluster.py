@@ -19,15 +19,12 @@ from typing import Any
 
 from ptxkit.device import NoDeviceError
 from ptxkit.testing.device_process import DeviceProcess
+from ptxkit.testing.fuzz.errors import CannotRunError
 from ptxkit.testing.fuzz.questions import kind_of
 from ptxkit.testing.fuzz.store import Store
 from ptxkit.testing.fuzz.watched import Gpus, Outcome, Share, Watched
 
 LOCAL = "local:"
-
-
-class ClusterError(Exception):
-    """There is no such cluster, or not what talks to one."""
 
 
 class There:
@@ -38,11 +35,11 @@ class There:
         self._hang = hang
 
     def outcomes(self, shares: Iterator[Share], store: Store) -> Iterator[Outcome]:
-        """As they come. Raises ClusterError."""
+        """As they come. Raises CannotRunError."""
         try:
             from joblib import Parallel, delayed, parallel_config
         except ImportError as error:
-            raise ClusterError(f"{error.name} is not installed: pip install ptxkit[cluster]") from error
+            raise CannotRunError(f"{error.name} is not installed: pip install ptxkit[cluster]") from error
         client = _client(self._address)
         try:
             with parallel_config(backend="dask"):
@@ -60,18 +57,18 @@ def _client(address: str) -> Any:
     try:
         import distributed
     except ImportError as error:
-        raise ClusterError(f"{error.name} is not installed: pip install ptxkit[cluster]") from error
+        raise CannotRunError(f"{error.name} is not installed: pip install ptxkit[cluster]") from error
     library: Any = distributed
     if address.startswith(LOCAL):
         count = address.removeprefix(LOCAL)
         if not count.isdecimal() or not int(count):
-            raise ClusterError(f"{address!r}: write local:2 for two workers on this machine")
+            raise CannotRunError(f"{address!r}: write local:2 for two workers on this machine")
         cluster = library.LocalCluster(n_workers=int(count), threads_per_worker=1, dashboard_address=None)
         return library.Client(cluster)
     try:
         return library.Client(address, timeout=20)
     except (OSError, ValueError) as error:
-        raise ClusterError(f"no scheduler answers at {address}: {error}") from error
+        raise CannotRunError(f"no scheduler answers at {address}: {error}") from error
 
 
 def done_there(share: Share, known: frozenset[str], hang: float) -> Outcome:

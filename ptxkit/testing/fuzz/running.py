@@ -13,6 +13,7 @@ from typing import Protocol
 from ptxkit.device import NoDeviceError
 from ptxkit.records import dataclass
 from ptxkit.testing.device_process import DeviceProcess, gpus
+from ptxkit.testing.fuzz.errors import CannotRunError
 from ptxkit.testing.fuzz.questions import Campaign, kind_of
 from ptxkit.testing.fuzz.store import Store
 from ptxkit.testing.fuzz.watched import HANG_SECONDS, Gpus, Outcome, Share, Watched
@@ -72,15 +73,15 @@ def _shares_of(campaign: Campaign, done: Mapping[int, int], examples: int | None
 
 
 def devices() -> list[DeviceProcess]:
-    """A process for each GPU, begun. Raises NoDeviceError."""
+    """A process for each GPU, begun. Raises CannotRunError."""
     found = [DeviceProcess(gpu=number) for number in range(gpus())]
     try:
         for each in found:
             each.begin()
-    except NoDeviceError:
+    except NoDeviceError as error:
         for each in found:
             each.end()
-        raise
+        raise CannotRunError(str(error)) from error
     return found
 
 

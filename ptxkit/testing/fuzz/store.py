@@ -14,6 +14,7 @@ from pathlib import Path
 
 from ptxkit.records import dataclass
 from ptxkit.testing.examples import Example
+from ptxkit.testing.fuzz.errors import CannotRunError
 from ptxkit.testing.fuzz.questions import Campaign
 from ptxkit.testing.fuzz.watched import Outcome
 
@@ -50,12 +51,8 @@ class Cause:
     said: str
 
 
-class StoreError(Exception):
-    """The folder cannot be used."""
-
-
 class Store:
-    """The database in a folder. Everything about a share is written at once."""
+    """The database in a folder. Everything about a share is written at once. Raises CannotRunError."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -64,7 +61,7 @@ class Store:
             self._base = sqlite3.connect(folder / "campaigns.sqlite", isolation_level=None)
             self._base.executescript("pragma journal_mode = wal; pragma synchronous = normal;" + _TABLES)
         except (OSError, sqlite3.Error) as error:
-            raise StoreError(f"{folder}: {error}") from error
+            raise CannotRunError(f"{folder}: {error}") from error
 
     def close(self) -> None:
         """Closes the database."""
