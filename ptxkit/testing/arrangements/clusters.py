@@ -159,9 +159,11 @@ class _Cluster:
             copy = tensor_copy(room, turn, to, where or 0, bar)
         copy = copy.replace("::bytes ", "::bytes.multicast::cluster ").replace(f"[{bar}];", f"[{bar}], {mask};")
         alone = script.value("mov.u16", "1", kind="b16")
+        beyond = script.value("mov.u16", str((2 << self.size) - 1), kind="b16")
         with script.only(leads):
             fewer = instead("multicast-to-fewer", copy.replace(mask, alone), *BYTES)
-            script.do(copy, faults=(without("delete-copy", *BYTES), fewer))
+            more = instead("multicast-to-more", copy.replace(mask, beyond), "PTX206")
+            script.do(copy, faults=(without("delete-copy", *BYTES), fewer, more))
 
     def further(self, base: str, where: str) -> str:
         """An address, further by what a register holds."""

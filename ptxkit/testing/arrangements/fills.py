@@ -87,8 +87,15 @@ def _fill_by_one(room: Room, turn: Turn) -> None:
     expect, faults = announcement(plan, bar)
     with script.only(room.issue):
         script.do(expect, faults=faults)
-        for copy in copies:
-            script.do(copy, faults=of_copy(script, copy, plan.tile // plan.parts if plan.mechanism == "bulk" else 0))
+        for part, copy in zip(_parts(plan), copies, strict=True):
+            at = on(slot, part)
+            moved = copy.replace(f"[{at}],", f"[{on(at, 8)}],", 1)
+            aside: tuple[Fault, ...] = (instead("misaligned-address", moved, "PTX205", "PTX207"),)
+            if plan.stages > 1 and isinstance(turn.slot, int):
+                other = on(FULL, 8 * ((turn.slot + 1) % plan.stages))
+                aside += (instead("other-mbarrier", copy.replace(f"[{bar}];", f"[{other}];"), *BYTES),)
+            size = plan.tile // plan.parts if plan.mechanism == "bulk" else 0
+            script.do(copy, faults=(*of_copy(script, copy, size), *aside))
     if plan.announces == "all":
         others = f"!{room.issue}"
         with script.only(others):

@@ -150,14 +150,16 @@ def wait(
     at = script.place(name, turn.slot, 8)
     label, done = script.label("WAIT"), script.new("pred")
 
-    def lines(parity: Index, opcode: str = plan.polls, *, loop: bool = True) -> tuple[str, ...]:
-        ask = f"mbarrier.{opcode}.parity{order}{plan.own}.b64 {done}, [{at}], {parity};"
+    def lines(parity: Index, order: str = order, *, loop: bool = True) -> tuple[str, ...]:
+        ask = f"mbarrier.{plan.polls}.parity{order}{plan.own}.b64 {done}, [{at}], {parity};"
         return (f"{label}:", ask, f"@!{done} bra {label};") if loop else (ask,)
 
     found: list[Fault] = []
     if faults:
         hangs = ("PTX503", "PTX504", "PTX505", "PTX601")
         found += [without("delete-mbarrier-wait", *faults)]
+        if order:
+            found += [instead("weaker-order", lines(parity, order=".relaxed.cluster"), *faults, "PTX506")]
         if once:
             found += [instead("wait-without-loop", lines(parity, loop=False), *faults)]
         if isinstance(parity, int):
