@@ -145,5 +145,5 @@ def _fix(source: SourceFile, fix: Fix) -> Object:
 
 def _uri(path: str) -> str:
     """A reference relative to the working directory, or a `file:` URI of what is not below it."""
-    shown = quote(from_root(path).encode("utf-8", "surrogateescape"), safe="/!$&'()*+,;=@~-._")
+    shown = quote(from_root(path).encode("utf-8", "surrogateescape"), safe="/!$&'(*)+,;=@~-._")
     return f"file://{shown}" if shown.startswith("/") else shown
