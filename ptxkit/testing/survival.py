@@ -17,7 +17,7 @@ from ptxkit.results import Status
 from ptxkit.source import SourceFile
 from ptxkit.syntax import PTXSyntaxError, format_source, parse
 
-SECONDS, SECONDS_A_CHARACTER, SECONDS_A_KERNEL = 1.0, 20e-6, 2.0
+SECONDS, SECONDS_A_CHARACTER, SECONDS_A_KERNEL = 1.0, 20e-6, 6.0
 ADDITIONS = 0.04
 BYTES, BYTES_A_CHARACTER = 60_000_000, 60
 
