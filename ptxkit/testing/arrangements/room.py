@@ -144,7 +144,8 @@ def wait(
 ) -> None:
     """Until a phase of a barrier is complete. faults: codes of what comes of going on too early; none: it may.
 
-    order: the modifiers of one that is not `.acquire.cta`. once: whether it matters that it may have to ask again.
+    order: the modifiers of one that is not `.acquire.cta`. once: whether it matters that it may have to ask again, and
+    in which order it stands to others.
     """
     plan, script = room.plan, room.script
     at = script.place(name, turn.slot, 8)
@@ -158,7 +159,7 @@ def wait(
     if faults:
         hangs = ("PTX503", "PTX504", "PTX505", "PTX601")
         found += [without("delete-mbarrier-wait", *faults)]
-        if order:
+        if order and once:
             found += [instead("weaker-order", lines(parity, order=".relaxed.cluster"), *faults, "PTX506")]
         if once:
             found += [instead("wait-without-loop", lines(parity, loop=False), *faults)]
