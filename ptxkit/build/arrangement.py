@@ -111,7 +111,10 @@ def _again(operand: tree.Operand, value: object) -> tree.Operand:
         return operand
     match operand:
         case tree.Vector(elements):
-            return tree.Vector(tuple(map(_again, elements, value)))
+            pairs = zip(elements, value, strict=False)
+            return tree.Vector(
+                tuple([tree.Name(each.name) if type(each) is Register else _again(old, each) for old, each in pairs])
+            )
         case tree.Pair(first, second):
             return tree.Pair(_again(first, value[0]), _again(second, value[1]))
         case tree.Address():

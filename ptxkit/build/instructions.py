@@ -277,7 +277,8 @@ def _likeness(operand: object) -> object:
     if kind is float:
         return "float", cast("float", operand).hex()  # 0.0 and -0.0 are equal, and not the same constant
     if kind is tuple or kind is list:
-        parts = tuple(map(_likeness, cast("Sequence[object]", operand)))
+        some = cast("Sequence[object]", operand)
+        parts = tuple([each.type.word if type(each) is Register else _likeness(each) for each in some])
         return None if None in parts else parts
     return None
 
