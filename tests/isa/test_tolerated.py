@@ -504,3 +504,8 @@ REFUSED = [
 def test_what_an_assembler_writes_as_several_instructions_has_their_limits(right: str, wrong: str) -> None:
     agree(right, *NEWEST, accepted=True)
     agree(wrong, *NEWEST, accepted=False)
+
+
+def test_before_narrow_sizes_came_a_place_behind_a_variable_is_no_size() -> None:
+    agree("st.bulk [%b64_1], shared_+8, 0;", (9, 0), "sm_120a", accepted=True)
+    agree("st.bulk [%b64_1], shared_+8, 0;", (8, 7), "sm_120a", accepted=False)
