@@ -111,7 +111,7 @@ def decoded(octets: bytes) -> Layout | None:
         tuple(each or 1 << 32 for each in extents[:rank]),
         tuple(strides[: rank - 1]),
         tuple(box[:rank]) if is_tiled else (),
-        tuple(steps[:rank]),
+        tuple(each or 1 for each in steps[:rank]),
         SWIZZLES[swizzle],
         rules.INTERLEAVES[interleave],
         rules.FILLS[fill],
@@ -137,10 +137,23 @@ _FIELDS = {
 }
 """Where a field lies, and how; those with an ordinal one behind the other."""
 
+_COUNTS = {
+    "elemtype": len(rules.ELEMENTS),
+    "interleave_layout": len(rules.INTERLEAVES),
+    "swizzle_mode": len(SWIZZLES),
+    "fill_mode": len(rules.FILLS),
+}
+"""How many values fields have that are numbers of something."""
+
 
 def replaced(octets: bytes, field: str, ordinal: int, value: int) -> bytes:
-    """The bytes with another value of a field, which PTX gives. Raises ValueError where the field cannot hold it."""
+    """The bytes with another value of a field, which PTX gives. Raises ValueError where the field cannot hold it.
+
+    Zeros are a map, too, of nothing as yet: compilers make one of them by replacing all of its fields.
+    """
     made = bytearray(octets)
+    if not any(made[: struct.calcsize("<I")]):
+        struct.pack_into("<I", made, 0, _MAGIC)
     if field == "rank":
         if not 0 <= value < rules.MAX_RANK:
             raise ValueError(f"a rank is 0 to {rules.MAX_RANK - 1}: one less than the dimensions")
@@ -148,7 +161,7 @@ def replaced(octets: bytes, field: str, ordinal: int, value: int) -> bytes:
         return bytes(made)
     at, form = _FIELDS[field]
     size = struct.calcsize(form)
-    if value >> 8 * size:
+    if value >> 8 * size or value >= _COUNTS.get(field, value + 1):
         raise ValueError(f"the field {field} cannot hold {value}")
     struct.pack_into(form, made, at + ordinal * size, value)
     return bytes(made)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from ptxkit.emulate import Finding
 from ptxkit.emulate.actions.tensors import NO_MAP
+from ptxkit.emulate.actions.textures import NO_OBJECT
 from ptxkit.emulate.machine import DEADLOCK
 from ptxkit.records import dataclass
 
@@ -18,6 +19,9 @@ _BOXES = ("PTX503", "PTX205", "PTX206", "PTX207")
 
 _TWO = ("PTX304", "PTX621")
 """Codes of two accesses to the same bytes."""
+
+_COPIED = ("PTX302", "PTX303")
+"""Codes of two accesses of which one is a copy's: where rows lie that it brings is a matter of numbers, too."""
 
 _COUNTS = ("PTX206", "PTX505")
 """Codes of counts of threads that are not there."""
@@ -31,7 +35,8 @@ DISTINCT = "iota"
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """What of the launch nobody said. values: the size of blocks, or numbers; contents: of memory; boxes: of maps.
+    """What of the launch nobody said. values: the size of blocks, or numbers; contents: of memory; boxes: of maps;
+    images: textures and surfaces.
 
     grid, block: how many CTAs there are, and threads in each; some kernels want one only. cluster: CTAs of one.
 
@@ -41,6 +46,7 @@ class Chosen:
     values: bool = False
     contents: bool = False
     boxes: bool = False
+    images: bool = False
     grid: bool = False
     block: bool = False
     cluster: bool = False
@@ -55,7 +61,9 @@ class Chosen:
             return True
         if (self.block and finding.code == _COUNTS[0]) or (self.cluster and finding.code == _OTHERS):
             return True
-        if self.values and (not finding.code.startswith("PTX") or finding.message.startswith(NO_MAP)):
+        if self.values and (not finding.code.startswith("PTX") or finding.message.startswith((NO_MAP, NO_OBJECT))):
+            return True
+        if self.images and finding.code == _COUNTS[0]:
             return True
         if self.values and finding.code == _NOWHERE:  # such as what a structure of zeros points to
             return True
@@ -73,7 +81,11 @@ class Chosen:
 
     def doubts(self, finding: Finding, contents: str) -> bool:
         """Whether a finding by itself may come of what was chosen. contents: the numbers in memory."""
-        if (finding.code, finding.offset) in self.proven or not self._collides(finding):
+        if (finding.code, finding.offset) in self.proven:
+            return False
+        if self.values and finding.code in _COPIED and any(each.space in _GLOBAL for each in finding.witnesses[:1]):
+            return True
+        if not self._collides(finding):
             return False
         first, *others = [each.cta for each in finding.witnesses]
         alone = self.block if all(each == first for each in others) else self.grid

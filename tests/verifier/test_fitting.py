@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ptxkit.emulate import Finding
+from ptxkit.emulate import Finding, Witness
+from ptxkit.records import replace
 from ptxkit.results import FileResult, Status
 from ptxkit.source import SourceFile
 from ptxkit.verifier import Request, given_argument, verify_source
@@ -88,3 +89,13 @@ def test_a_kernel_may_be_meant_for_a_cluster_though_it_does_not_say_so() -> None
     alone = Finding("PTX210", "the CTA has no neighbour in its cluster to make a pair with", 1, 0)
     assert Chosen(cluster=True).misfits(alone)
     assert not Chosen(values=True).misfits(alone)
+
+
+def test_copies_that_meet_in_global_memory_are_doubted_where_numbers_were_chosen() -> None:
+    there = Witness("write", 7, (0, 0, 0), (0, 0, 0), "global", 0, 4)
+    finding = Finding("PTX303", "writes 4 bytes of global memory that thread (0, 0, 0) writes, too", 7, 70, (there,))
+    assert Chosen(values=True, contents=True).doubts(finding, "iota")
+    assert not Chosen(contents=True).doubts(finding, "iota")
+    assert not Chosen(values=True, proven=frozenset({("PTX303", 70)})).doubts(finding, "iota")
+    near = replace(finding, witnesses=(replace(there, space="shared"),))
+    assert not Chosen(values=True, contents=True).doubts(near, "iota")
