@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _UNITS = {"": 1, "s": 1, "m": 60, "h": 3600}
 _SECONDS_BY_DEFAULT = 60.0
 _OF_FILES = ("linter", "round-trip", "ptxas")
-_WITHOUT_GPU = (*_OF_FILES, "machine", "verdicts")
+_WITHOUT_GPU = (*_OF_FILES, "machine", "verdicts", "litmus")
 
 
 def _seconds(_ctx: click.Context, _parameter: click.Parameter, text: str | None) -> float | None:
@@ -79,9 +79,9 @@ def fuzz(  # noqa: PLR0913 (options)
     """Put generated or changed PTX to oracles, in processes of their own, until --time or --count is over.
 
     linter: parser, linter and printer survive any text. round-trip: what is printed reads back. ptxas: both accept the
-    same. machine: kernels that are right run clean. verdicts: rules and machine agree. machine-device, optimisation: a
-    GPU leaves the same as the machine, and at every level. Without --oracle: all that need no GPU. package.module:NAME
-    is one of your own (ptxkit.testing.fuzz.questions.Kind).
+    same. machine: kernels that are right run clean. verdicts: rules and machine agree on pipelines. litmus: they agree
+    with the memory model. machine-device, optimisation: a GPU leaves the same as the machine, and at every level.
+    Without --oracle: all that need no GPU. package.module:NAME is one of your own (ptxkit.testing.fuzz.questions.Kind).
 
     A campaign that was ended, or killed, goes on where it was when it is started again with the same options. An
     example that hangs or breaks its process is recorded. The first failure of each cause is made smaller and kept.

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
+from random import Random
 
 from ptxkit.syntax import PTXSyntaxError, parse
 from ptxkit.testing import oracles
 from ptxkit.testing.arrangements.kernel import Pipeline
 from ptxkit.testing.arrangements.plan import Plan
 from ptxkit.testing.examples import Example, ExampleError
+from ptxkit.testing.litmus import assert_litmus, litmus_test
 from ptxkit.testing.verdicts import assert_verdicts_agree
 
 
@@ -47,6 +49,11 @@ def _verdicts(example: Example) -> None:
     assert_verdicts_agree(Pipeline(Plan(**plan), (major, minor), example.options["fault"]))
 
 
+def _litmus(example: Example) -> None:
+    """What a program may do is not in its text, so it is made again."""
+    assert_litmus(litmus_test(Random(example.options["chance"]).randrange))
+
+
 def _reads_back(example: Example) -> None:
     """What is no PTX has nothing to read back."""
     try:
@@ -60,8 +67,14 @@ def _ptxas(example: Example) -> None:
     oracles.assert_ptxas_agrees(example.texts[0])
 
 
+def can_be_smaller(example: Example) -> bool:
+    """Whether its text is all that is asked about: others are made again, or are one instruction already."""
+    return not {"plan", "chance", "instruction"} & example.options.keys()
+
+
 _SPECIAL: dict[str, Callable[[Example], None]] = {
     "assert_verdicts_agree": _verdicts,
+    "assert_litmus": _litmus,
     "assert_reads_back": _reads_back,
     "assert_ptxas_agrees": _ptxas,
 }

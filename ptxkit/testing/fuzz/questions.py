@@ -20,6 +20,7 @@ from ptxkit.testing.agreement import PAIRS, all_forms, name_of
 from ptxkit.testing.arrangements.kernel import Pipeline, broken_one, random_pipeline
 from ptxkit.testing.examples import Example
 from ptxkit.testing.generator import random_kernel
+from ptxkit.testing.litmus import litmus_test
 from ptxkit.testing.machine_code import LEVELS, launch_of
 from ptxkit.testing.mutations import mutate
 from ptxkit.testing.whole_files import LARGEST, Sample, changed_text, files, unchanged
@@ -54,7 +55,11 @@ class Campaign:
 
     def chance(self, number: int) -> Random:
         """What decides about an example."""
-        return Random(f"{self.oracle} {self.seed} {number}")
+        return Random(self.chance_of(number))
+
+    def chance_of(self, number: int) -> str:
+        """What that begins with."""
+        return f"{self.oracle} {self.seed} {number}"
 
 
 Maker: TypeAlias = Callable[[Campaign, int], Example]
@@ -139,12 +144,19 @@ def some_pipeline(campaign: Campaign, number: int) -> Example:
     return Example("assert_verdicts_agree", (made.module(),), made.launch, options)
 
 
+def some_litmus(campaign: Campaign, number: int) -> Example:
+    """Small programs of several threads; an example is kept as what chance began with."""
+    test = litmus_test(campaign.chance(number).randrange)
+    return Example("assert_litmus", (test.module(),), test.launch, {"chance": campaign.chance_of(number)})
+
+
 KINDS: Mapping[str, Kind] = {
     "linter": Kind("parser, linter and printer survive any text, in time and memory", any_text, 40, takes_corpus=True),
     "round-trip": Kind("what is printed reads back as the same", readable_text, 100, takes_corpus=True),
     "ptxas": Kind("ptxkit and ptxas accept and refuse the same", judged_text, 1000, "ptxas", takes_corpus=True),
     "machine": Kind("the reference machine finds nothing in kernels that are right", whole_kernel("on_machine"), 20),
     "verdicts": Kind("rules and machine agree on pipelines, right and broken", some_pipeline, 10),
+    "litmus": Kind("machine and rules agree with the memory model", some_litmus, 20),
     "machine-device": Kind(
         "the reference machine and the GPU leave the same", whole_kernel("assert_machine_matches_device"), 20, "gpu"
     ),

@@ -112,6 +112,7 @@ def _limit_memory() -> None:
 def _share(connection: Connection, campaign: Campaign, numbers: range, rearm: Callable[[], None]) -> None:
     from ptxkit.testing.fuzz.asking import asked, cause_again
     from ptxkit.testing.minimise import minimised
+    from ptxkit.testing.replaying import can_be_smaller
 
     count = skipped = 0
     reason = ""
@@ -128,7 +129,7 @@ def _share(connection: Connection, campaign: Campaign, numbers: range, rearm: Ca
             continue
         number = each.number
         connection.send(Failed(number, each.failed))
-        if connection.recv():
+        if connection.recv() and can_be_smaller(each.failed):
 
             def again(example: Example, number: int = number) -> str:
                 beat(number)
