@@ -17,7 +17,7 @@ from ptxkit.testing.arrangements.fills import (
     tensor_copy,
 )
 from ptxkit.testing.arrangements.plan import LANES, MULTICASTS, Plan
-from ptxkit.testing.arrangements.room import EMPTY, FULL, Room, Turn, initialise, wait
+from ptxkit.testing.arrangements.room import EMPTY, FULL, Room, Turn, Way, initialise, wait
 from ptxkit.testing.arrangements.rounds import HANGS, each_round
 from ptxkit.testing.arrangements.script import Index, instead, without
 
@@ -131,7 +131,7 @@ class _Cluster:
             more = script.value("setp.lt.u32", number, str(plan.rounds), kind="pred")
             script.do(f"@!{more} bra {end};")
         with script.only(self.leads, branch=True):
-            wait(room, EMPTY, turn, turn.parity, (*RACES, *EARLY, "PTX505"), order=CLUSTER)
+            wait(room, EMPTY, turn, turn.parity, (*RACES, *EARLY, "PTX505"), Way(CLUSTER, uses=2))
         self.cast(Turn(number, turn.slot, 0), self.leads)
         script.do(f"{end}:")
 
@@ -209,7 +209,7 @@ class _Cluster:
             if plan.mechanism != "red.async":
                 self.free(turn)
             self.send(turn, after)
-            wait(self.room, FULL, turn, turn.parity, (*EARLY, *GONE, "PTX505"), order=CLUSTER)
+            wait(self.room, FULL, turn, turn.parity, (*EARLY, *GONE, "PTX505"), Way(CLUSTER))
             self.drain.consume(turn)
             if plan.mechanism != "red.async":
                 self.release(turn, [before])
@@ -229,7 +229,7 @@ class _Cluster:
         faults = (*RACES, *EARLY, "PTX505", "PTX503", "PTX504") if self.room.reuses(turn) else ()
         # With more slots than this, what has come from the CTA before tells that the one behind is as far.
         once = 2 * self.plan.stages <= self.size
-        wait(self.room, EMPTY, turn, parity, faults, order=CLUSTER, once=once)
+        wait(self.room, EMPTY, turn, parity, faults, Way(CLUSTER, once))
 
     def send(self, turn: Turn, rank: str) -> None:
         """The thread's element goes to the other CTA."""

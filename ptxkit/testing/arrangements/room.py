@@ -139,19 +139,29 @@ def _of_init(room: Room, name: str, stage: int, count: int) -> tuple[Fault, ...]
     return tuple(found)
 
 
-def wait(
-    room: Room, name: str, turn: Turn, parity: Index, faults: tuple[str, ...], *, order: str = "", once: bool = True
-) -> None:
-    """Until a phase of a barrier is complete. faults: codes of what comes of going on too early; none: it may.
+@dataclass(frozen=True, slots=True)
+class Way:
+    """How an mbarrier is waited for. order: the modifiers, where it is not `.acquire.cta`.
 
-    order: the modifiers of one that is not `.acquire.cta`. once: whether it matters that it may have to ask again, and
-    in which order it stands to others.
+    once: whether it matters that it may have to ask again, and in which order it stands to others. uses: of each slot,
+    behind which the parity is another one.
     """
+
+    order: str = ""
+    once: bool = True
+    uses: int = 1
+
+
+PLAIN = Way()
+
+
+def wait(room: Room, name: str, turn: Turn, parity: Index, faults: tuple[str, ...], way: Way = PLAIN) -> None:
+    """Until a phase of a barrier is complete. faults: codes of what comes of going on too early; none: it may."""
     plan, script = room.plan, room.script
     at = script.place(name, turn.slot, 8)
     label, done = script.label("WAIT"), script.new("pred")
 
-    def lines(parity: Index, order: str = order, *, loop: bool = True) -> tuple[str, ...]:
+    def lines(parity: Index, order: str = way.order, *, loop: bool = True) -> tuple[str, ...]:
         ask = f"mbarrier.{plan.polls}.parity{order}{plan.own}.b64 {done}, [{at}], {parity};"
         return (f"{label}:", ask, f"@!{done} bra {label};") if loop else (ask,)
 
@@ -159,9 +169,9 @@ def wait(
     if faults:
         hangs = ("PTX503", "PTX504", "PTX505", "PTX601")
         found += [without("delete-mbarrier-wait", *faults)]
-        if order and once:
+        if way.order and way.once:
             found += [instead("weaker-order", lines(parity, order=".relaxed.cluster"), *faults, "PTX506")]
-        if once:
+        if way.once:
             found += [instead("wait-without-loop", lines(parity, loop=False), *faults)]
         if isinstance(parity, int):
             found += [instead("other-parity", lines(parity ^ 1), *faults, *hangs)]
@@ -169,6 +179,6 @@ def wait(
             turned = script.new()
             flip = f"xor.b32 {turned}, {parity}, 1;"
             found += [instead("other-parity", (flip, *lines(turned)), *faults, *hangs)]
-            if room.refills(turn):
+            if room.plan.rounds > way.uses * room.plan.stages:
                 found += [instead("constant-parity", lines(0), *faults, *hangs)]
     script.do(*lines(parity), faults=tuple(found))
