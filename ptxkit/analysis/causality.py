@@ -22,6 +22,7 @@ from ptxkit.analysis.mates import Meetings, is_collective
 from ptxkit.analysis.order import NEVER as NOT_AT_ALL
 from ptxkit.analysis.order import Marks, marks_of
 from ptxkit.analysis.program import Step
+from ptxkit.analysis.reach import Reach
 from ptxkit.analysis.space import CTA_BITS
 from ptxkit.analysis.terms import Held, Term
 from ptxkit.analysis.trace import Event, GroupEvent, GroupTrace, Opaque, Trace
@@ -141,6 +142,7 @@ class Causality:
 
     def __init__(self, world: World, budget: Budget) -> None:
         self._budget = budget
+        self._program = world.program
         self._is_alone = world.scenario.launch.cluster_size == 1
         self.paths = [path for group in world.groups for path in paths_of(group, world)]
         self._warps: dict[int, list[Path]] = defaultdict(list)
@@ -229,7 +231,7 @@ class Causality:
                 told.append((key, 0))
         if _ALL not in path.marks.releases and not path.is_open:
             told.append((_ALL, 1))  # nobody waits for threads that have left
-        if path in self._tellers and since < NEVER:
+        if since <= self._tells_until.get(path, -1):
             told.append((_MEMORY, 0))
         if path in self._senders and since < NEVER:
             told.append((_ELSEWHERE, 0))
@@ -240,7 +242,7 @@ class Causality:
     def _takers(self, key: Hashable, ordinal: int) -> Iterator[tuple[Path, int]]:
         """The paths that learn of a round of a barrier, and where; of round 0, where they may learn of any."""
         if key == _MEMORY:
-            yield from ((path, 0) for path in self.paths if path in self._listeners)
+            yield from self._listens_from.items()
             return
         for path in self.paths:
             at: int | None = None
@@ -349,20 +351,37 @@ class Causality:
         return frozenset(path for path in self.paths if any(_is_sent(event, alone) for event in path.syncs))
 
     @cached_property
-    def _tellers(self) -> frozenset[Path]:
-        """Paths that may tell others something by a strong write to memory."""
-        return self._covering("write")
+    def _tells_until(self) -> dict[Path, int]:
+        """The paths that may tell others something by a strong write to memory, with the last position from which they
+        may still come to one."""
+        strong, found = self._strong("write"), {}
+        for path in self.paths if strong else ():
+            if not strong.isdisjoint(path.group.covered):
+                ahead = self._reach.to(strong & path.group.covered)
+                events = path.group.events
+                last = next((at for at in range(len(events) - 1, -1, -1) if events[at].step in ahead), None)
+                found[path] = len(events) if path.is_open else -1 if last is None else last
+        return found
 
     @cached_property
-    def _listeners(self) -> frozenset[Path]:
-        """Paths that may learn something by a strong read of memory."""
-        return self._covering("read")
+    def _listens_from(self) -> dict[Path, int]:
+        """The paths that may learn something by a strong read of memory, with the first position behind one."""
+        strong, found = self._strong("read"), {}
+        for path in self.paths if strong else ():
+            if not strong.isdisjoint(path.group.covered):
+                behind = self._reach.of(strong & path.group.covered)
+                events = path.group.events
+                found[path] = next((at for at, event in enumerate(events) if event.step in behind), len(events))
+        return found
 
-    def _covering(self, kind: str) -> frozenset[Path]:
-        """The paths in whose walks a strong access of a kind stands."""
+    def _strong(self, kind: str) -> frozenset[Step]:
+        """The walked steps with a strong access of a kind."""
         steps = {step for path in self.paths for step in path.group.covered}
-        strong = {step for step in steps if _is_strong(step, kind)}
-        return frozenset(path for path in self.paths if not strong.isdisjoint(path.group.covered))
+        return frozenset(step for step in steps if _is_strong(step, kind))
+
+    @cached_property
+    def _reach(self) -> Reach:
+        return Reach(self._program)
 
 
 def _is_relaxed(effect: Effect) -> bool:

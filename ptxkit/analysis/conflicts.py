@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 #: Executions of one instruction that are looked at, the first and the last: a ring of so many slots comes round.
 FIRST_ROUNDS, LAST_ROUNDS = 6, 2
+#: The first executions that are looked at where there are too many accesses for more, the most that will do.
+FEWER_ROUNDS = (3, 1)
 #: The first executions that are looked at, at most, where many instructions fill what is read.
 MAX_ROUNDS = 64
 #: Accesses by threads that are looked at, at most, of each kind; and lookups among them.
@@ -151,17 +153,12 @@ class Conflicts:
         fills: how many instructions fill memory asynchronously. Where a loop that does so is unrolled, each of them is
         of a round of its own, and the loop that reads is looked at for as many rounds.
         """
-        left, rounds = MAX_TOUCHES, max(FIRST_ROUNDS, min(fills, MAX_ROUNDS))
+        left, rounds = MAX_TOUCHES, self._rounds(kind, max(FIRST_ROUNDS, min(fills, MAX_ROUNDS)))
         for group in self._world.groups:
             paths = [self._causality.path_of(tid) for tid in group.tids]
             everyone, some, alike = range(len(paths)), _edges(group.tids), _firsts(paths)
-            last = {event.step: event.visit for event in group.events}
-            for position, event in enumerate(group.events):
-                if isinstance(event, Opaque) or not _is_touch(event, kind):
-                    continue
-                if rounds <= event.visit <= last[event.step] - LAST_ROUNDS:
-                    continue
-                chosen = alike if isinstance(event, Event) else everyone if kind in ("write", "store") else some
+            for position, event in _looked_at(group, kind, rounds):
+                chosen = alike if isinstance(event, Event) else some if kind == "read" else everyone
                 for index in chosen:
                     touched = extent_of(event, index)
                     if touched is not None:
@@ -170,6 +167,16 @@ class Conflicts:
                         left -= 1
                 if left <= 0:
                     return
+
+    def _rounds(self, kind: str, wanted: int) -> int:
+        """How many first executions of an instruction to look at, so that all of them are, and the last ones."""
+        for rounds in (wanted, *FEWER_ROUNDS):
+            touches = sum(
+                len(group.tids) * sum(1 for _ in _looked_at(group, kind, rounds)) for group in self._world.groups
+            )
+            if touches <= MAX_TOUCHES:
+                return rounds
+        return wanted
 
     def _end_of(self, group: GroupTrace, position: int, event: Event | GroupEvent) -> int | None:
         """The position of the wait that tells the threads of a group of the end of what they start at another."""
@@ -274,6 +281,16 @@ class Conflicts:
             return own < write.position
         own = self._causality.places(read.path.group).get((write.event.step, write.event.visit))
         return refills if own is None else own > read.position
+
+
+def _looked_at(group: GroupTrace, kind: str, rounds: int) -> Iterator[tuple[int, Event | GroupEvent]]:
+    """The accesses of one kind, with positions: the first and last executions of each instruction."""
+    last = {event.step: event.visit for event in group.events}
+    for position, event in enumerate(group.events):
+        if isinstance(event, Opaque) or not _is_touch(event, kind):
+            continue
+        if event.visit < rounds or event.visit > last[event.step] - LAST_ROUNDS:
+            yield position, event
 
 
 def _edges(tids: tuple[int, ...]) -> list[int]:

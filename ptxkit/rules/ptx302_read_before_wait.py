@@ -79,7 +79,7 @@ def _is_of_copies(conflict: Conflict) -> bool:
     if conflict.returns or not isinstance(write, Access) or not isinstance(read, Access):
         return False
     if conflict.late:
-        return conflict.write.over is not None
+        return conflict.write.over is not None and read.kind != "write"
     return write.completion == "cp.async" and (read.kind, read.proxy, read.completion) == ("read", "generic", None)
 
 
@@ -289,6 +289,7 @@ def _mends(copy: Copy, waits: list[Step], read: Step, *, own: bool) -> Iterator[
     barrier = "" if own else "\nbar.sync 0;"
     if waits and not own:
         yield _meeting(read)
+        yield Mend("add `bar.warp.sync`", (Change(read, "bar.warp.sync 0xffffffff;"),), safe=False)
     if copy.committed is not None:
         wait = f"{copy.group if copy.group != 'bulk' else 'cp.async.bulk'}.wait_group 0;"
         yield Mend(f"add `{wait}`", (Change(read, wait + barrier),), safe=own)

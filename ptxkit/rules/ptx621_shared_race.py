@@ -50,11 +50,11 @@ def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
 
 def _is_told_here(conflict: Conflict) -> bool:
     """Whether no other rule speaks of it: PTX302 and PTX303 of copies that are not over, PTX401 of the async proxy."""
-    if conflict.late:
-        return False
     write, read = conflict.write.event.effect, conflict.read.event.effect
     if not isinstance(write, Access) or not isinstance(read, Access):
         return False
+    if conflict.late:
+        return read.kind == "write" and not conflict.returns and conflict.write.over is not None
     return conflict.returns or read.kind == "write" or (write.completion is None and read.completion is None)
 
 

@@ -174,3 +174,10 @@ def test_a_product_is_committed_to_an_mbarrier_of_the_own_cta() -> None:
     body = f"{commit} {wait} bar.sync 0; {LOAD} {{}} {STORE}"
     assert [each.returns for each in conflicts(body.format(""))] == [True]
     assert conflicts(body.format("bar.sync 0;")) == []
+
+
+def test_a_flag_in_memory_orders_what_comes_before_it_is_set_and_behind_its_reading() -> None:
+    flag = "@%p1 atom.global.add.u32 %r7, [%rd1], 1;"
+    assert len(conflicts(f"{STORE} {LOAD} bar.sync 0; {flag}")) == 1
+    assert conflicts(f"{STORE} {flag} {LOAD}") == []
+    assert len(conflicts(f"{flag} bar.sync 0; {STORE} {LOAD}")) == 1
