@@ -40,7 +40,7 @@ _APART = 0.5
 _LEAST_LOCAL = 1024
 _MOST_LOCAL = 512 << 10
 _ENDLESS = 1 << 62
-_MOST_STEPS = 1 << 9
+_MOST_STEPS = 1 << 7
 """Steps of a group between looks at the clock."""
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy
@@ -34,6 +35,24 @@ class Buffer:
     argument: int
     address: int
     array: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Structure:
+    """An argument passed by value that points to memory. octets: its bytes; pointers: arrays, by where their addresses
+    stand in it. What a kernel writes there is not given back.
+    """
+
+    octets: bytes
+    pointers: Mapping[int, Any]
+
+    def at(self, place: Callable[[Any], bytes]) -> bytes:
+        """The bytes with the addresses in them. place: puts an array into memory, and gives its address."""
+        made = bytearray(self.octets)
+        for offset, array in self.pointers.items():
+            address = place(array)
+            made[offset : offset + len(address)] = address
+        return bytes(made)
 
 
 def three(shape: Shape, what: str) -> Three:
@@ -101,6 +120,8 @@ def pass_arguments(program: Program, arguments: Sequence[Any]) -> list[Buffer]:
             octets = value.at(buffers[-1].address)
         elif isinstance(value, Texture | Surface | Sampler):
             octets = _handle(program, number, value, buffers, symbol).to_bytes(symbol.size, "little")
+        elif isinstance(value, Structure):
+            octets = _octets(value.at(partial(_placed, program, symbol.name)), symbol)
         elif isinstance(value, list):
             octets = _table(program, value, symbol.name).to_bytes(symbol.size, "little")
         else:
@@ -118,6 +139,11 @@ def _buffer(program: Program, number: int, array: Any, before: Sequence[Buffer],
     address = program.memory.allocate("global", array.nbytes, 256, f"argument {name}")
     program.memory.preset(address, numpy.ascontiguousarray(array).tobytes())
     return Buffer(number, address, array)
+
+
+def _placed(program: Program, name: str, array: Any) -> bytes:
+    """The address of an array of which a structure tells."""
+    return _buffer(program, 0, array, (), f"{name}'s").address.to_bytes(program.address_size // 8, "little")
 
 
 def _handle(program: Program, number: int, value: Opaque, buffers: list[Buffer], symbol: Symbol) -> int:

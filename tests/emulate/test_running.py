@@ -8,6 +8,7 @@ import numpy
 import pytest
 
 from ptxkit.emulate import Budget, LaunchError, run
+from ptxkit.emulate.launching import Structure
 from tests.emulate.support import kernel
 
 TEXT = kernel("", ".param .u64 a, .param .u32 n, .param .f32 x, .param .align 8 .b8 s[12]")
@@ -82,3 +83,15 @@ def test_a_seed_gives_the_same_run_again() -> None:
         return list(run(text, "k", block=64, arguments=given, policy="random", seed=seed).outputs[0])
 
     assert order(1) == order(1)
+
+
+def test_a_structure_carries_addresses() -> None:
+    array = numpy.arange(4, dtype=numpy.uint32) + 7
+    out = numpy.zeros(1, numpy.uint32)
+    body = " ld.param.u64 %d0, [s+8]; ld.param.u32 %r0, [s]; ld.global.u32 %r1, [%d0+8]; add.u32 %r1, %r1, %r0;"
+    store = " ld.param.u64 %d1, [out]; st.global.u32 [%d1], %r1;"
+    text = kernel(body + store, ".param .align 8 .b8 s[16], .param .u64 out")
+    given = Structure((100).to_bytes(4, "little") + bytes(12), {8: array})
+    assert run(text, "k", block=1, arguments=[given, out]).outputs[1][0] == 109
+    with pytest.raises(LaunchError, match=r"s .* has 16 bytes, and the argument 12"):
+        run(text, "k", block=1, arguments=[Structure(bytes(12), {}), out])

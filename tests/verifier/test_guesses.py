@@ -89,8 +89,17 @@ def test_a_number_of_eight_bits_gets_what_it_can_hold() -> None:
     assert {"few=0", "few=232"} <= set(result.runs[0].arguments)
 
 
-def test_what_a_structure_of_zeros_points_to_is_no_fault_of_the_kernel() -> None:
-    body = " ld.param.u64 %d0, [s+8]; mov.u32 %r0, %tid.x; mul.wide.u32 %d1, %r0, 4; add.u64 %d2, %d0, %d1;\n"
-    result = verified(".param .align 8 .b8 s[16]", body + " st.u32 [%d2+2048], %r0;")
+STORE = " mov.u32 %r0, %tid.x; mul.wide.u32 %d1, %r0, 4; add.u64 %d2, %d0, %d1; st.u32 [%d2+2048], %r0;"
+
+
+def test_what_a_structure_points_to_is_memory() -> None:
+    result = verified(".param .align 8 .b8 s[16]", " ld.param.u64 %d0, [s+8];\n" + STORE)
+    assert result.status == "clean"
+    assert "s=16 bytes of 0, 1 MiB iota at 8" in result.runs[0].arguments
+
+
+def test_an_address_that_is_made_of_zeros_is_no_fault_of_the_kernel() -> None:
+    body = " ld.param.v2.u32 {%r0, %r1}, [s+8]; mov.b64 %d0, {%r0, %r1};\n"
+    result = verified(".param .align 8 .b8 s[16]", body + STORE)
     assert result.diagnostics == ()
     assert "0x800 is no address of any memory" in result.undecided[0].reason
