@@ -17,6 +17,7 @@ from typing import Any
 import numpy
 
 from ptxkit.emulate import POLICIES, TensorMap
+from ptxkit.emulate.launching import Structure
 from ptxkit.emulate.program import Program
 from ptxkit.emulate.scopes import Symbol
 from ptxkit.emulate.windows import RESERVED_SHARED
@@ -32,8 +33,8 @@ BLOCK, WARP, MOST = 128, 32, 1024
 MOST_HINTS = 3
 """Numbers in a kernel that are taken for hints at the size of its blocks."""
 
-BUFFER = 1 << 20
-"""Bytes of a buffer that stands for a pointer."""
+BUFFER, _POINTER = 1 << 20, 8
+"""Bytes of a buffer that stands for a pointer, and of a pointer in a structure."""
 
 MOST_SHARED = 227 << 10
 """Bytes of shared memory that a CTA has at most: a kernel with launch-sized memory gets all that is left."""
@@ -123,7 +124,7 @@ def trials(
                 told.append(f"{symbol.name}={given.text}")
                 continue
             mapped = maps.get(symbol.name)
-            value, text = mapped or _chosen(symbol, number, (symbol.name, 0) in pointers, chance, guesses)
+            value, text = mapped or _chosen(symbol, number, pointers, chance, guesses)
             arguments.append(value)
             told.append(f"{symbol.name}={text}")
         policy = SCHEDULES[number % len(SCHEDULES)]
@@ -154,15 +155,25 @@ def chooses_values(program: Program, pointers: Collection[tuple[str, int]], requ
 
 
 def _chosen(
-    symbol: Symbol, number: int, is_pointer: bool, chance: numpy.random.Generator, guesses: Guesses
+    symbol: Symbol,
+    number: int,
+    pointers: Collection[tuple[str, int]],
+    chance: numpy.random.Generator,
+    guesses: Guesses,
 ) -> tuple[Any, str]:
+    contents = _contents(number)
+    memory = f"{BUFFER >> 20} MiB {contents}"
+    places = sorted(offset for name, offset in pointers if name == symbol.name)
+
+    def buffer() -> Any:
+        return filled("f32" if contents == "random" else "u32", (BUFFER // 4,), contents, chance)
+
     if symbol.size > symbol.element:
-        return bytes(symbol.size), f"{symbol.size} bytes of 0"
-    if is_pointer:
-        contents = _contents(number)
-        return filled("f32" if contents == "random" else "u32", (BUFFER // 4,), contents, chance), (
-            f"{BUFFER >> 20} MiB {contents}"
-        )
+        inside = [offset for offset in places if offset + _POINTER <= symbol.size]
+        told = "".join(f", {memory} at {offset}" for offset in inside)
+        return Structure(bytes(symbol.size), {each: buffer() for each in inside}), f"{symbol.size} bytes of 0{told}"
+    if 0 in places:
+        return buffer(), memory
     if kind(symbol.type) == "f":
         return 1.0, "1.0"
     value = guesses.integer(number) & ((1 << bits(symbol.type)) - 1)
