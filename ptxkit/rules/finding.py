@@ -9,7 +9,7 @@ from ptxkit.analysis.kernel import Kernel
 from ptxkit.analysis.program import Step
 from ptxkit.diagnostics import Severity
 from ptxkit.records import dataclass, field
-from ptxkit.syntax.tree import Integer
+from ptxkit.syntax.tree import Integer, Name
 
 #: Constants that are tried in the place of one.
 MOST_TRIES = 8
@@ -34,11 +34,16 @@ class Mend:
 
 
 def other_constant(step: Step, old: int | None, new: int | None) -> tuple[Change, ...]:
-    """The change of an operand that is the constant `old` into `new`; none where no operand is, or nothing is known."""
+    """The change of an operand that is the constant `old` into `new`; none where no operand is, or nothing is known.
+
+    Where no operand is that constant, the last one is changed, if it is a register: it may hold the constant.
+    """
     if old is None or new is None:
         return ()
     operands = step.instruction.operands
     places = [place for place, each in enumerate(operands) if isinstance(each, Integer) and each.value == old]
+    if not places and operands and isinstance(operands[-1], Name):
+        places = [len(operands) - 1]  # a register that holds it
     return (Change(step, str(new), places[-1]),) if places else ()
 
 

@@ -27,11 +27,15 @@ from collections.abc import Iterator
 
 from ptxkit.analysis.clusters import SIGNALS, reaches, world_at
 from ptxkit.analysis.kernel import Kernel, World
+from ptxkit.analysis.program import Step
 from ptxkit.analysis.thread import Thread
 from ptxkit.analysis.trace import Event
 from ptxkit.isa.effects import MbarrierComplete, MbarrierInit
 from ptxkit.rules.finding import Change, Doubt, Finding, Mend, Observation, Rule
 from ptxkit.rules.mbarriers import USES, initialisations, is_murky, object_of
+
+_MEET = "bar.sync 0;"
+_MEET_IN_CLUSTER = "barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;"
 
 
 def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
@@ -117,9 +121,13 @@ def _unordered(event: Event, init: Event, same: bool) -> Finding:
         mend = "add `bar.sync 0;` after the initialisation, before any other thread's use"
     if isinstance(event.effect, MbarrierComplete):
         message = message.replace("uses an mbarrier", "completes on an mbarrier", 1)
-    barrier = Change(event.step, "bar.sync 0;")
-    mends = () if same else (Mend("add `bar.sync 0;`", (barrier,), safe=False),)
+    mends = () if same else tuple(_meeting(text, event.step) for text in (_MEET, _MEET_IN_CLUSTER))
     return Finding(event.step, message, ((init.step, "initialised here"),), mend, mends=mends)
+
+
+def _meeting(text: str, step: Step) -> Mend:
+    words = " ".join(text.split())
+    return Mend(f"add `{words}`", (Change(step, text),), safe=False)
 
 
 RULE = Rule("PTX501", "mbarrier-use-before-init", ("mbarrier.init", "Lifecycle of the mbarrier object"), check)
