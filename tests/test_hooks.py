@@ -12,7 +12,7 @@ HOOKS = (Path(__file__).resolve().parent.parent / ".pre-commit-hooks.yaml").read
 
 def entries() -> dict[str, list[str]]:
     """The command line of each hook, without the name of the program."""
-    found = re.findall(r"^- id: (\S+)$.*?^  entry: ptxkit (.+)$", HOOKS, re.MULTILINE | re.DOTALL)
+    found = re.findall(r"^- id: (\S+)$.*?^  entry: ptxkit ([^\n]+)$", HOOKS, re.MULTILINE | re.DOTALL)
     return {name: line.split() for name, line in found}
 
 
