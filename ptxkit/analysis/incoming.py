@@ -15,7 +15,6 @@ from ptxkit.analysis.kernel import World
 from ptxkit.analysis.order import NEVER
 from ptxkit.analysis.places import place_at
 from ptxkit.analysis.thread import Thread
-from ptxkit.analysis.touches import extent
 from ptxkit.analysis.trace import Event, Opaque
 from ptxkit.isa.effects import Access, MbarrierComplete, MbarrierWait
 from ptxkit.records import dataclass
@@ -114,9 +113,8 @@ def _knows_round(world: World, ordinal: int, thread: Thread, position: int) -> b
     return False
 
 
-def reads(reader: Thread, copy: Incoming) -> Iterator[tuple[int, Event]]:
-    """The reads of bytes that a copy writes, with positions."""
-    for position, event in reader.reads:
-        low, high = extent(event) or (0, 0)
-        if low < copy.high and copy.low < high:
-            yield position, event
+def reads(reader: Thread, copy: Incoming) -> list[tuple[int, Event]]:
+    """The reads of bytes that a copy writes, with positions, in their order."""
+    places = reader.reads_by_place.items()
+    met = [found for (low, high), found in places if low < copy.high and copy.low < high]
+    return met[0] if len(met) == 1 else sorted((each for found in met for each in found), key=lambda each: each[0])
