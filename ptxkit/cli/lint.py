@@ -24,9 +24,8 @@ from ptxkit.report.formats import FORMATS
 @click.option(
     "--write-baseline", is_flag=True, help="Keep all that is found as known, in the baseline; print none of it."
 )
-@click.option(
-    "--add-ignores", metavar="REASON", help="Write a comment beside each finding that hides it, with a reason."
-)
+@click.option("--add-ignores", is_flag=True, help="Write a comment beside each finding that hides it.")
+@click.option("--reason", default="", metavar="TEXT", help="What the comments of --add-ignores say behind the code.")
 @click.option(
     "--fix", "write_fixes", is_flag=True, help="Mend what can be mended, where a check shows that it is; rewrite files."
 )
@@ -59,7 +58,8 @@ def lint(  # noqa: PLR0913 (options)
     statistics: bool,
     show_settings: bool,
     write_baseline: bool,
-    add_ignores: str | None,
+    add_ignores: bool,
+    reason: str,
     stdin_filename: str | None,
     write_fixes: bool,
     unsafe_fixes: bool,
@@ -84,10 +84,12 @@ def lint(  # noqa: PLR0913 (options)
         raise click.UsageError("Missing argument 'PATH...': name files, folders, or - for standard input.")
     if config is not None and isolated:
         raise click.UsageError("--config names a settings file, and --isolated wants none. Give one or the other.")
-    if write_baseline and add_ignores is not None:
+    if write_baseline and add_ignores:
         raise click.UsageError(
             "--write-baseline and --add-ignores are two ways to keep findings. Give one or the other."
         )
+    if reason and not add_ignores:
+        raise click.UsageError("--reason is for the comments of --add-ignores: add that")
     if unsafe_fixes and not (write_fixes or show_diff):
         raise click.UsageError("--unsafe-fixes says which mends to apply: add --fix or --diff")
     if write_fixes and not show_diff and STDIN in paths:
@@ -102,7 +104,7 @@ def lint(  # noqa: PLR0913 (options)
         show_undecided=show_undecided,
         statistics=statistics,
         write_baseline=write_baseline,
-        add_ignores=add_ignores,
+        add_ignores=reason if add_ignores else None,
         stdin_name=stdin_filename,
         binaries=binaries,
         fixes="diff" if show_diff else "write" if write_fixes else "show" if show_fixes else None,

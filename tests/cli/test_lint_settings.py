@@ -79,7 +79,8 @@ def test_another_target_and_version_can_be_asked_about(files: Path, ptxkit: Run)
         (["--version", "8.9"], "there is no PTX version `8.9`"),
         (["--launch", "k:blok=3"], "a launch has no `blok`; did you mean `block`?"),
         (["--config", "a.toml", "--isolated"], "Give one or the other"),
-        (["--write-baseline", "--add-ignores", "x"], "Give one or the other"),
+        (["--write-baseline", "--add-ignores"], "Give one or the other"),
+        (["--reason", "x"], "--reason is for the comments of --add-ignores"),
         (["--write-baseline"], "--write-baseline needs --baseline FILE"),
         (["--baseline", "nowhere.json"], "nowhere.json: cannot be read"),
         (["--config", "nowhere.toml"], "nowhere.toml: cannot be read"),
@@ -195,7 +196,7 @@ def test_ignores_are_added_where_they_hide_the_finding(files: Path, ptxkit: Run,
     path = files / "wrong.ptx"
     path.write_text(WRONG.replace("\tst.global.u32 \t[%rd2], %missing;", line))
     assert ptxkit("lint", "--ignore", "PTX191", "wrong.ptx").exit_code == 1
-    added = ptxkit("lint", "--ignore", "PTX191", "--add-ignores", "not  yet", "wrong.ptx")
+    added = ptxkit("lint", "--ignore", "PTX191", "--add-ignores", "--reason", "not  yet", "wrong.ptx")
     assert (added.exit_code, added.stdout) == (0, "wrong.ptx: 1 finding hidden\n")
     assert after in path.read_text()
     assert ptxkit("lint", "--ignore", "PTX191", "wrong.ptx").exit_code == 0
@@ -204,7 +205,7 @@ def test_ignores_are_added_where_they_hide_the_finding(files: Path, ptxkit: Run,
 def test_ignores_keep_line_ends_and_bytes(files: Path, ptxkit: Run) -> None:
     path = files / "wrong.ptx"
     path.write_bytes(b"// caf\xe9\r\n" + WRONG.replace("\n", "\r\n").encode())
-    assert ptxkit("lint", "--add-ignores", "", "wrong.ptx").exit_code == 0
+    assert ptxkit("lint", "--add-ignores", "wrong.ptx").exit_code == 0
     text = path.read_bytes()
     assert text.startswith(b"// caf\xe9\r\n")
     assert b"%missing;  // ptxkit: ignore[PTX106]\r\n" in text
@@ -213,10 +214,10 @@ def test_ignores_keep_line_ends_and_bytes(files: Path, ptxkit: Run) -> None:
 
 def test_a_syntax_error_gets_no_comment(files: Path, ptxkit: Run) -> None:
     (files / "broken.ptx").write_text(BROKEN)
-    result = ptxkit("lint", "--add-ignores", "x", "broken.ptx", "nowhere.ptx")
+    result = ptxkit("lint", "--add-ignores", "broken.ptx", "nowhere.ptx")
     assert (result.exit_code, (files / "broken.ptx").read_text()) == (2, BROKEN)
     assert "PTX101 error" in result.stdout
-    assert ptxkit("lint", "--add-ignores", "x", "broken.ptx").exit_code == 1
+    assert ptxkit("lint", "--add-ignores", "broken.ptx").exit_code == 1
 
 
 def test_hidden_findings_are_counted_at_the_end(files: Path, ptxkit: Run) -> None:
