@@ -78,6 +78,20 @@ def parameter_places(
                 yield result, (base[0], base[1] + moved)
 
 
+def parameter_values(program: Program) -> dict[str, tuple[str, int]]:
+    """By register: the parameter, and the byte in it, that was loaded, or copied from a register that has it."""
+    names = {declarator.name for parameter in program.function.parameters for declarator in parameter.declarators}
+    places: dict[str, tuple[str, int]] = {}
+    found: dict[str, tuple[str, int]] = {}
+    for step in program.steps:
+        places.update(parameter_places(step, places, names))
+        found.update(_parameter_loads(step, places))
+        for result, sources in _copies(step):
+            if len(sources) == 1 and (known := found.get(*sources)) is not None:
+                found.setdefault(result, known)
+    return found
+
+
 def _parameter_loads(step: Step, places: Mapping[str, tuple[str, int]]) -> Iterator[tuple[str, tuple[str, int]]]:
     """(register, place) of loads from the parameter space."""
     for effect in step.match.effects if step.match else ():

@@ -20,6 +20,7 @@ from ptxkit.emulate import POLICIES, TensorMap
 from ptxkit.emulate.launching import Structure
 from ptxkit.emulate.program import Program
 from ptxkit.emulate.scopes import Symbol
+from ptxkit.emulate.textures import Opaque
 from ptxkit.emulate.windows import RESERVED_SHARED
 from ptxkit.isa.functions import bits, kind
 from ptxkit.records import dataclass
@@ -48,7 +49,8 @@ CONTENTS = ("iota", "random", "zeros")
 class Trial:
     """One run. arguments: in the order of the parameters; told: in words. policy, seed: of the machine.
 
-    contents: of memory that was chosen. number: which run.
+    contents: of memory that was chosen. number: which run. is_degenerate: a number that was chosen is 0 or 1, with
+    which rows may lie on top of each other.
     """
 
     arguments: tuple[Any, ...]
@@ -57,6 +59,7 @@ class Trial:
     seed: int
     contents: str = ""
     number: int = 0
+    is_degenerate: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,10 +113,10 @@ def trials(
     program: Program,
     pointers: Collection[tuple[str, int]],
     request: Request,
-    maps: Mapping[str, tuple[TensorMap, str]],
+    maps: Mapping[str, tuple[TensorMap | Opaque, str]],
     guesses: Guesses,
 ) -> Iterator[Trial]:
-    """Runs of a kernel, without end. maps: what to pass for a parameter that is a tensor map, and words for it."""
+    """Runs of a kernel, without end. maps: what to pass for tensor maps and images, and words for it."""
     for number in count():
         chance = numpy.random.default_rng((request.seed, number))
         arguments, told = [], []
@@ -129,7 +132,8 @@ def trials(
             told.append(f"{symbol.name}={text}")
         policy = SCHEDULES[number % len(SCHEDULES)]
         assert policy in POLICIES
-        yield Trial(tuple(arguments), tuple(told), policy, request.seed + number, _contents(number), number)
+        seed, degenerate = request.seed + number, guesses.is_degenerate(number)
+        yield Trial(tuple(arguments), tuple(told), policy, seed, _contents(number), number, degenerate)
 
 
 def contents_chosen(program: Program, request: Request) -> list[str]:
@@ -137,6 +141,15 @@ def contents_chosen(program: Program, request: Request) -> list[str]:
     names = [symbol.name for _, symbol in program.parameters]
     known = request.arguments
     return [name for place, name in enumerate(names) if name not in known and f"#{place}" not in known]
+
+
+def chooses_structures(program: Program, request: Request, known: Collection[str]) -> bool:
+    """Whether anything is left to be chosen that has parts, and is none of the known: most of it is zeros then."""
+    left = contents_chosen(program, request)
+    return any(
+        symbol.size > symbol.element and symbol.name in left and symbol.name not in known
+        for _, symbol in program.parameters
+    )
 
 
 def _contents(number: int) -> str:

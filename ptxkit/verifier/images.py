@@ -8,15 +8,77 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from math import prod
+from typing import Any, TypeAlias
 
+import numpy
+
+from ptxkit.analysis.images import ImageUse, image_parameters
+from ptxkit.analysis.program import Program
 from ptxkit.emulate import Sampler, Surface, Texture
+from ptxkit.emulate.textures import Opaque
 
 KINDS = ("texture", "surface", "sampler")
 _OF_SAMPLER = ("filter", "address", "normalized")
 _OF_SURFACE = ("channels", "layered")
 _OF_TEXTURE = (*_OF_SURFACE, "scaled", "cube")
 _WORDS = {"texture": (*_OF_TEXTURE, *_OF_SAMPLER), "surface": _OF_SURFACE, "sampler": _OF_SAMPLER}
+
+
+_EXTENTS = {
+    "1d": (1024,),
+    "2d": (128, 128),
+    "3d": (32, 32, 32),
+    "a1d": (8, 1024),
+    "a2d": (8, 64, 64),
+    "cube": (6, 64, 64),
+    "acube": (12, 64, 64),
+}
+"""What a texture has of which nobody said anything, layers first."""
+_WIDE = {"1d": (4096,), "2d": (64, 2048), "3d": (8, 8, 2048), "a1d": (8, 2048), "a2d": (8, 8, 2048)}
+"""What a surface has: its rows are long enough for a number, or some bytes, of each thread."""
+_MOST = 16
+
+Images: TypeAlias = "dict[str, tuple[Opaque, str]]"
+"""By parameter: an object, and words for it."""
+
+
+def image_choices(program: Program) -> Images:
+    """Textures, surfaces and samplers for the parameters that are such, as the kernel uses them."""
+    found: Images = {}
+    for name, use in image_parameters(program).items():
+        if use.kind == "sampler":
+            found[name] = Sampler(), "sampler"
+        elif use.geometry in (_EXTENTS if use.kind == "texture" else _WIDE):
+            found[name] = _texture(use) if use.kind == "texture" else _surface(use)
+    return found
+
+
+def _texture(use: ImageUse) -> tuple[Texture, str]:
+    words = {"f32": "f32", "f16": "f16", "f16x2": "f16", "s32": "s32"}.get(use.type, "u32")
+    shape = _EXTENTS[use.geometry]
+    is_cube, is_layered = use.geometry.endswith("cube"), use.geometry.startswith("a")
+    made = Texture(
+        _contents((*shape, 4), {"f": "f", "s": "i", "u": "u"}[words[0]] + str(int(words[1:]) // 8)),
+        channels=4,
+        layered=is_cube or is_layered,
+        cube=is_cube,
+    )
+    return made, f"texture {words} {'x'.join(map(str, shape))} of 4 channels"
+
+
+def _surface(use: ImageUse) -> tuple[Surface, str]:
+    octets = min(use.octets, _MOST)
+    channels = max(octets // 4, 1)
+    size = octets // channels
+    shape = _WIDE[use.geometry]
+    array = _contents((*shape, channels) if channels > 1 else shape, f"u{size}")
+    made = Surface(array, channels=channels, layered=use.geometry.startswith("a"))
+    return made, f"surface u{size * 8} {'x'.join(map(str, shape))}" + f" of {channels} channels" * (channels > 1)
+
+
+def _contents(shape: tuple[int, ...], type_: str) -> Any:
+    return (numpy.arange(prod(shape)) % 113).astype(type_).reshape(shape)
 
 
 def settings(kind: str, says: Sequence[tuple[str, str, str]]) -> dict[str, Any]:

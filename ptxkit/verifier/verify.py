@@ -21,9 +21,18 @@ from ptxkit.results import FileResult, Run
 from ptxkit.source import SourceFile, Span
 from ptxkit.syntax import parse
 from ptxkit.syntax.tree import Function, Module
-from ptxkit.verifier.choice import Plan, Trial, chooses_values, contents_chosen, plans_of, trials
+from ptxkit.verifier.choice import (
+    Plan,
+    Trial,
+    chooses_structures,
+    chooses_values,
+    contents_chosen,
+    plans_of,
+    trials,
+)
 from ptxkit.verifier.fitting import Chosen
 from ptxkit.verifier.guesses import Guesses
+from ptxkit.verifier.images import image_choices
 from ptxkit.verifier.maps import Maps, map_choices
 from ptxkit.verifier.request import Request
 from ptxkit.verifier.wording import STOPPED, diagnostic, launch_text
@@ -99,7 +108,8 @@ def _verified(
     program = Program(module, entry.name, request.shared or 0)
     program.code(entry.name)  # places the parameters
     flat = flatten(module, entry)
-    pointers = pointer_parameters(flat)
+    images = image_choices(flat)
+    pointers = pointer_parameters(flat) - {(name, 0) for name in images}
     chosen = chooses_values(program, pointers, request)
     ways = map_choices(flat) if chosen else [{}]
     deadline = time.monotonic() + request.seconds
@@ -113,6 +123,8 @@ def _verified(
             values=chosen or not plan.is_given,
             contents=bool(contents_chosen(program, request)),
             boxes=bool(maps),
+            structures=chooses_structures(program, request, maps),
+            images=not images.keys().isdisjoint(contents_chosen(program, request)),
             grid=request.grid is None,
             block=len(plans) > 1,
             cluster=request.cluster is None and entry.directive("reqnctapercluster") is None,
@@ -127,13 +139,13 @@ def _verified(
         left = enough - time.monotonic()
         if left <= 0:
             break
-        trial = next(trials(program, pointers, request, each[1], Guesses()))
+        trial = next(trials(program, pointers, request, {**images, **each[1]}, Guesses()))
         if session_of(*each).fits(trial, min(_PROBE, left)):
             plan, maps = each
             break
     session = session_of(plan, maps)
     guesses, left = Guesses(), request.schedules
-    for trial in trials(program, pointers, request, maps, guesses):
+    for trial in trials(program, pointers, request, {**images, **maps}, guesses):
         if time.monotonic() >= deadline:
             session.ask("the time for this kernel is used up (--seconds)")
             break
@@ -247,10 +259,13 @@ class _Session:
         new = []
         for finding in outcome.findings:
             key = (finding.code, finding.offset)
-            if key not in self._found and not self._fit.doubts(finding, trial.contents):
+            if key not in self._found and not self._doubts(finding, trial):
                 new.append(finding)
                 self._found[key] = diagnostic(finding, self._source, self._kernel, self._plan, trial, sure=self._sure)
         return new
+
+    def _doubts(self, finding: Finding, trial: Trial) -> bool:
+        return self._fit.doubts(finding, trial.contents, is_degenerate=trial.is_degenerate)
 
     def ask(self, reason: str) -> None:
         """A question that is left open."""

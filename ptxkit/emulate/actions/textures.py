@@ -16,6 +16,7 @@ from ptxkit.emulate.registry import Function, action
 from ptxkit.emulate.sampling import coded, floats, footprint, on_a_cube, read, whole
 from ptxkit.emulate.textures import FACES, FILTERS, MODES, Bound, Image, Sampler, Surface, Texture
 
+NO_OBJECT = "nothing has the handle"
 _DIMENSIONS = {"1d": 1, "2d": 2, "3d": 3, "a1d": 1, "a2d": 2, "cube": 2, "acube": 2}
 _COMPONENTS = "rgba"
 _HANDLE = 8
@@ -37,7 +38,7 @@ def by_handle(group: Group, handles: Any, wanted: type[Any], what: str) -> Itera
         chosen = numpy.flatnonzero(spread == handle)
         found = bound(group, handle)
         if found is None or not isinstance(found.object, wanted):
-            message = f"0x{handle:x} is the handle of no {what}: pass one as an argument"
+            message = f"{NO_OBJECT} 0x{handle:x}: pass a {what} as an argument"
             raise Fault("PTX206", message, group.lanes.index[chosen])
         yield found, chosen
 
