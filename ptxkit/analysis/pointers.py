@@ -87,8 +87,9 @@ def parameter_values(program: Program) -> dict[str, tuple[str, int]]:
         places.update(parameter_places(step, places, names))
         found.update(_parameter_loads(step, places))
         for result, sources in _copies(step):
-            if len(sources) == 1 and (known := found.get(*sources)) is not None:
-                found.setdefault(result, known)
+            known = [found[source] for source in sources if source in found]
+            if len(sources) == 1 and known:
+                found.setdefault(result, known[0])
     return found
 
 
