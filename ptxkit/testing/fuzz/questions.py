@@ -19,6 +19,7 @@ from ptxkit.records import dataclass, fields
 from ptxkit.testing.agreement import PAIRS, all_forms, name_of
 from ptxkit.testing.arrangements.kernel import Pipeline, broken_one, random_pipeline
 from ptxkit.testing.examples import Example
+from ptxkit.testing.fuzz.hostile import hostile_text
 from ptxkit.testing.generator import random_kernel
 from ptxkit.testing.litmus import litmus_test
 from ptxkit.testing.machine_code import LEVELS, launch_of
@@ -62,6 +63,9 @@ class Campaign:
         return f"{self.oracle} {self.seed} {number}"
 
 
+_HOSTILE_OF, _HOSTILE_LARGEST = 20, 8000
+"""One text of so many, and of at most so many characters, becomes as no compiler writes it."""
+
 Maker: TypeAlias = Callable[[Campaign, int], Example]
 
 
@@ -86,13 +90,15 @@ def any_text(campaign: Campaign, number: int) -> Example:
     """For what must survive anything: changed files, or instructions and kernels, half of these changed too."""
     chance = campaign.chance(number)
     if campaign.corpus:
-        return Example("assert_survives", (_changed_file(campaign, chance).text,))
-    kind = chance.randrange(10)
-    text = (
-        _near_valid(campaign, chance) if kind < 6 else _kernel(campaign, chance) if kind < 8 else _any_pipeline(chance)
-    )
-    for _ in range(chance.choice((0, 0, 1, 1, 2, 4))):
-        text, _change = changed_text(text, chance)
+        text = _changed_file(campaign, chance).text
+    else:
+        kind = chance.randrange(10)
+        made = _near_valid if kind < 6 else _kernel if kind < 8 else _any_pipeline
+        text = made(campaign, chance)
+        for _ in range(chance.choice((0, 0, 1, 1, 2, 4))):
+            text, _change = changed_text(text, chance)
+    if chance.randrange(_HOSTILE_OF) == 0 and len(text) <= _HOSTILE_LARGEST:
+        text = hostile_text(text, chance)
     return Example("assert_survives", (text,))
 
 
@@ -210,8 +216,9 @@ def _kernel(campaign: Campaign, chance: Random) -> str:
     return random_kernel(chance, *campaign.kernel_aim, statements=8).module()
 
 
-def _any_pipeline(chance: Random) -> str:
-    made: Pipeline = random_pipeline(chance)
+def _any_pipeline(campaign: Campaign, chance: Random) -> str:
+    version, target = campaign.kernel_aim
+    made: Pipeline = random_pipeline(chance, target, version)
     return (broken_one(chance.randrange, made) if made.sites and chance.randrange(2) else made).module()
 
 
