@@ -40,12 +40,15 @@ class Chosen:
 
     grid, block: how many CTAs there are, and threads in each; some kernels want one only. cluster: CTAs of one.
 
+    structures: what is passed by value and has parts, such as strides, which are zeros then.
+
     proven: codes and offsets of what the rules say, whatever the arguments are.
     """
 
     values: bool = False
     contents: bool = False
     boxes: bool = False
+    structures: bool = False
     images: bool = False
     grid: bool = False
     block: bool = False
@@ -79,14 +82,19 @@ class Chosen:
             return True
         return self.block and (finding.code in _COUNTS or finding.message.startswith(DEADLOCK))
 
-    def doubts(self, finding: Finding, contents: str) -> bool:
-        """Whether a finding by itself may come of what was chosen. contents: the numbers in memory."""
+    def doubts(self, finding: Finding, contents: str, *, is_degenerate: bool = False) -> bool:
+        """Whether a finding by itself may come of what was chosen. contents: the numbers in memory.
+
+        is_degenerate: a number that was chosen is 0 or 1.
+        """
         if (finding.code, finding.offset) in self.proven:
             return False
         if self.values and finding.code in _COPIED and any(each.space in _GLOBAL for each in finding.witnesses[:1]):
             return True
         if not self._collides(finding):
             return False
+        if self.structures or is_degenerate:
+            return True
         first, *others = [each.cta for each in finding.witnesses]
         alone = self.block if all(each == first for each in others) else self.grid
         return alone or (self.contents and contents != DISTINCT)

@@ -26,6 +26,10 @@ class Guesses:
         self._are_used = True
         return self._numbers[number % len(self._numbers)]
 
+    def is_degenerate(self, number: int) -> bool:
+        """Whether what is passed in a run is 0 or 1."""
+        return self._are_used and self._numbers[number % len(self._numbers)] < 2
+
     def drop(self, number: int) -> bool:
         """What was passed in a run does not fit: whether another number stands in its place now."""
         at = number % len(self._numbers)

@@ -99,3 +99,34 @@ def test_copies_that_meet_in_global_memory_are_doubted_where_numbers_were_chosen
     assert not Chosen(values=True, proven=frozenset({("PTX303", 70)})).doubts(finding, "iota")
     near = replace(finding, witnesses=(replace(there, space="shared"),))
     assert not Chosen(values=True, contents=True).doubts(near, "iota")
+
+
+ROWS = """	.reg .b32 %r<9>;
+	.reg .b64 %rd<9>;
+	ld.param.u64 %rd2, [out];
+	mov.u32 %r1, %tid.x;
+	PITCH
+	mul.lo.u32 %r3, %r1, %r2;
+	mul.wide.u32 %rd5, %r3, 4;
+	add.u64 %rd6, %rd2, %rd5;
+	st.global.u32 [%rd6], %r1;
+	ret;
+}
+"""
+ROWS_HEAD = """.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 out, PARAMETER)
+.reqntid 64
+{
+"""
+
+
+def test_rows_that_lie_on_top_of_each_other_by_a_number_that_was_chosen_are_no_race() -> None:
+    number = ROWS.replace("PITCH", "ld.param.u32 %r2, [pitch];")
+    head = ROWS_HEAD.replace("PARAMETER", ".param .u32 pitch")
+    assert verified(number, head).diagnostics == ()
+    told = verified(number, head, **given("out=u32[64]", "pitch=0"))
+    assert {each.code for each in told.diagnostics} == {"PTX621"}
+    whole = ROWS.replace("PITCH", "ld.param.u32 %r2, [strides+4];")
+    assert verified(whole, ROWS_HEAD.replace("PARAMETER", ".param .align 4 .b8 strides[8]")).diagnostics == ()
