@@ -412,6 +412,7 @@ def test_a_tolerance_without_a_line_is_reported_with_its_file() -> None:
 
 
 REFUSED = [
+    ("suld.b.1d.b32.trap {%b16_1, %b16_2}, [%b64_1, {%s32_1}];", "suld.b.1d.b32.trap %b16_1, [%b64_1, {%s32_1}];"),
     (
         "fabric.try_atom.async.shared::cta.mbarrier::complete_tx::16B.mbarrier::report::fabric.relaxed.sys.and.b32 "
         "[%b32_1, %b64_1], [shared_], [%b64_2], [%u8_1];",
