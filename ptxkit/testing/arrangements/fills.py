@@ -41,8 +41,9 @@ def _fill_by_all(room: Room, turn: Turn) -> None:
     own = script.value("mad.wide.u32", room.mine, str(plan.size), room.source, kind="b64")
     source = script.far(own, turn.number, plan.tile)
     way = "ca" if plan.cached else "cg"
+    size = f"{plan.size}, {plan.size - plan.zeros}" if plan.zeros else str(plan.size)
     copies = [
-        f"cp.async.{way}.shared.global [{on(slot, at)}], [{on(source, at)}], {plan.size};"
+        f"cp.async.{way}.shared.global [{on(slot, at)}], [{on(source, at)}], {size};"
         for at in range(0, plan.tile, each * plan.size)
     ]
     if plan.mechanism == "cp.async":

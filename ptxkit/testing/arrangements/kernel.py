@@ -129,6 +129,8 @@ class Pipeline:
         if plan.mechanism in PRODUCTS:
             return products.expected_of(plan).view(np.uint32).reshape(plan.grid, -1)
         data = self.data()[_readers(plan)]
+        if plan.zeros:
+            data[..., -plan.zeros // 4 :] = 0
         values: Words = np.roll(data, -plan.shift, axis=2).sum(axis=3, dtype=np.uint32)
         if plan.drain == "sum":
             total: Words = np.zeros((plan.grid, plan.consumers), np.uint32)

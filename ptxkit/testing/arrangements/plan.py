@@ -39,6 +39,7 @@ class Plan:
     polls: how an mbarrier is waited for. parts: copies of a tile. cached: cp.async by `.ca`. noinc: counted arrivals of
     cp.async. buffers: of a drain. announces: who tells of the bytes: the `issuer`, or `all` arrive.
     rank: of a tensor. cluster: CTAs of one; shares: whether each copies a part for all. seed: of the numbers in memory.
+    zeros: bytes at the end of an element that cp.async does not read, but fills.
     """
 
     target: str
@@ -67,6 +68,7 @@ class Plan:
     rank: int = 1
     cluster: int = 1
     shares: bool = False
+    zeros: int = 0
     seed: int = 0
 
     @property
@@ -162,6 +164,7 @@ def planned(choose: Choose, target: str, mechanisms: tuple[str, ...], drains: tu
         rank=1 + choose(3),
         cluster=cluster,
         shares=is_clustered and yes(),
+        zeros=4 * choose(size // 4) if mechanism.startswith("cp.async") else 0,
         seed=choose(1 << 10),
     )
 
