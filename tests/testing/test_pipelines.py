@@ -46,6 +46,20 @@ def test_ptxas_takes_pipelines() -> None:
     assert installed()[0].refusals(texts, "sm_90a") == {}
 
 
+@pytest.mark.parametrize(
+    ("target", "version"),
+    [("sm_80", (7, 1)), ("sm_86", (8, 7)), ("sm_90", (7, 8)), ("sm_90", (8, 0)), ("sm_100a", (8, 7))],
+)
+def test_a_version_and_a_target_have_what_they_have(target: str, version: tuple[int, int]) -> None:
+    texts = [random_pipeline(Random(seed), target, version).module() for seed in range(40)]
+    assert [why_refused(text) for text in texts] == [None] * len(texts)
+
+
+def test_without_asynchronous_copies_there_are_no_pipelines() -> None:
+    with pytest.raises(ValueError, match=r"pipelines need sm_80 and PTX 7\.1; PTX 7\.0 for sm_80 has none"):
+        random_pipeline(Random(0), "sm_80", (7, 0))
+
+
 def test_pipelines_are_made_at_a_hundred_a_second() -> None:
     began = time.process_time()
     texts = {random_pipeline(Random(seed)).module() for seed in range(100)}

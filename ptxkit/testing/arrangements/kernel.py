@@ -202,12 +202,20 @@ def _sites(plan: Plan) -> tuple[Site, ...]:
     return tuple(Site(place, fault) for place, passage in enumerate(passages) for fault in passage.faults)
 
 
+def _mechanisms(target: str, version: Version) -> tuple[str, ...]:
+    """What a version and a target have."""
+    number = target_number(target)
+    if number < 80 or version < (7, 1):
+        raise ValueError(f"pipelines need sm_80 and PTX 7.1; PTX {version[0]}.{version[1]} for {target} has none")
+    if number < 90 or version < (8, 0):
+        return MECHANISMS[:2]
+    clustered = CLUSTERED if version >= (8, 1) else tuple(each for each in CLUSTERED if ".async" not in each)
+    return (*MECHANISMS, *clustered, *(PRODUCTS if target == "sm_90a" else ()))
+
+
 def pipeline(choose: Choose, target: str = "sm_90a", version: Version = (8, 7)) -> Pipeline:
-    """A correct pipeline out of choices."""
-    is_new = target_number(target) >= 90
-    own = PRODUCTS if target == "sm_90a" else ()
-    mechanisms = (*MECHANISMS, *CLUSTERED, *own) if is_new else MECHANISMS[:2]
-    plan = planned(choose, target, mechanisms, DRAINS)
+    """A correct pipeline out of choices. Raises ValueError where the version and target have no asynchronous copies."""
+    plan = planned(choose, target, _mechanisms(target, version), DRAINS)
     return Pipeline(_fitting(plan), version)
 
 

@@ -118,7 +118,7 @@ class Plan:
 
 
 def planned(choose: Choose, target: str, mechanisms: tuple[str, ...], drains: tuple[str, ...] = DRAINS) -> Plan:
-    """A plan out of choices."""
+    """A plan out of choices. mechanisms: those that the version and the target have."""
 
     def one(*values: object) -> object:
         return values[choose(len(values))] if len(values) > 1 else values[0]
@@ -127,7 +127,7 @@ def planned(choose: Choose, target: str, mechanisms: tuple[str, ...], drains: tu
         return choose(2) == 1
 
     mechanism = str(one(*mechanisms))
-    is_new = target_number(target) >= 90
+    is_new = "bulk" in mechanisms
     is_clustered = mechanism in CLUSTERED
     is_product = mechanism in PRODUCTS
     roles = "unified" if is_clustered or is_product else str(one(*ROLES))
