@@ -117,8 +117,7 @@ MOVES = (
     _case("a store behind a load whose results are used", f"{_LOAD} {_OUT} {_STORE} {_STORED} {_LEAVE}"),
     _case(
         "a product of what other warps may still be storing",
-        f"{_STORE} //= store\n{_STORED}\n"
-        f"{_ISSUE.replace('//= issue', '//! PTX706 store')} {_WAIT} {_AFTER} {_LEAVE}",
+        f"{_STORE} //= store\n{_STORED}\n{_ISSUE.replace('//= issue', '//! PTX706 store')} {_WAIT} {_AFTER} {_LEAVE}",
     ),
     _case(
         "a product of what all warps have stored",
