@@ -86,6 +86,12 @@ def test_numbers_of_registers_are_set_by_all_and_one_after_the_other(body: str, 
     assert codes(body) == wanted
 
 
+def test_the_last_warps_of_a_cta_may_be_less_than_a_warpgroup() -> None:
+    larger = KERNEL.replace(".reqntid 128", ".reqntid 160").replace("tile[4096]", "tile[8192]")
+    assert not run(larger.format(body=FEWER), "k").findings
+    assert {each.code for each in run(larger.format(body=FENCE), "k").findings} == {"PTX315"}
+
+
 HALF = "and.b32 %r5, %r1, 31; setp.lt.u32 %p3, %r5, 16; "
 MULTIPLY = FENCE + ISSUE + COMMIT + WAIT
 
