@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from typing import Protocol
 from unittest import SkipTest
 
 from ptxkit.records import dataclass, replace
@@ -15,8 +16,15 @@ from ptxkit.testing.oracles import on_machine
 from ptxkit.testing.ptxas import Ptxas, installed
 from ptxkit.testing.replaying import ask
 
-Beat = Callable[[int], None]
-"""Called with the number of the example that is begun."""
+
+class Beat(Protocol):
+    """Called with the number of the example that is begun. patience: how many times as long as usual it may take."""
+
+    def __call__(self, number: int, patience: float = 1.0) -> None: ...
+
+
+_AT_ONCE = 50
+"""Texts that an assembler may take the time of one example for."""
 
 _GUARD = re.compile(r"^@\S+ ")
 _CODE = re.compile(r"PTX\d{3}")
@@ -89,6 +97,7 @@ def _together(campaign: Campaign, numbers: range, beat: Beat) -> Iterator[Asked]
     version, target = aim_of(campaign, numbers.start)
     judges = [each for each in installed() if each.knows(version, target)]
     for judge in judges:
+        beat(numbers[-1], 1 + len(texts) / _AT_ONCE)
         theirs = judge.refusals(texts, target)
         for place, (example, own) in enumerate(zip(examples, ours, strict=True)):
             if (own is None) != (theirs.get(place) is None):

@@ -147,7 +147,7 @@ class Watched:
         asked, skipped = outcome.asked, outcome.skipped
         for said in self._said(connection, numbers.start):
             match said:
-                case Begun(_, count, passed_over, reason) | Done(count, passed_over, reason):
+                case Begun(_, count, passed_over, reason, _) | Done(count, passed_over, reason):
                     outcome.asked, outcome.skipped = asked + count, skipped + passed_over
                     outcome.reason = reason or outcome.reason
                 case Failed(number, example):
@@ -173,7 +173,7 @@ class Watched:
             if isinstance(said, Done):
                 return
             if isinstance(said, Begun):
-                at, seconds = said.number, self._seconds
+                at, seconds = said.number, self._seconds * said.patience
 
     def _heard(self, connection: Connection, seconds: float) -> bool:
         """Whether the process says something in time; one that is ready to run, and is not let, has more of it."""

@@ -34,12 +34,16 @@ TOLD_AFTER = 0.7
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """An example is begun. asked, skipped: of this share, before it. reason: why some were skipped."""
+    """An example is begun. asked, skipped: of this share, before it. reason: why some were skipped.
+
+    patience: how many times as long as usual it may take.
+    """
 
     number: int
     asked: int
     skipped: int
     reason: str
+    patience: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +102,7 @@ def serve(connection: Connection, stack: str, seconds: float) -> None:
                 connection,
                 campaign,
                 numbers,
-                lambda: faulthandler.dump_traceback_later(seconds * TOLD_AFTER, file=file),
+                lambda patience: faulthandler.dump_traceback_later(seconds * TOLD_AFTER * patience, file=file),
             )
 
 
@@ -109,7 +113,7 @@ def _limit_memory() -> None:
         resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
 
 
-def _share(connection: Connection, campaign: Campaign, numbers: range, rearm: Callable[[], None]) -> None:
+def _share(connection: Connection, campaign: Campaign, numbers: range, rearm: Callable[[float], None]) -> None:
     from ptxkit.testing.fuzz.asking import asked, cause_again
     from ptxkit.testing.minimise import minimised
     from ptxkit.testing.replaying import can_be_smaller
@@ -117,9 +121,9 @@ def _share(connection: Connection, campaign: Campaign, numbers: range, rearm: Ca
     count = skipped = 0
     reason = ""
 
-    def beat(number: int) -> None:
-        rearm()
-        connection.send(Begun(number, count, skipped, reason))
+    def beat(number: int, patience: float = 1.0) -> None:
+        rearm(patience)
+        connection.send(Begun(number, count, skipped, reason, patience))
 
     for each in asked(campaign, numbers, beat):
         count += 1
