@@ -14,7 +14,7 @@ from ptxkit.emulate.machine import DEADLOCK
 from ptxkit.records import dataclass
 
 _OUTSIDE, _UNALIGNED, _NOWHERE = "PTX207", "PTX205", "PTX202"
-_BOXES = ("PTX503", "PTX205", "PTX206", "PTX207")
+_BOXES = ("PTX503", "PTX304", "PTX205", "PTX206", "PTX207")
 """Codes of what comes of a box that is another one than the host's."""
 
 _TWO = ("PTX304", "PTX621")

@@ -130,3 +130,12 @@ def test_rows_that_lie_on_top_of_each_other_by_a_number_that_was_chosen_are_no_r
     assert {each.code for each in told.diagnostics} == {"PTX621"}
     whole = ROWS.replace("PITCH", "ld.param.u32 %r2, [strides+4];")
     assert verified(whole, ROWS_HEAD.replace("PARAMETER", ".param .align 4 .b8 strides[8]")).diagnostics == ()
+
+
+def test_copies_that_meet_in_shared_memory_are_of_another_box_than_the_hosts() -> None:
+    there = Witness("write", 7, (0, 0, 0), (0, 0, 0), "shared", 0, 4)
+    finding = Finding("PTX304", "writes bytes that another copy writes", 7, 70, (there,))
+    assert Chosen(boxes=True).misfits(finding)
+    assert Chosen(boxes=True).wants_others(finding)
+    assert not Chosen(values=True).misfits(finding)
+    assert not Chosen(boxes=True, proven=frozenset({("PTX304", 70)})).misfits(finding)
