@@ -30,7 +30,13 @@ def wrong_elements(element: OperandForm, parts: Sequence[object]) -> str | None:
     if wrong is not None:
         return f"{wrong}; each must be a .{wanted} register"
     types = _types_of(tagged)
-    if element.own and wanted is not None and kind(wanted) == "b" and tagged and _are_integer_constants(tagged):
+    if (
+        element.own
+        and wanted is not None
+        and kind(wanted) == "b"
+        and len(tagged) > 1
+        and _are_integer_constants(tagged)
+    ):
         return f"must be a .{wanted} register, and all are integer constants"
     ruling = _ruling(tagged, wanted, element) if wanted is not None and tagged and tagged[0][0] == "c" else None
     if ruling is not None:

@@ -507,6 +507,13 @@ def test_what_an_assembler_writes_as_several_instructions_has_their_limits(right
     agree(wrong, *NEWEST, accepted=False)
 
 
+def test_one_constant_in_braces_is_no_vector_of_constants() -> None:
+    copy = "cp.async.bulk.prefetch.tensor.{}.L2.global.override::global_address.override::global_dim{} "
+    one = copy.format("1d", "") + "[%b64_1, %b64_2, {}, {{0}}];"
+    agree(one.format("{0}"), (9, 4), "sm_107a", accepted=True)
+    agree(one.format("{%f32_1}"), (9, 4), "sm_107a", accepted=False)
+
+
 def test_before_narrow_sizes_came_a_place_behind_a_variable_is_no_size() -> None:
     agree("st.bulk [%b64_1], shared_+8, 0;", (9, 0), "sm_120a", accepted=True)
     agree("st.bulk [%b64_1], shared_+8, 0;", (8, 7), "sm_120a", accepted=False)
