@@ -137,12 +137,14 @@ class Litmus:
 class _Maker:
     """Makes events with orders, scopes and fences by choice; the plainest is relaxed, and holds all threads.
 
-    scopes: to choose from; weak: 1 where accesses may be weak.
+    scopes: to choose from; weak: 1 where accesses may be weak; waits: whether a read may go on until it has its value,
+    which it need not ever get where its scope is too narrow.
     """
 
     choose: Choose
     scopes: Sequence[str]
     weak: int
+    waits: bool
     read: int = 0
 
     def scope(self) -> str:
@@ -165,7 +167,7 @@ class _Maker:
 
 
 def _message_passing(make: _Maker) -> list[list[Event]]:
-    spins = 1 if make.choose(2) else None
+    spins = 1 if make.waits and make.choose(2) else None
     return [[*make.write(0), *make.write(1)], [*make.take(1, spins), *make.take(0)]]
 
 
@@ -211,13 +213,13 @@ def litmus_test(choose: Choose) -> Litmus:
     space = "global" if place == "grid" else ("global", "shared")[choose(2)]
     narrow = SCOPES.index({"lanes": "cta", "warps": "cta", "cluster": "cluster", "grid": "gpu"}[place])
     scopes = SCOPES[narrow:]
-    weak = 0
+    weak, waits = 0, True
     match ("strong", "weak", "narrow", "strong")[choose(4)]:
         case "weak":
             weak = 1
         case "narrow":
-            scopes = (*scopes, *SCOPES[:narrow])
-    events = SHAPES[shape](_Maker(choose, scopes, weak))
+            scopes, waits = (*scopes, *SCOPES[:narrow]), False
+    events = SHAPES[shape](_Maker(choose, scopes, weak, waits))
     return Litmus(shape, Program(tuple(tuple(each) for each in events), place), space)
 
 
