@@ -121,3 +121,35 @@ def test_a_barrier_of_the_warp_is_not_missed_where_all_consumers_meet_behind_the
     assert "delete-warp-barrier" in families
     staged = Plan("sm_90a", "bulk", "producer", "bulk", rounds=2, releases="warp")
     assert "delete-warp-barrier" not in {each.fault.family for each in Pipeline(staged).sites}
+
+
+def test_behind_a_wait_that_never_ends_the_rules_report_what_cannot_happen() -> None:
+    """A disagreement that is left: without the announcement no phase of the slot's mbarrier ends, and the kernel hangs.
+
+    The machine says so (PTX504). The rules go on behind the wait, and there take the copy of the first round for one
+    that the wait of the second does not cover (PTX303). The kernel is wrong either way; of the right one nothing is
+    said. Found by `scripts/pipelines --seed 2 --broken 700`; where it is mended, expect no disagreement here.
+    """
+    plan = Plan(
+        "sm_90a",
+        "tensor multicast",
+        drain="bulk",
+        rounds=2,
+        size=16,
+        cluster=2,
+        grid=2,
+        unrolled=False,
+        shares=True,
+        parts=2,
+        rank=2,
+    )
+    wrong = faulty("delete-arrive-expect", plan)
+    found = verdicts_of(wrong)
+    assert disagreement(wrong, found) in ("", f"the rules report PTX303, none of {_list(wrong)}")
+    assert "PTX504" in found.seen
+    assert_verdicts_agree(Pipeline(plan))
+
+
+def _list(pipeline: Pipeline) -> str:
+    assert pipeline.site is not None
+    return ", ".join(sorted(pipeline.site.fault.codes))
