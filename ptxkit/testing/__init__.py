@@ -1,10 +1,10 @@
 """What holds ptxkit's verdicts against those of others: ptxas as the oracle, and campaigns that ask both.
 
-    from hypothesis import given
-    from ptxkit.testing import assert_verdicts_agree, strategies
+from hypothesis import given
+from ptxkit.testing import assert_verdicts_agree, strategies
 
-    @given(strategies.pipelines())
-    def test_what_is_right_is_called_right(pipeline): assert_verdicts_agree(pipeline)
+@given(strategies.pipelines())
+def test_what_is_right_is_called_right(pipeline): assert_verdicts_agree(pipeline)
 """
 
 from __future__ import annotations
