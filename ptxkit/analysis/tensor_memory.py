@@ -145,12 +145,14 @@ def commits_of(use: Use) -> list[Commit]:
 def wait_behind(thread: Thread, barrier: int, since: int, until: int) -> int | None:
     """Where a thread first waits on an mbarrier, or on one that nobody knows, between two positions.
 
-    What a relaxed wait tells of is known behind the next fence.
+    What a relaxed wait tells of is known behind the next fence; that of Tensor Memory orders what the wait tells of.
     """
     for position, event in thread.positions(MbarrierWait):
         if since < position < until and (event.address == barrier or not isinstance(event.address, int)):
             effect = event.effect
             if isinstance(effect, MbarrierWait) and effect.order != "relaxed":
+                return position
+            if fences_between(thread, "after", position, until):
                 return position
             fences = [at for at, _ in thread.positions(MemoryFence, ProxyFence) if position < at < until]
             if fences:
@@ -273,7 +275,7 @@ def are_unordered(world: World, earlier: Use, use: Use) -> bool:
         return False
     causality = world.causality
     giver, taker = causality.path_of(earlier.thread.tid), causality.path_of(use.thread.tid)
-    if giver.warp == taker.warp:
+    if giver.warp == taker.warp or _is_behind_a_relaxed_wait(earlier) or _is_behind_a_relaxed_wait(use):
         return False
     here, there = causality.places(giver.group), causality.places(taker.group)
     waits = [
@@ -288,6 +290,16 @@ def are_unordered(world: World, earlier: Use, use: Use) -> bool:
         return False
     ordered = causality.may_precede(giver, over, taker, used) or causality.may_precede(taker, used, giver, started)
     return not ordered
+
+
+def _is_behind_a_relaxed_wait(use: Use) -> bool:
+    """Whether a relaxed wait and a fence of Tensor Memory stand before a use, which order it as no other fence does."""
+    return any(
+        isinstance(event.effect, MbarrierWait)
+        and event.effect.order == "relaxed"
+        and fences_between(use.thread, "after", position, use.position)
+        for position, event in use.thread.positions(MbarrierWait)
+    )
 
 
 def _position_of(thread: Thread, event: Event) -> int:

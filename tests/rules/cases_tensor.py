@@ -15,6 +15,7 @@ _STORE = "tcgen05.st.sync.aligned.32x32b.x1.b32 [%r12], {%r1};"
 _LOADED = "tcgen05.wait::ld.sync.aligned;"
 _STORED = "tcgen05.wait::st.sync.aligned;"
 _WAIT = "again: mbarrier.try_wait.parity.shared::cta.b64 %p5, [bars], 0; @!%p5 bra again;"
+_RELAXED = _WAIT.replace(".shared::cta", ".relaxed.cta.shared::cta")
 _OUT = "st.global.b32 [%rd2], %r20;"
 _LEAVE = f"{_BEFORE} bar.sync 0; @!%p3 bra end;\n{_GIVE_BACK}\nend:"
 
@@ -115,6 +116,11 @@ MOVES = (
         f"{_LOAD} //= load\n{_STORE} //! PTX706 load\n{_LOADED} {_STORED} {_LEAVE}",
     ),
     _case("a store behind a load whose results are used", f"{_LOAD} {_OUT} {_STORE} {_STORED} {_LEAVE}"),
+    _case("a relaxed wait and the fence of Tensor Memory", f"{_ISSUE} {_RELAXED} {_AFTER} {_LOAD} {_LOADED} {_LEAVE}"),
+    _case(
+        "a relaxed wait and no fence",
+        f"{_ISSUE} {_RELAXED}\n{_LOAD} //! PTX704 issue commit\n{_LOADED} {_OUT} {_LEAVE}",
+    ),
     _case(
         "a product of what other warps may still be storing",
         f"{_STORE} //= store\n{_STORED}\n{_ISSUE.replace('//= issue', '//! PTX706 store')} {_WAIT} {_AFTER} {_LEAVE}",
