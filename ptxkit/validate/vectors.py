@@ -30,13 +30,7 @@ def wrong_elements(element: OperandForm, parts: Sequence[object]) -> str | None:
     if wrong is not None:
         return f"{wrong}; each must be a .{wanted} register"
     types = _types_of(tagged)
-    if (
-        element.own
-        and wanted is not None
-        and kind(wanted) == "b"
-        and len(tagged) > 1
-        and _are_integer_constants(tagged)
-    ):
+    if element.own and wanted is not None and kind(wanted) == "b" and _are_too_wide(element, tagged):
         return f"must be a .{wanted} register, and all are integer constants"
     ruling = _ruling(tagged, wanted, element) if wanted is not None and tagged and tagged[0][0] == "c" else None
     if ruling is not None:
@@ -164,6 +158,11 @@ def _is_of_constants(wanted: str | None, tagged: Sequence[tuple[object, ...]], t
 def _counts_from_integers(wanted: str | None, tagged: Sequence[tuple[object, ...]], types: set[str]) -> bool:
     """Whether integers with a constant behind them hide from an assembler that halves are asked for."""
     return ("c", INTEGER) in tagged and all(kind(each) != "b" and bits(each) == bits(str(wanted)) for each in types)
+
+
+def _are_too_wide(element: OperandForm, tagged: Sequence[tuple[object, ...]]) -> bool:
+    """Whether integer constants stand alone, which are too wide; of a single one that may be narrower nobody minds."""
+    return bool(tagged) and _are_integer_constants(tagged) and not (element.narrower and len(tagged) == 1)
 
 
 def _are_integer_constants(tagged: Sequence[tuple[object, ...]]) -> bool:

@@ -176,6 +176,11 @@ TAKEN = [
         "tex.grad.acube.v4.s32.f32 %v4s32_1, [texture_, %f32_2], {%f32_1}, {%f32_1}, {%s32_1};",
     ),
     (
+        "of 32 bits or more",
+        "st.async.weak.shared.mbarrier::complete_tx::bytes.u8 [shared_+16], %u8_7;",
+        "st.async.weak.shared.mbarrier::complete_tx::bytes.u8 [shared_+16], %f32_7;",
+    ),
+    (
         "an assembler does not see one that is in a register",
         "tld4.r.cube.v4.s32.f32 %v4s32_1, [texture_, %b64_1, %f32_1], %s32_1, %f32_1;",
         "tld4.r.cube.v4.s32.f32 %v4s32_1, [texture_, %b64_1, %f32_1], %s32_1;",
