@@ -512,6 +512,13 @@ def test_what_an_assembler_writes_as_several_instructions_has_their_limits(right
     agree(wrong, *NEWEST, accepted=False)
 
 
+def test_a_sampler_in_a_register_hides_a_slope_without_braces_before_sm_90() -> None:
+    read = "tex.grad.2d.v4.u32.f32 %v4u32_1, [texture_, %b64_1, {{%f32_2, %f32_3}}], {{%f32_2, %f32_3}}, %f32_1{};"
+    agree(read.format(", %s32_1, %f32_4"), (7, 5), "sm_86", accepted=True)
+    agree(read.format(", %s32_1"), (7, 5), "sm_86", accepted=False)
+    agree(read.format(""), (9, 5), "sm_100a", accepted=False)
+
+
 def test_one_constant_in_braces_is_no_vector_of_constants() -> None:
     copy = "cp.async.bulk.prefetch.tensor.{}.L2.global.override::global_address.override::global_dim{} "
     one = copy.format("1d", "") + "[%b64_1, %b64_2, {}, {{0}}];"
