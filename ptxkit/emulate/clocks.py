@@ -111,9 +111,7 @@ class Clocks(Proxies):
 
     # ------------------------------------------------------------------------------------- strong accesses
 
-    def _speak(
-        self, known: Knowledge, index: Any, pool: Pool, places: Any, kind: str, order: str, level: int
-    ) -> None:
+    def _speak(self, known: Knowledge, index: Any, pool: Pool, places: Any, kind: str, order: str, level: int) -> None:
         """Strong accesses tell threads of each other; atomics have their turns, in the order of their threads."""
         gives = kind != "read" and (order in RELEASES or known.has_fenced)
         one_by_one = gives and kind == "update"

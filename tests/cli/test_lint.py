@@ -314,9 +314,11 @@ def test_an_interrupt_is_quiet() -> None:
     import signal
 
     command = [sys.executable, "-m", "ptxkit", "lint", "-"]
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background begins deaf to it
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0
     ) as process:
+        signal.signal(signal.SIGINT, before)
         assert process.stdin is not None
         process.stdin.write(b"// the command is now waiting for more\n" * 10_000)
         process.send_signal(signal.SIGINT)

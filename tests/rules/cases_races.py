@@ -126,6 +126,11 @@ there: @%p1 st.shared.u32 [%r2], %r6; ld.shared.u32 %r11, [%r2];""",
 @%p1 red.release.cta.global.add.u32 [%rd2+4], %r10; //! PTX622""",
     ),
     Case(
+        "all threads of all CTAs look for the largest, each CTA for itself",
+        "mov.u32 %r10, %ctaid.x; mad.lo.u32 %r10, %r10, 128, %r1;\n"
+        "atom.acq_rel.cta.global.max.u32 %r11, [%rd2], %r10; //! PTX622",
+    ),
+    Case(
         "every CTA counts in one word, and so for all",
         "mov.u32 %r10, %ctaid.x; @%p1 atom.relaxed.gpu.global.add.u32 %r11, [%rd2], %r10;",
     ),
