@@ -83,6 +83,8 @@ def is_over(world: World, turn: Turn) -> bool | None:
     told = False
     for thread in team if turn.reading.group == "wgmma" else [turn.reader]:
         for copy in thread.copies_at.get((turn.reading.event.step, turn.reading.event.visit), ()):
+            if thread is turn.filler and _done(thread, copy, turn.position):
+                return True  # the group is the warpgroup's, and the thread that fills has waited for it itself
             for way in world.order(thread, copy.position, turn.filler, turn.position):
                 told = True
                 if _is_complete_at(world, thread, copy, way, turn):

@@ -59,6 +59,25 @@ end:""",
     )
 
 
+def _alone(name: str, end: str) -> Case:
+    """One warpgroup, whose first thread fills the tile for each round; end: how a round ends."""
+    return Case(
+        name,
+        f"""{_SETUP}mov.u32 %r14, 0; mov.u32 %r15, 0;
+@%p1 mbarrier.init.shared::cta.b64 [%r5], 1; bar.sync 0;
+round: @!%p1 bra wait;
+mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r5], 2048;
+{_FILL} {"//! PTX314 issue wait" if "PTX314" in end else ""}
+wait: mbarrier.try_wait.parity.shared::cta.b64 %p5, [%r5], %r15; @!%p5 bra wait;
+{_FENCE} {_MULTIPLY} //= issue
+{_COMMIT}
+{end.replace("PTX314", "")}
+xor.b32 %r15, %r15, 1; add.u32 %r14, %r14, 1; setp.lt.u32 %p6, %r14, 4; @%p6 bra round;
+{_WAIT} //= wait
+{_STORE}""",
+    )
+
+
 _FILL = "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r2], [%rd1], 2048, [%r5];"
 _ARRIVE = "mbarrier.arrive.shared::cta.b64 _, [%r20];"
 
@@ -67,6 +86,9 @@ CASES = (
     _ring("a slot handed back before the wait is still read", f"{_ARRIVE} PTX314\n{_WAIT} //= wait"),
     _ring("a slot handed back with its group pending is still read", f"{_ONE_LEFT} //= wait\n{_ARRIVE} PTX314"),
     _ring("an older group than the last one may be left pending", f"{_COMMIT} {_ONE_LEFT} {_ARRIVE}"),
+    _alone("a thread that has waited for the multiplication, too, may fill the tile", f"bar.sync 0;\n{_WAIT}"),
+    _alone("a thread that waits and then meets the others may fill the tile", f"{_WAIT}\nbar.sync 0;"),
+    _alone("a thread that only meets the others may not fill the tile", "bar.sync 0; PTX314"),
     _case(
         "an accumulator stored with no wait is in flight",
         f"{_FENCE} {_MULTIPLY} //= issue\n{_COMMIT}\n{_STORE} //! PTX311 issue\n{_WAIT}",
