@@ -12,10 +12,10 @@ import click
 
 from ptxkit.cli.inputs import sources
 from ptxkit.cli.launch_options import launch_options
-from ptxkit.cli.output import write_lines
+from ptxkit.cli.reporting import write_report
 from ptxkit.emulate import LaunchError
 from ptxkit.linter import POLICIES, Policy
-from ptxkit.report import full_report, json_report
+from ptxkit.report.formats import FORMATS
 from ptxkit.results import FileResult, Summary
 from ptxkit.source import SourceFile
 from ptxkit.verifier import Given, Request, verify_source
@@ -27,7 +27,7 @@ from ptxkit.verifier import Given, Request, verify_source
 @click.option("--schedules", type=click.IntRange(min=1), default=20, show_default=True, help="Runs of each kernel.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of all that chance decides.")
 @click.option("--seconds", type=float, default=60.0, show_default=True, help="For the runs of each kernel.")
-@click.option("--format", "form", type=click.Choice(["full", "json"]), default="full", show_default=True)
+@click.option("--format", "form", type=click.Choice(FORMATS), default="full", show_default=True, help="As for lint.")
 @click.option("--policy", type=click.Choice(POLICIES), default="isa", show_default=True, help="As for lint.")
 @click.option("--show-undecided", is_flag=True, help="Print the questions that could not be answered, too.")
 @click.option("--trace", type=click.Path(dir_okay=False), help="Draw what was found by running: a page (.html).")
@@ -80,11 +80,7 @@ def verify(  # noqa: PLR0913 (options)
     )
     results: list[FileResult] = []
     try:
-        arriving = _results(paths, request, results)
-        if form == "json":
-            sys.stdout.write(json_report(list(arriving)))
-        else:
-            write_lines(full_report(arriving, show_undecided=show_undecided))
+        write_report(_results(paths, request, results), form, show_undecided=show_undecided)
     except LaunchError as error:
         raise click.UsageError(str(error)) from error
     if trace is not None:

@@ -11,6 +11,8 @@ import numpy
 import pytest
 from click.testing import Result
 
+from ptxkit.report.formats import FORMATS
+
 Run = Callable[..., Result]
 
 KERNEL = """.version 8.0
@@ -65,6 +67,14 @@ def test_a_buffer_that_is_too_small_is_an_error_with_its_witness_in_json(file: P
     assert witness["accesses"][0]["thread"] == [8, 0, 0]
     assert witness["arguments"] == ["source=u32[8]:iota", "target=u32[8]", "n=9"]
     assert (witness["block"], witness["policy"], witness["seed"]) == ([32], "late", 0)
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_what_a_run_finds_is_printed_in_all_formats_of_lint(file: Path, ptxkit: Run, form: str) -> None:
+    result = ptxkit("verify", "--schedules", "1", "--format", form, *GIVEN[:-1], "n=9", str(file))
+    assert result.exit_code == 1
+    assert "PTX207" in result.stdout
+    assert "17" in result.stdout
 
 
 def test_a_run_prints_what_is_asked_for(file: Path, ptxkit: Run) -> None:
