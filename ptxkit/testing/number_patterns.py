@@ -70,6 +70,8 @@ def _edges(fmt: Format) -> Words:
     if fmt.infinity is not None:
         codes += [fmt.infinity, fmt.infinity + 1, fmt.infinity + fraction // 2, fmt.infinity + fraction // 2 + 5]
         codes += [fmt.infinity + fraction - 1]
+    elif fmt.nan is not None:
+        codes.append(fmt.nan)
     positive = np.array([code for code in codes if code >= 0], np.uint64)
     return np.concatenate([positive, positive | np.uint64(fmt.sign)]) << np.uint64(fmt.shift)
 

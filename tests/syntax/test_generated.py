@@ -72,7 +72,8 @@ constants: st.SearchStrategy[Operand] = st.recursive(
     ),
     max_leaves=6,
 )
-places = st.one_of(names.filter(lambda name: not name.is_sink), numbers)
+registers = names.filter(lambda name: not name.is_sink)
+places = st.one_of(registers, numbers)
 addresses = st.builds(Address, places, st.integers(-(2**31), 2**31))
 simple = st.one_of(names, constants, addresses, st.builds(Not, names), st.builds(Pair, names, names))
 operands: st.SearchStrategy[Operand] = st.one_of(
@@ -83,7 +84,7 @@ operands: st.SearchStrategy[Operand] = st.one_of(
     st.builds(Apply, words, names),
     st.builds(
         Address,
-        names,
+        registers,
         st.integers(0, 64),
         st.lists(st.lists(names, min_size=1, max_size=3).map(tuple).map(Vector), min_size=1, max_size=2).map(tuple),
     ),
