@@ -18,6 +18,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ptxkit.device import Cubin, NoDeviceError
+from ptxkit.emulate import Outcome, run
 from ptxkit.emulate.tensor_maps import TensorMap
 from ptxkit.records import dataclass
 
@@ -38,6 +39,19 @@ class DeviceLaunch:
     arguments: tuple[Any, ...]
     cluster: int | tuple[int, ...] | None = None
     shared: int = 0
+
+    def emulate(self, text: str, **more: Any) -> Outcome:
+        """The same launch on the reference machine. more: as for `ptxkit.emulate.run`."""
+        return run(
+            text,
+            self.name,
+            grid=self.grid,
+            block=self.block,
+            cluster=self.cluster,
+            shared=self.shared,
+            arguments=self.arguments,
+            **more,
+        )
 
 
 Outputs: TypeAlias = Mapping[int, Any]

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from ptxkit.emulate import run
 from ptxkit.linter import lint
 from ptxkit.records import dataclass
 from ptxkit.testing.arrangements.plan import Choose
@@ -238,16 +237,7 @@ def assert_litmus(test: Litmus, seeds: int = 1) -> frozenset[tuple[int, ...]]:
     shown = set()
     for seed in range(seeds):
         for place, policy in enumerate(POLICIES):
-            found = run(
-                text,
-                launch.name,
-                grid=launch.grid,
-                block=launch.block,
-                cluster=launch.cluster,
-                arguments=launch.arguments,
-                policy=policy,
-                seed=seed * len(POLICIES) + place,
-            )
+            found = launch.emulate(text, policy=policy, seed=seed * len(POLICIES) + place)
             if found.failed or found.undecided:
                 raise AssertionError(f"the machine has no verdict: {found.failed or found.undecided}\n{text}")
             if found.findings and not allowed.ever:

@@ -17,7 +17,6 @@ import numpy as np
 
 from ptxkit.device import NoDeviceError, assembler
 from ptxkit.diagnostics import Diagnostic, Severity
-from ptxkit.emulate import run
 from ptxkit.linter import lint
 from ptxkit.source import SourceFile
 from ptxkit.syntax import format_source, parse
@@ -150,15 +149,7 @@ def assert_same_kernel(
 def on_machine(source: Source, launch: DeviceLaunch | None = None) -> Mapping[int, Any]:
     """The arrays as the reference machine leaves them; AssertionError with what it finds."""
     text, launch = text_of(source), _launch_of(source, launch)
-    found = run(
-        text,
-        launch.name,
-        grid=launch.grid,
-        block=launch.block,
-        cluster=launch.cluster,
-        shared=launch.shared,
-        arguments=launch.arguments,
-    )
+    found = launch.emulate(text)
     if not found.is_clean:
         raise AssertionError(f"the machine: {found.failed or found.undecided or found.findings[0]}\n{text}")
     return found.outputs

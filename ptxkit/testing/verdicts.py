@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ptxkit.diagnostics import Severity, Verdict
-from ptxkit.emulate import Outcome, run
 from ptxkit.linter import lint
 from ptxkit.records import dataclass
 from ptxkit.testing.arrangements.kernel import Pipeline
@@ -64,7 +63,7 @@ def verdicts_of(
     unfinished = differs = ""
     runs = 0
     for policy, seed in SCHEDULES if is_wrong else SCHEDULES[:ENOUGH]:
-        outcome = _ran(text, launch, policy, seed)
+        outcome = launch.emulate(text, policy=policy, seed=seed)
         runs += 1
         seen.update(each.code for each in outcome.findings)
         unfinished = unfinished or outcome.undecided or outcome.failed
@@ -136,20 +135,6 @@ def assert_verdicts_agree(source: Pipeline | str, launch: DeviceLaunch | None = 
         text = source.module() if isinstance(source, Pipeline) else source
         raise AssertionError(f"{fault + ': ' if fault else ''}{wrong}\n{text}")
     return found
-
-
-def _ran(text: str, launch: DeviceLaunch, policy: str, seed: int) -> Outcome:
-    return run(
-        text,
-        launch.name,
-        grid=launch.grid,
-        block=launch.block,
-        cluster=launch.cluster,
-        shared=launch.shared,
-        arguments=launch.arguments,
-        policy=policy,
-        seed=seed,
-    )
 
 
 def _codes(verdict: Verdict, severity: Severity) -> frozenset[str]:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import find, given, settings
 from hypothesis import strategies as st
 
-from ptxkit.emulate import LaunchError, run
+from ptxkit.emulate import LaunchError
 from ptxkit.testing import strategies
 from ptxkit.testing.agreement import why_refused
 from ptxkit.testing.arrangements.kernel import Pipeline
@@ -88,17 +88,7 @@ def test_a_module_shrinks_to_a_kernel_that_returns() -> None:
 
 
 def launched(launch: DeviceLaunch) -> bool:
-    found = run(
-        KERNEL,
-        launch.name,
-        grid=launch.grid,
-        block=launch.block,
-        cluster=launch.cluster,
-        shared=launch.shared,
-        arguments=launch.arguments,
-        races=False,
-    )
-    return found.is_clean
+    return launch.emulate(KERNEL, races=False).is_clean
 
 
 @QUIET
