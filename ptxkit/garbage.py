@@ -7,6 +7,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 
+_kept = False
+"""Whether `keep_all` was called: to ask Python how many objects are kept takes a walk over all of them."""
+
+
+def keep_all() -> None:
+    """What there is now stays to the end of the process, and is never looked through again."""
+    global _kept
+    gc.collect()
+    gc.freeze()
+    _kept = True
+
+
 @contextmanager
 def no_collections() -> Iterator[None]:
     """What a parse or an analysis makes is kept to its end; looking through it again and again costs a third of the
@@ -17,7 +29,7 @@ def no_collections() -> Iterator[None]:
         yield
     finally:
         if enabled:
-            if not gc.get_freeze_count():
+            if not _kept and not gc.get_freeze_count():
                 # Moves what was made to the oldest generation, without the walk over it that comes otherwise.
                 gc.freeze()
                 gc.unfreeze()

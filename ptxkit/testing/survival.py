@@ -1,9 +1,10 @@
 """Whether ptxkit comes to an end on any text: without breaking, in time, and in bounded memory.
 
-Time: a second of the processor, what a long text may take, and for each kernel what the analysis may spend before it
-gives up (`ptxkit.analysis.budget`), where a million additions take `ADDITIONS` seconds; on a slower or busier machine
-as much more. Memory: 60 times the text and 60 MB, above what the process had; it is known where the system tells the
-largest amount since it was last asked (Linux).
+Time: a second of the processor for parsing, checking, printing and formatting together. A text of more than `SMALL`
+characters, as files of a corpus are, has a second for every `SMALL` of them. Neither other processes count nor how fast
+the machine is: where a million additions take longer than `ADDITIONS` seconds, everything may.
+Memory: 60 times the text and 60 MB, above what the process had; it is known where the system tells the largest amount
+since it was last asked (Linux).
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from ptxkit.results import Status
 from ptxkit.source import SourceFile
 from ptxkit.syntax import PTXSyntaxError, format_source, parse
 
-SECONDS, SECONDS_A_CHARACTER, SECONDS_A_KERNEL = 1.0, 20e-6, 6.0
+SECONDS, SMALL = 1.0, 20_000
 ADDITIONS = 0.04
 BYTES, BYTES_A_CHARACTER = 60_000_000, 60
 
@@ -38,12 +39,17 @@ def fault_of(text: str) -> str:
     differs = _round_trip_fault(text)
     seconds = time.process_time() - began
     grown = _most_memory() - before
-    limit = SECONDS + SECONDS_A_CHARACTER * len(text) + SECONDS_A_KERNEL * text.count(".entry")
+    limit = seconds_for(text)
     if seconds > limit and seconds > limit * _slowness():
         return f"takes too long: {seconds:.1f} s for {len(text)} characters"
     if grown > BYTES + BYTES_A_CHARACTER * len(text):
         return f"takes too much memory: {grown / 1e6:.0f} MB for {len(text)} characters"
     return differs
+
+
+def seconds_for(text: str) -> float:
+    """Seconds of the processor that a text may take."""
+    return SECONDS * max(1.0, len(text) / SMALL)
 
 
 def _round_trip_fault(text: str) -> str:

@@ -36,11 +36,15 @@ def test_what_takes_long_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
         return linter.lint_source(source)
 
     monkeypatch.setattr(survival, "lint_source", slow)
-    monkeypatch.setattr(survival, "SECONDS_A_KERNEL", 0.0)
     monkeypatch.setattr(survival, "_slowness", lambda: 1.0)
     assert survival.fault_of(DOUBLE).startswith("takes too long: ")
     monkeypatch.setattr(survival, "_slowness", lambda: 100.0)
     assert survival.fault_of(DOUBLE) == ""
+
+
+def test_a_small_module_has_one_second_and_a_large_file_as_much_for_each_of_its_parts() -> None:
+    assert survival.seconds_for(DOUBLE) == survival.seconds_for(".entry" * 1000) == 1.0
+    assert survival.seconds_for("x" * 3 * survival.SMALL) == 3.0
 
 
 @pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="the system does not tell of memory")

@@ -7,13 +7,13 @@ be made smaller: then sends it again), `Launch` where a kernel is to be launched
 from __future__ import annotations
 
 import faulthandler
-import gc
 import signal
 import sys
 from collections.abc import Callable, Sequence
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, TypeAlias
 
+from ptxkit.garbage import keep_all
 from ptxkit.records import dataclass
 from ptxkit.testing import judging
 from ptxkit.testing.device_process import end_with_parent
@@ -141,6 +141,5 @@ def _share(connection: Connection, campaign: Campaign, numbers: range, rearm: Ca
 
             connection.send(Failed(number, minimised(each.failed, again)))
     faulthandler.cancel_dump_traceback_later()
-    gc.collect()
-    gc.freeze()  # tables and what is remembered of instructions: nobody needs to look through them again
+    keep_all()  # tables and what is remembered of instructions
     connection.send(Done(count, skipped, reason))
