@@ -6,17 +6,15 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-
-_kept = False
-"""Whether `keep_all` was called: to ask Python how many objects are kept takes a walk over all of them."""
+_KEPT: list[int] = []
+"""What `keep_all` kept each time: to ask Python how many objects it keeps takes a walk over all of them."""
 
 
 def keep_all() -> None:
     """What there is now stays to the end of the process, and is never looked through again."""
-    global _kept
     gc.collect()
     gc.freeze()
-    _kept = True
+    _KEPT.append(gc.get_freeze_count())
 
 
 @contextmanager
@@ -29,7 +27,7 @@ def no_collections() -> Iterator[None]:
         yield
     finally:
         if enabled:
-            if not _kept and not gc.get_freeze_count():
+            if not _KEPT and not gc.get_freeze_count():
                 # Moves what was made to the oldest generation, without the walk over it that comes otherwise.
                 gc.freeze()
                 gc.unfreeze()
