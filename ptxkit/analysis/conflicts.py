@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ptxkit.analysis.budget import Budget
@@ -155,24 +155,32 @@ class Conflicts:
         """
         left, rounds = MAX_TOUCHES, self._rounds(kind, max(FIRST_ROUNDS, min(fills, MAX_ROUNDS)))
         for group in self._world.groups:
-            paths = [self._causality.path_of(tid) for tid in group.tids]
-            everyone, some, alike = range(len(paths)), _edges(group.tids), _firsts(paths)
+            tids, paths, chosen = group.tids, self._paths_of(group), self._chosen(group, kind)
             for position, event in _looked_at(group, kind, rounds):
-                chosen = alike if isinstance(event, Event) else some if kind == "read" else everyone
-                for index in chosen:
+                for index in chosen[isinstance(event, Event)]:
                     touched = extent_of(event, index)
                     if touched is not None:
                         over = self._end_of(group, position, event)
-                        yield touched, Touch(paths[index], group.tids[index], position, event, index, over)
+                        yield touched, Touch(paths[index], tids[index], position, event, index, over)
                         left -= 1
                 if left <= 0:
                     return
 
+    def _paths_of(self, group: GroupTrace) -> list[Path]:
+        return [self._causality.path_of(tid) for tid in group.tids]
+
+    def _chosen(self, group: GroupTrace, kind: str) -> tuple[Sequence[int], Sequence[int]]:
+        """The threads of a group that are looked at, as indices: where they differ, and where all do the same."""
+        return _edges(group.tids) if kind == "read" else range(len(group.tids)), _firsts(self._paths_of(group))
+
     def _rounds(self, kind: str, wanted: int) -> int:
         """How many first executions of an instruction to look at, so that all of them are, and the last ones."""
+        chosen = [(group, [len(each) for each in self._chosen(group, kind)]) for group in self._world.groups]
         for rounds in (wanted, *FEWER_ROUNDS):
             touches = sum(
-                len(group.tids) * sum(1 for _ in _looked_at(group, kind, rounds)) for group in self._world.groups
+                threads[isinstance(event, Event)]
+                for group, threads in chosen
+                for _, event in _looked_at(group, kind, rounds)
             )
             if touches <= MAX_TOUCHES:
                 return rounds
