@@ -43,7 +43,7 @@ class Reached:
         except PTXSyntaxError:
             return
         known = table()
-        for instruction in _instructions(module):
+        for instruction in instructions_of(module):
             match = known.match(instruction)
             if isinstance(match, Match):
                 self.add_match(match)
@@ -64,7 +64,8 @@ class Reached:
         self.codes.update({each.code for each in verdict.diagnostics})
 
 
-def _instructions(module: Any) -> Iterator[Instruction]:
+def instructions_of(module: Any) -> Iterator[Instruction]:
+    """The instructions of a module's functions, in no order."""
     for function in module.functions():
         waiting = list(function.body.statements) if function.body is not None else []
         while waiting:

@@ -225,7 +225,7 @@ def _passed(argument: Any, there: dict[int, Any]) -> Any:
     from ptxkit.device import to_device
 
     if isinstance(argument, list):
-        raise TypeError("a table of arrays cannot be passed to a GPU here: pass the arrays one by one")
+        return to_device(np.frombuffer(b"".join(_entry(_passed(each, there)) for each in argument), np.uint8))
     array = _array_of(argument)
     if array is None:
         return argument
@@ -233,6 +233,12 @@ def _passed(argument: Any, there: dict[int, Any]) -> Any:
         there[id(array)] = to_device(array)
     found = there[id(array)]
     return _encoded(argument, found) if isinstance(argument, TensorMap) else found
+
+
+def _entry(passed: Any) -> bytes:
+    """What stands for an array or a map in a table of such: an address, or the map's own bytes."""
+    data = getattr(passed, "data", None)
+    return data if isinstance(data, bytes) else int(passed.address).to_bytes(8, "little")
 
 
 def _encoded(argument: TensorMap, array: Any) -> Any:

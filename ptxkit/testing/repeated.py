@@ -17,7 +17,7 @@ import numpy
 
 from ptxkit.build import EmulationError
 from ptxkit.build.errors import UnfinishedError
-from ptxkit.emulate import Budget, TensorMap, run
+from ptxkit.emulate import Budget, TensorMap
 from ptxkit.kernels.cases import SUBJECTS
 from ptxkit.kernels.check import Case, Subject
 from ptxkit.kernels.gemm_parts import CONSUMERS
@@ -27,6 +27,7 @@ from ptxkit.kernels.seeds.check import SEEDS
 from ptxkit.linter import lint
 from ptxkit.records import dataclass
 from ptxkit.source import SourceFile
+from ptxkit.testing.device_process import DeviceLaunch
 from ptxkit.testing.launches import load
 from ptxkit.verifier import Request, verify_source
 from ptxkit.verifier.choice import SCHEDULES
@@ -79,13 +80,24 @@ def tasks() -> list[str]:
 
 def tallies(name: str, schedules: int) -> list[Tally]:
     """Runs a subject so many times."""
-    if name.startswith(_PRODUCT):
-        variant = next(each for each in PRODUCTS if name == f"{_PRODUCT}{each}")
-        return [product_tally(variant, schedules)]
-    if name.startswith("builder/"):
-        subject = next(each for each in (*SUBJECTS, *SEEDS) if name == f"builder/{each.build.__name__}")
+    product = product_of(name)
+    if product is not None:
+        return [product_tally(product, name, schedules)]
+    subject = subject_of(name)
+    if subject is not None:
         return [subject_tally(subject, schedules)]
     return file_tallies(CORPUS.parent / f"{name}.ptx", schedules)
+
+
+def product_of(name: str) -> Product | None:
+    """The product of that name."""
+    variant = next((each for each in PRODUCTS if name == f"{_PRODUCT}{each}"), None)
+    return None if variant is None else Product(Matmul(130, 264, 208, **variant))
+
+
+def subject_of(name: str) -> Subject | None:
+    """The builder's kernel of that name."""
+    return next((each for each in (*SUBJECTS, *SEEDS) if name == f"builder/{each.build.__name__}"), None)
 
 
 def file_tallies(path: Path, schedules: int) -> list[Tally]:
@@ -161,57 +173,65 @@ def _tally(name: str, actions: Sequence[Callable[[], bool]]) -> Tally:
 # ----------------------------------------------------------------------------------------------------- products
 
 
-def product_tally(variant: dict[str, Any], schedules: int) -> Tally:
+def product_tally(product: Product, name: str, schedules: int) -> Tally:
     """Of a matrix product, its tiles dealt to two workers."""
-    plan = Matmul(130, 264, 208, **variant)
-    inputs = _Product(plan)
     turns = islice(cycle(SCHEDULES), schedules)
-    return _tally(f"{_PRODUCT}{variant}", [partial(inputs.one, each, seed) for seed, each in enumerate(turns)])
+    return _tally(name, [partial(product.one, each, seed) for seed, each in enumerate(turns)])
 
 
 _WORKERS = 2
 _ONES = {"bf16": 0x3F80, "e4m3": 0x38, "e5m2": 0x3C}
 """The bits of 1.0; A and B hold 0 and 1, whose sums are exact in any order."""
 
+_SIGNS = {"bf16": (0x8000, 0x3000, 0x1000), "e4m3": (0x80, 0x20, 0x20), "e5m2": (0x80, 0x30, 0x10)}
+"""The bit of the sign, the bits of the least number that is taken, and how many follow it: numbers of either sign."""
 
-class _Product:
-    """The arguments of a product, and its answer."""
+
+class Product:
+    """The arguments of a product, and its answer where A and B hold 0 and 1."""
 
     def __init__(self, plan: Matmul) -> None:
         self.plan, (rows, columns, depth) = plan, plan.shape
         form, self.kernel = plan.form, plan.kernel
         chance = numpy.random.default_rng(5)
         a, b = chance.integers(0, 2, (rows, depth)), chance.integers(0, 2, (depth, columns))
-        bits, dtype = _ONES[form.element], numpy.uint16 if form.element == "bf16" else numpy.uint8
-        second = b if form.by_columns else b.T
-        self.matrices = [numpy.ascontiguousarray(each * bits).astype(dtype) for each in (a, second)]
+        self._ones = [self._laid(each * _ONES[form.element], which) for which, each in enumerate((a, b))]
+        sign, least, count = _SIGNS[form.element]
+        self._any = [
+            self._laid(chance.integers(0, 2, each.shape) * sign + least + chance.integers(0, count, each.shape), which)
+            for which, each in enumerate((a, b))
+        ]
         self.wanted = (a @ b).astype(numpy.float32)
         self.schedule = table(plan.rows_of(_WORKERS)).reshape(-1)
 
-    def one(self, policy: str, seed: int) -> bool:
-        """One run, and whether all is right in it."""
+    def _laid(self, bits: Any, which: int) -> Any:
+        """A matrix as it lies in memory. which: A or B."""
+        by_rows = bits if which == 0 or self.plan.form.by_columns else bits.T
+        return numpy.ascontiguousarray(by_rows).astype(
+            numpy.uint16 if self.plan.form.element == "bf16" else numpy.uint8
+        )
+
+    def launch(self, *, exact: bool = True) -> DeviceLaunch:
+        """With memory of its own for what is written. exact: A and B hold 0 and 1, else any numbers."""
         rows, columns, _ = self.plan.shape
         form = self.plan.form
-        out = numpy.zeros((rows, columns), numpy.uint16)
+        matrices = [*(self._ones if exact else self._any), numpy.zeros((rows, columns), numpy.uint16)]
         forms = [each.tensor for each in self.kernel.parameters[:3]]
         maps = [
             TensorMap.tiled(array, box=each.box, swizzle=each.swizzle)
-            for array, each in zip((*self.matrices, out), forms, strict=True)
+            for array, each in zip(matrices, forms, strict=True)
             if each is not None
         ]
         warps = _WORKERS * form.cluster * CONSUMERS
         room, flags = numpy.zeros(warps * 32 * form.sums, numpy.float32), numpy.zeros(warps, numpy.uint32)
         factors = [numpy.ones(1, numpy.float32)] * 2 if form.scaled else []
-        found = run(
-            str(self.kernel),
-            self.kernel.name,
-            grid=_WORKERS * form.cluster,
-            shared=self.kernel.dynamic_bytes,
-            arguments=[*maps, self.schedule, room, flags, *factors],
-            policy=policy,
-            seed=seed,
-            budget=Budget(seconds=SECONDS),
-        )
+        arguments = (*maps, self.schedule, room, flags, *factors)
+        grid = _WORKERS * form.cluster
+        return DeviceLaunch(self.kernel.name, grid, None, arguments, shared=self.kernel.dynamic_bytes)
+
+    def one(self, policy: str, seed: int) -> bool:
+        """One run, and whether all is right in it."""
+        found = self.launch().emulate(str(self.kernel), policy=policy, seed=seed, budget=Budget(seconds=SECONDS))
         if not found.is_clean:
             raise UnfinishedError("; ".join([*map(_said, found.findings), found.undecided, found.failed]))
         return bool(((found.outputs[2].astype(numpy.uint32) << 16).view(numpy.float32) == self.wanted).all())
