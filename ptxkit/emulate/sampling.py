@@ -4,6 +4,11 @@ Weights of the linear filter are kept in eight bits behind the point, rounded to
 once. Hardware may be off by the last bits of a sum, for which nothing is promised. Channels that an image lacks are 0,
 the fourth is 1.
 
+A texture of one dimension is one of two with a single row to the hardware: ptxas makes a read in the plane of `tex.1d`,
+with 0 as the second coordinate, which lies between that row and the one in front of it. With a border for the second
+dimension, which the manual does not speak of, the linear filter so gives half; else the row in front is the row itself.
+Layers of one dimension are read as such.
+
 Source: CUDA C++ Programming Guide, "Texture Fetching"; PTX ISA, "Texture Instructions: tex", "tld4".
 """
 
@@ -109,7 +114,12 @@ def read(
             share = share * (weight if step else 1.0 - weight)
         index = [low + step for low, step in zip(lower, corner, strict=True)]
         total = total + share * _nearest(texture, sampler, data, layer, index, offsets)
-    return total
+    return total * _HALF if _has_a_border_above(texture, sampler) else total
+
+
+def _has_a_border_above(texture: Texture, sampler: Sampler) -> bool:
+    """Whether the single row of a texture lies below a border; that was asked for where a second mode is given."""
+    return len(texture.extents) == 1 and not texture.layered and sampler.address[1:2] == ("border",)
 
 
 def _floor(x: Any) -> Any:

@@ -37,7 +37,8 @@ HANDLE_BYTES = 8
 class Sampler:
     """How a texture is read. filter: `point` or `linear`. normalized: coordinates go from 0 to 1.
 
-    address: a mode of `MODES` for each dimension, innermost first.
+    address: a mode of `MODES` for each dimension, innermost first; the last one is that of the dimensions that follow.
+    A second mode matters to a texture of one dimension, too (`sampling.py`).
     """
 
     filter: str = "point"

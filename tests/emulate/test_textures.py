@@ -97,6 +97,19 @@ def test_the_linear_filter_wraps_to_the_other_end_and_meets_the_border() -> None
     assert sampled(bordered, column(0.0, 4.0, 4.5))[:, 0].tolist() == [5, 20, 0]
 
 
+def test_a_border_above_the_single_row_of_one_dimension_takes_half() -> None:
+    # ptxas reads `tex.1d` as a plane of one row, at 0: between the row and what lies in front of it
+    alone, both = (Texture(ROW, sampler=Sampler("linear", modes)) for modes in (("border",), ("border", "border")))
+    points = column(0.0, 1.0, 2.25, 4.5)
+    assert sampled(alone, points)[:, 0].tolist() == [5, 15, 27.5, 0]
+    assert sampled(both, points)[:, 0].tolist() == [2.5, 7.5, 13.75, 0]
+    nearest = Texture(ROW, sampler=Sampler("point", ("border", "border")))
+    assert sampled(nearest, points)[:, 0].tolist() == [10, 20, 30, 0]
+    layers = Texture(np.stack([ROW, ROW]), layered=True, sampler=Sampler("linear", ("border", "border")))
+    body = "tex.a1d.v4.f32.f32 {%r8, %r9, %r10, %r11}, [%d0, {%r5, %f0}];"
+    assert result(body, layers, points).view(np.float32)[:, 0].tolist() == [5, 15, 27.5, 0]
+
+
 def test_two_and_three_dimensions_are_filtered_along_each() -> None:
     cube = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
     found = sampled(Texture(cube[0].copy(), sampler=Sampler("linear")), [[1.0, 1.0], [2.25, 1.5]], "2d")
