@@ -33,6 +33,7 @@ MAY_KNOW = {
     "inputs": set(),
     "linter": {"syntax", "isa", "validate", "analysis", "rules", "settings", "assumptions", "suppressions"},
     "mending": {"linter", "settings", "baseline"},
+    "many": {"syntax", "isa", "validate", "rules", "settings", "linter", "mending"},
     "surveyor": {"syntax", "isa", "validate", "analysis", "linter"},
     "verifier": {"syntax", "isa", "analysis", "linter", "emulate"},
     "report": {"baseline"},
@@ -41,6 +42,18 @@ MAY_KNOW = {
     "prebuilt": {"syntax", "isa"},
     "device": {"syntax", "isa", "build", "linter", "report"},
     "kernels": {"build", "device"},
+    "lsp": {
+        "syntax",
+        "isa",
+        "validate",
+        "analysis",
+        "rules",
+        "settings",
+        "suppressions",
+        "baseline",
+        "mending",
+        "linter",
+    },
     "cli": {
         "syntax",
         "isa",
@@ -50,6 +63,7 @@ MAY_KNOW = {
         "baseline",
         "inputs",
         "mending",
+        "many",
         "linter",
         "surveyor",
         "report",
@@ -61,16 +75,23 @@ MAY_KNOW = {
 }
 """Room -> the rooms below it. `testing` may know all of them."""
 
-DOORS = {"build/launching.py": {"device"}, "build/emulation.py": {"emulate"}, "cli/fuzz.py": {"testing"}}
+DOORS = {
+    "build/launching.py": {"device"},
+    "build/emulation.py": {"emulate"},
+    "cli/fuzz.py": {"testing"},
+    "cli/lsp.py": {"lsp"},
+}
 """File -> rooms beside or above it that it may import: it is loaded, or its functions run, at a launch."""
 
 ONLY_IN = {
     "cuda": {"device"},
     "hypothesis": {"testing"},
+    "pygls": {"lsp"},
     "pytest": {"testing"},
     "click": {"cli"},
     "rich": {"report"},
     "lark": {"syntax", "isa"},
+    "lsprotocol": {"lsp"},
     "lz4": {"inputs"},
     "zstandard": {"inputs"},
     "torch": set(),

@@ -52,11 +52,16 @@ def mend(source: SourceFile, settings: Settings = DEFAULT, *, unsafe: bool = Fal
     return Mended(source, result, tuple(applied))
 
 
-def offered(source: SourceFile, result: FileResult, settings: Settings = DEFAULT) -> FileResult:
-    """The result in which each finding has the first mend that holds, or none."""
+def offered(
+    source: SourceFile,
+    result: FileResult,
+    settings: Settings = DEFAULT,
+    asked: Callable[[Diagnostic], bool] = lambda _: True,
+) -> FileResult:
+    """The result in which each finding has the first mend that holds, or none. asked: of which to find out."""
     found = {}
     for number, item in enumerate(result.diagnostics):
-        step = next(_steps(source, result, settings, lambda _: True, only=item), None)
+        step = next(_steps(source, result, settings, lambda _: True, only=item), None) if asked(item) else None
         found[number] = replace(item, fix=None if step is None else step[1])
     return replace(result, diagnostics=tuple(found.values()))
 

@@ -1,0 +1,28 @@
+"""`ptxkit lsp`: the language server, for editors."""
+
+from __future__ import annotations
+
+import os
+
+import click
+
+from ptxkit.cli.errors import UnknownError
+
+
+@click.command(short_help="Serve an editor: findings, hover, definitions, fixes, completion.")
+@click.option("--stdio", is_flag=True, help="Speak over standard input and output; that is what happens anyway.")
+@click.pass_context
+def lsp(ctx: click.Context, stdio: bool) -> None:  # noqa: ARG001 (editors pass it)
+    """Speak the language server protocol over standard input and output, until the editor ends it.
+
+    It needs pygls: pip install 'ptxkit[lsp]'.
+    """
+    try:
+        from ptxkit.lsp.server import Server
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in ("pygls", "lsprotocol"):
+            raise
+        raise UnknownError("the language server needs pygls: pip install 'ptxkit[lsp]'") from error
+    stdin, stdout = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # whatever is printed in here is no message to the editor
+    ctx.exit(Server().serve(stdin, stdout))

@@ -1,0 +1,89 @@
+"""The server's side of the process that checks: asked one thing at a time, ended when nobody wants the answer."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import pickle
+import sys
+from asyncio.subprocess import PIPE, Process
+from pathlib import Path
+
+from ptxkit.lsp.jobs import LENGTH, Answer, Job, packed
+
+_ROOT = str(Path(__file__).resolve().parents[2])
+"""What `import ptxkit` needs on the path, wherever that is."""
+
+MAX_SECONDS = 300.0
+"""For one job; the analysis bounds itself, so that none should come near."""
+
+
+class AnalystError(Exception):
+    """There is no answer; the text says why."""
+
+
+class Analyst:
+    """A process, begun when it is first needed, and again after it was ended.
+
+    Who stops waiting for an answer (a cancelled task) ends the process if it is at work on that job.
+    """
+
+    def __init__(self) -> None:
+        self._process: Process | None = None
+        self._turn = asyncio.Lock()
+
+    async def begin(self) -> None:
+        """Starts the process before there is something to do, so that it is ready then."""
+        async with self._turn:
+            await self._ready()
+
+    async def ask(self, job: Job) -> object:
+        """The answer to a job. Raises AnalystError."""
+        async with self._turn:
+            process = await self._ready()
+            try:
+                return await asyncio.wait_for(self._asked(process, job), MAX_SECONDS)
+            except asyncio.CancelledError:
+                self.end()
+                raise
+            except TimeoutError:
+                self.end()
+                raise AnalystError(f"{job.path}: no answer within {MAX_SECONDS:.0f} seconds") from None
+            except (OSError, EOFError) as error:
+                self.end()
+                raise AnalystError(f"{job.path}: the process that checks has ended") from error
+
+    def end(self) -> None:
+        """Ends the process, if there is one."""
+        process, self._process = self._process, None
+        if process is not None and process.returncode is None:
+            process.kill()
+
+    async def close(self) -> None:
+        """Ends the process, and waits until it is gone."""
+        process = self._process
+        self.end()
+        if process is not None:
+            await process.wait()
+
+    async def _asked(self, process: Process, job: Job) -> object:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(packed(job))
+        await process.stdin.drain()
+        head = await process.stdout.readexactly(LENGTH)
+        answer: Answer = pickle.loads(await process.stdout.readexactly(int.from_bytes(head, "little")))
+        if answer.error:
+            raise AnalystError(answer.error)
+        return answer.value
+
+    async def _ready(self) -> Process:
+        if self._process is None or self._process.returncode is not None:
+            path = os.pathsep.join(filter(None, (_ROOT, os.environ.get("PYTHONPATH"))))
+            self._process = await asyncio.create_subprocess_exec(
+                *(sys.executable, "-P", "-m", "ptxkit.lsp.worker"),
+                stdin=PIPE,
+                stdout=PIPE,
+                env={**os.environ, "PYTHONPATH": path},
+            )
+        return self._process

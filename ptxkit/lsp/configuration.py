@@ -1,0 +1,57 @@
+"""The settings that count for an open text: those of the nearest file, as for `ptxkit lint`."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from ptxkit import baseline
+from ptxkit.baseline import Baseline, BaselineError, read
+from ptxkit.lsp.documents import Snapshot
+from ptxkit.records import replace
+from ptxkit.results import FileResult
+from ptxkit.settings.files import OWN, SHARED, SettingsFiles
+from ptxkit.settings.mistakes import SettingsError
+from ptxkit.settings.model import DEFAULT, Choice, Settings
+
+FILES = (OWN, SHARED)
+"""Names of settings files."""
+
+
+def settings_for(snapshot: Snapshot, root: str | None) -> Settings:
+    """What counts for a text. root: the folder whose settings count for one that is in no file. Raises SettingsError.
+
+    The files are read anew each time: a person who edits them wants to see what that does.
+    """
+    folder = snapshot.folder or root
+    if folder is None:
+        return DEFAULT
+    level = SettingsFiles().level_for(folder)
+    return DEFAULT if level is None else Settings.of([level], snapshot.path)
+
+
+@cache
+def codes_of_analysis() -> frozenset[str]:
+    """The codes that only an analysis gives."""
+    from ptxkit.rules import RULES, UNREACHED
+
+    return frozenset(rule.code for rule in RULES) | {UNREACHED}
+
+
+def without_analysis(settings: Settings) -> Settings:
+    """The same settings without those codes: what is left takes no time."""
+    return replace(settings, choices=(*settings.choices, Choice(None, (), tuple(codes_of_analysis()))))
+
+
+def known_findings(path: str) -> Baseline:
+    """The baseline at a path. Raises SettingsError."""
+    try:
+        return read(path)
+    except BaselineError as error:
+        raise SettingsError(str(error)) from error
+
+
+def without_known(result: FileResult, settings: Settings) -> FileResult:
+    """The result without the findings of its baseline. Raises SettingsError."""
+    if settings.baseline is None:
+        return result
+    return baseline.without_known(result, known_findings(settings.baseline), settings.baseline)

@@ -1,0 +1,87 @@
+"""Findings of the library as the protocol has them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+from lsprotocol import types
+from pygls.uris import from_fs_path
+
+from ptxkit.diagnostics import Diagnostic, Label, Severity
+from ptxkit.lsp.documents import Snapshot
+from ptxkit.records import dataclass
+from ptxkit.settings.model import ON_REQUEST
+from ptxkit.source import Place
+
+SOURCE = "ptxkit"
+_SEVERITIES = {
+    Severity.ERROR: types.DiagnosticSeverity.Error,
+    Severity.WARNING: types.DiagnosticSeverity.Warning,
+    Severity.NOTE: types.DiagnosticSeverity.Information,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Abilities:
+    """What the client shows of a diagnostic. related: other places beside it. tags: that something is in vain."""
+
+    related: bool = True
+    tags: bool = True
+
+    @classmethod
+    def of(cls, capabilities: types.ClientCapabilities) -> Abilities:
+        document = capabilities.text_document
+        shown = document.publish_diagnostics if document is not None else None
+        if shown is None:
+            return cls(related=False, tags=False)
+        tags = shown.tag_support.value_set if shown.tag_support is not None else ()
+        return cls(bool(shown.related_information), types.DiagnosticTag.Unnecessary in tags)
+
+
+def converted(item: Diagnostic, snapshot: Snapshot, abilities: Abilities) -> types.Diagnostic:
+    """A finding in a text. Its places are offsets in that text."""
+    related = list(_related(item, snapshot)) if abilities.related else None
+    unnecessary = abilities.tags and item.code.startswith(ON_REQUEST)
+    return types.Diagnostic(
+        range=snapshot.lines.range(item.span),
+        severity=_SEVERITIES[item.severity],
+        code=item.code,
+        source=SOURCE,
+        message="\n".join(_words(item, snapshot, labels=not abilities.related)),
+        tags=[types.DiagnosticTag.Unnecessary] if unnecessary else None,
+        related_information=related or None,
+    )
+
+
+def _words(item: Diagnostic, snapshot: Snapshot, *, labels: bool) -> Iterator[str]:
+    yield item.message
+    if labels:
+        for label in item.labels:
+            yield f"line {snapshot.lines.position(label.span.start).line + 1}: {label.message}"
+    for note in item.notes:
+        yield f"note: {note}"
+    if item.help:
+        yield f"help: {item.help}"
+    if item.isa:
+        yield f"isa: {'; '.join(item.isa)}"
+
+
+def _related(item: Diagnostic, snapshot: Snapshot) -> Iterator[types.DiagnosticRelatedInformation]:
+    """The other places, each with the line of the program that it was compiled from, where such a file is there."""
+    yield from _compiled_from(item.origin)
+    for label in item.labels:
+        where = types.Location(snapshot.uri, snapshot.lines.range(label.span))
+        yield types.DiagnosticRelatedInformation(where, label.message)
+        yield from _compiled_from(label.origin, label)
+
+
+def _compiled_from(
+    origin: tuple[Place, ...], label: Label | None = None
+) -> Iterator[types.DiagnosticRelatedInformation]:
+    for number, place in enumerate(origin):
+        if os.path.isabs(place.file) and os.path.isfile(place.file):
+            start = types.Position(max(place.line - 1, 0), 0)
+            where = types.Location(from_fs_path(place.file) or "", types.Range(start, start))
+            words = "inlined here" if number else "compiled from here"
+            yield types.DiagnosticRelatedInformation(where, words if label is None else f"{label.message}: {words}")

@@ -1,0 +1,97 @@
+"""What is known of the word under the pointer: an instruction's form, a register, a name, a directive, a constant."""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Iterator
+
+from lsprotocol import types
+
+from ptxkit.isa import table
+from ptxkit.isa.describe_module import describe_directive, describe_special
+from ptxkit.isa.words import clip
+from ptxkit.lsp.documents import Snapshot
+from ptxkit.lsp.instructions import instruction_words
+from ptxkit.lsp.names import Meaning, Names, Word
+from ptxkit.lsp.values import value_words
+from ptxkit.syntax import statement_spans
+from ptxkit.syntax.tree import Declaration, Function, Instruction
+from ptxkit.validate.names import class_words
+from ptxkit.validate.scopes import LABEL, is_symbol
+
+MOST_TEXT = 600
+"""Characters of a declaration that are shown."""
+
+_FLOAT = re.compile(r"0([fFdD])([0-9A-Fa-f]+)")
+_HEXADECIMAL = re.compile(r"0[xX]([0-9A-Fa-f]+)U?")
+
+
+def hover_at(text: Snapshot, position: types.Position) -> types.Hover | None:
+    """What to show, as Markdown; None where nothing is known."""
+    names = text.reading.names
+    word = names.word_at(text.lines.offset(position)) if names is not None else None
+    if names is None or word is None:
+        return None
+    words = "\n\n".join(_words(names, word))
+    if not words:
+        return None
+    return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, words), text.lines.range(word.span))
+
+
+def _words(names: Names, word: Word) -> Iterator[str]:
+    if word.opcode and isinstance(word.place.node, Instruction):
+        yield from instruction_words(names.module, word.place.node, word.place.scope)
+        return
+    meaning = names.meaning(word.text, word.place)
+    if meaning is not None:
+        yield from _name(names, word, meaning)
+    elif word.text[0] in "%W":
+        yield from _told(describe_special, word.text)
+    elif word.text[0] == "." or word.text.startswith("sm_"):
+        yield from _told(describe_directive, word.text)
+    else:
+        yield from _constant(word.text)
+
+
+def _told(describe: object, word: str) -> Iterator[str]:
+    """What `ptxkit isa` says."""
+    assert callable(describe)
+    try:
+        yield code(str(describe(word.rstrip(":"))))
+    except LookupError:
+        return
+
+
+def _name(names: Names, word: Word, meaning: Meaning) -> Iterator[str]:
+    named = meaning.named
+    yield f"`{clip(word.text)}`: {class_words(named.kind)}"
+    if named.kind == LABEL:
+        line, _ = names.source.position(named.start)
+        yield f"line {line}: `{clip(names.source.line_text(line + 1).strip())}`"
+        return
+    span = statement_spans(names.source, named.start).statement
+    declared = names.source.text[span.start : span.end]
+    if isinstance(named.node, Function | Declaration):
+        yield code(declared if len(declared) <= MOST_TEXT else f"{declared[:MOST_TEXT]} ...", "ptx")
+    if not is_symbol(named.kind):
+        yield from value_words(names, word, meaning)
+
+
+def _constant(word: str) -> Iterator[str]:
+    """A constant in decimal digits."""
+    found = _FLOAT.fullmatch(word)
+    if found is not None and len(found[2]) == (8 if found[1] in "fF" else 16):
+        [value] = struct.unpack(">f" if found[1] in "fF" else ">d", bytes.fromhex(found[2]))
+        yield f"`{word}` = {value:.9g}" if found[1] in "fF" else f"`{word}` = {value!r}"
+    found = _HEXADECIMAL.fullmatch(word)
+    if found is not None:
+        yield f"`{word}` = {int(found[1], 16):,}"
+
+
+def code(text: str, language: str = "text") -> str:
+    """A text as it stands, in Markdown."""
+    return f"```{language}\n{text.rstrip()}\n```"
+
+
+__all__ = ["code", "hover_at", "table"]

@@ -1,0 +1,66 @@
+"""An instruction in words: its form, what it needs, its operands and effects, and where the manual has it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptxkit.isa import table
+from ptxkit.isa.forms import Form, Match
+from ptxkit.isa.table import Mismatch
+from ptxkit.isa.targets import Target, canonical_target, parse_target, stated, unmet
+from ptxkit.isa.words import effect_words, gate_words, operand_words
+from ptxkit.syntax.tree import Instruction, Module
+from ptxkit.validate.answers import answers
+from ptxkit.validate.scopes import Scope
+
+MOST_FORMS = 6
+"""Forms that are shown of an instruction that fits none."""
+
+
+def target_of(module: Module) -> Target | None:
+    """The target that the module names."""
+    names = [name for name in map(canonical_target, module.targets) if name is not None]
+    return next((target for target in map(parse_target, names) if target is not None), None)
+
+
+def match_of(module: Module, instruction: Instruction, scope: Scope) -> Match | Mismatch:
+    """The form that the instruction has, given what its operands are; why there is none."""
+    found = answers(module.version, target_of(module)).of(instruction, scope).match
+    return found if found is not None else table().match(instruction)
+
+
+def instruction_words(module: Module, instruction: Instruction, scope: Scope) -> Iterator[str]:
+    """What is known of an instruction, in paragraphs of Markdown."""
+    found = match_of(module, instruction, scope)
+    if isinstance(found, Mismatch):
+        yield found.message
+        forms = [found.nearest] if found.nearest is not None else table().forms(instruction.name)[:MOST_FORMS]
+        for form in forms:
+            yield from _heading(form)
+        return
+    yield from _heading(found.form)
+    if found.tolerated:
+        yield f"Tolerated: {found.tolerated}"
+    operands = [f"- `{operand.role}`: {operand_words(operand)}" for operand in found.operands]
+    if operands:
+        yield "\n".join(operands)
+    gates = list(_gates(module, found))
+    if gates:
+        yield "\n".join(gates)
+    effects = [f"- `{effect_words(effect)}`" for effect in found.effects]
+    if effects:
+        yield "\n".join(["Effects:", *effects])
+
+
+def _heading(form: Form) -> Iterator[str]:
+    yield f"**{form.section}** " + form.summary
+    yield f"```text\n{form.syntax.removeprefix('form ')}\n```"
+
+
+def _gates(module: Module, found: Match) -> Iterator[str]:
+    """What it needs, and whether the module has that."""
+    target = target_of(module)
+    closed = unmet(found.gates, module.version, target)
+    for gate in found.gates:
+        missing = f" (the module has {stated(module.version, target)})" if gate in closed else ""
+        yield f"- needs {gate_words(gate)}{missing}"

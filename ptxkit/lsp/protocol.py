@@ -1,0 +1,32 @@
+"""The protocol as pygls speaks it, but for the texts, which are kept by `documents`.
+
+pygls would keep them too, and take for line ends what the protocol does not (form feeds, U+2028).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from lsprotocol import types
+from pygls.protocol import LanguageServerProtocol, lsp_method
+
+
+def _passed_on(method: str) -> Callable[..., Iterator[Any]]:
+    """A handler that does nothing but call the server's own."""
+
+    @lsp_method(method)
+    def handler(self: LanguageServerProtocol, params: object) -> Iterator[Any]:
+        own = self.fm.features.get(method)
+        if own is not None:
+            yield own, (params,), None
+
+    return handler
+
+
+class Protocol(LanguageServerProtocol):
+    """Without a copy of the texts."""
+
+    lsp_text_document__did_open = _passed_on(types.TEXT_DOCUMENT_DID_OPEN)
+    lsp_text_document__did_change = _passed_on(types.TEXT_DOCUMENT_DID_CHANGE)
+    lsp_text_document__did_close = _passed_on(types.TEXT_DOCUMENT_DID_CLOSE)

@@ -1,0 +1,82 @@
+"""A text as a tree, even while it is being written: what cannot be read is taken out, and the rest keeps its places.
+
+A line with a syntax error is replaced by blanks, and so on until the rest is a module. Names and completions are looked
+up in that tree; nothing is said to be wrong because of it.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+
+from ptxkit.diagnostics import Diagnostic
+from ptxkit.lsp.names import Names
+from ptxkit.source import SourceFile, Span
+from ptxkit.syntax import PTXSyntaxError, parse
+from ptxkit.syntax.tree import Module
+
+MAX_ROUNDS = 12
+"""How often lines are taken out before it is given up."""
+
+_KEPT = re.compile(r"[^\S \t]|[{}]")
+"""Characters that stay where a line is blanked: its end, and braces."""
+
+
+class Reading:
+    """One text. `module` is None where nothing of it could be read; `errors` are those of the text as it is."""
+
+    def __init__(self, source: SourceFile) -> None:
+        self.source = source
+        self.errors: tuple[Diagnostic, ...] = ()
+        self.blanked: list[Span] = []
+        self.module: Module | None = self._read()
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the text has no syntax error."""
+        return not self.errors
+
+    @cached_property
+    def names(self) -> Names | None:
+        """What its names stand for."""
+        return Names(self.module) if self.module is not None else None
+
+    def _read(self) -> Module | None:
+        text = self.source.text
+        for _ in range(MAX_ROUNDS):
+            try:
+                return parse(text, self.source.path)
+            except PTXSyntaxError as error:
+                if not self.errors:
+                    self.errors = error.diagnostics
+                shorter = self._without(text, error.diagnostics)
+                if shorter == text:
+                    return None
+                text = shorter
+        return None
+
+    def _without(self, text: str, errors: tuple[Diagnostic, ...]) -> str:
+        """The text without the lines of these errors. Where such a line is blank already, the one before it goes."""
+        pieces: list[str] = []
+        place = 0
+        for error in errors:
+            start, end = _lines(text, error.span)
+            while start > 0 and not text[start:end].strip("{} \t\r\n"):
+                start = text.rfind("\n", 0, start - 1) + 1
+            start = max(start, place)
+            if start < end:
+                pieces += [text[place:start], _blank(text[start:end])]
+                self.blanked.append(Span(start, end))
+                place = end
+        return "".join((*pieces, text[place:]))
+
+
+def _lines(text: str, span: Span) -> tuple[int, int]:
+    """The whole lines that a span touches."""
+    start = text.rfind("\n", 0, span.start) + 1
+    end = text.find("\n", max(span.start, span.end - 1))
+    return start, len(text) if end < 0 else end
+
+
+def _blank(text: str) -> str:
+    return "".join(character if _KEPT.match(character) else " " for character in text)

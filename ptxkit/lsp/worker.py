@@ -1,0 +1,89 @@
+"""The process that checks texts for the server: `python -m ptxkit.lsp.worker`, spoken to over its pipes (`jobs`).
+
+Where the server is gone, the process ends, whatever it does at that time.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import pickle
+import sys
+import threading
+from queue import Queue
+from traceback import format_exception
+from typing import BinaryIO
+
+from ptxkit.diagnostics import Diagnostic, Fix
+from ptxkit.lsp.jobs import LENGTH, Answer, Job, packed
+from ptxkit.records import replace
+from ptxkit.results import FileResult
+from ptxkit.settings.model import Settings
+from ptxkit.source import SourceFile
+
+
+class Desk:
+    """Does jobs. What was found in the last text is kept: its mends are asked for next."""
+
+    def __init__(self) -> None:
+        self._last: tuple[SourceFile, Settings, FileResult] | None = None
+
+    def done(self, job: Job) -> FileResult | Fix | str | None:
+        """What a job gives."""
+        source = SourceFile(job.path, job.text)
+        if job.kind == "mend":
+            from ptxkit.mending import mend
+
+            return mend(source, job.settings).source.text
+        result = self._result(source, job.settings)
+        if job.kind == "check":
+            return replace(result, diagnostics=tuple(map(_plain, result.diagnostics)))
+        from ptxkit.mending import offered
+
+        asked = result.diagnostics[job.finding]
+        return offered(source, result, job.settings, lambda item: item is asked).diagnostics[job.finding].fix
+
+    def _result(self, source: SourceFile, settings: Settings) -> FileResult:
+        from ptxkit.linter import lint_source
+
+        if self._last is None or self._last[:2] != (source, settings):
+            self._last = source, settings, lint_source(source, settings)
+        return self._last[2]
+
+
+def _plain(item: Diagnostic) -> Diagnostic:
+    """The finding as it can be sent."""
+    return replace(item, properties=dict(item.properties))
+
+
+def _listen(stream: BinaryIO, jobs: Queue[Job]) -> None:
+    while True:
+        head = stream.read(LENGTH)
+        if len(head) < LENGTH:
+            os._exit(0)  # the server is gone: nobody waits for what is being done
+        jobs.put(pickle.loads(stream.read(int.from_bytes(head, "little"))))
+
+
+def main() -> None:
+    """Does jobs, one after the other, for as long as there is somebody who asks."""
+    own = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what libraries print is no answer
+    jobs: Queue[Job] = Queue()
+    threading.Thread(target=_listen, args=(sys.stdin.buffer, jobs), daemon=True).start()
+    from ptxkit import linter, mending, rules  # noqa: F401  (ready before the first job comes)
+
+    desk = Desk()
+    while True:
+        job = jobs.get()
+        try:
+            answer = Answer(desk.done(job))
+        except Exception as error:
+            answer = Answer(None, "".join(format_exception(error)))
+        own.write(packed(answer))
+        own.flush()
+        del answer, job
+        gc.collect()
+
+
+if __name__ == "__main__":
+    main()
