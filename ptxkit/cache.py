@@ -14,7 +14,9 @@ import marshal
 import os
 import stat
 import sys
+import time
 import zlib
+from _thread import get_ident
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import cache
@@ -88,10 +90,8 @@ def read(path: str, key: Key) -> Any:
 
 def write(path: str, key: Key, data: Any) -> None:
     """Put a copy at `path`, in one step. Raises OSError where that cannot be done."""
-    import tempfile
-
     body = marshal.dumps((key, data), _MARSHAL_VERSION)
-    handle, temporary = tempfile.mkstemp(dir=os.path.dirname(path), prefix=".part-")
+    handle, temporary = _new_file(os.path.dirname(path))
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(_FORMAT + zlib.crc32(body).to_bytes(4, "big") + body)
@@ -100,6 +100,16 @@ def write(path: str, key: Key, data: Any) -> None:
         with suppress(OSError):
             os.unlink(temporary)
         raise
+
+
+def _new_file(folder: str) -> tuple[int, str]:
+    """A file that nobody else has, open for writing. (`tempfile` takes as long to load as a small file to lint.)"""
+    while True:
+        name = os.path.join(folder, f".part-{os.getpid():x}-{time.monotonic_ns():x}-{get_ident():x}")
+        try:
+            return os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), name
+        except FileExistsError:
+            continue
 
 
 def code_of(*folders: str) -> list[str]:
@@ -123,22 +133,58 @@ def grammar_files(*names: str) -> list[str]:
 @cache
 def stamp() -> str:
     """What tells one state of the installation from another: the sizes and times of its files, grammars included."""
-    found: list[object] = []
+    return _state_now()
+
+
+def is_as_stamped() -> bool:
+    """Whether the installation is still as it was when this process first asked for its stamp."""
+    return stamp() == _state_now()
+
+
+@cache
+def contents() -> str:
+    """What tells one state of the installation from another wherever it stands: names and checksums of its files."""
+    found: list[tuple[str, int, int]] = []
     for top in dict.fromkeys((PACKAGE, grammar_folder())):
-        for place, folders, files in os.walk(top):
-            folders[:] = sorted(each for each in folders if each != "__pycache__")
-            for name in sorted(files):
-                status = os.stat(os.path.join(place, name))
-                found += (name, status.st_size, status.st_mtime_ns)
-    data = repr(found).encode()
+        listed: list[tuple[str, int, int]] = []
+        _list_files(top, listed)
+        for path, size, _ in listed:
+            if path.endswith((".py", ".isa", ".lark", ".toml")):
+                with suppress(OSError), open(path, "rb") as file:
+                    found.append((os.path.relpath(path, top), size, zlib.crc32(file.read())))
+    return f"{zlib.crc32(repr(sorted(set(found))).encode()):08x}"
+
+
+def _state_now() -> str:
+    found: list[tuple[str, int, int]] = []
+    for top in dict.fromkeys((PACKAGE, grammar_folder())):
+        _list_files(top, found)
+    data = repr(sorted(found)).encode()
     # Not hashlib, which takes as long to load as a small file to lint; nobody makes two states alike on purpose.
     return f"{zlib.crc32(data):08x}{zlib.crc32(data[::-1]):08x}{len(data):08x}"
+
+
+def _list_files(folder: str, found: list[tuple[str, int, int]]) -> None:
+    """Path, size and time of every file in a folder and below it."""
+    with os.scandir(folder) as entries:
+        for each in entries:
+            if each.is_dir():
+                if each.name != "__pycache__":
+                    _list_files(each.path, found)
+            else:
+                with suppress(FileNotFoundError):  # an editor's, gone again
+                    status = each.stat()
+                    found.append((each.path, status.st_size, status.st_mtime_ns))
 
 
 def user_folder() -> str | None:
     """The user's cache folder, made if need be; None where it is not ours alone."""
     base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    folder = os.path.join(base, "ptxkit")
+    return own_folder(os.path.join(base, "ptxkit"))
+
+
+def own_folder(folder: str) -> str | None:
+    """The folder, made if need be; None where it cannot be, or others may write to it."""
     try:
         os.makedirs(folder, mode=0o700, exist_ok=True)
         status = os.stat(folder)

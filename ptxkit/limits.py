@@ -31,3 +31,17 @@ MAX_UNPACKED_RATIO = 200
 
 MAX_MENDS = 200
 """Mends that are applied to one text; each is tried by checking the whole text."""
+
+MAX_CHECK_MEMORY = 4 * 1024 * 1024 * 1024
+"""Bytes of address space of a process that checks texts beside others."""
+
+MAX_KEPT_MEMORY = 256 * 1024 * 1024
+"""Bytes that such a process may have had and go on; with more, another takes its place before the next text."""
+
+MAX_WAITING_TEXT = 48 * 1024 * 1024
+"""Characters of texts that are read ahead, or whose results wait for their turn."""
+
+MAX_KEPT_RESULTS_BYTES = 256 * 1024 * 1024
+"""Bytes of results kept from earlier runs, and MAX_KEPT_RESULTS how many there are; the longest unused go first."""
+
+MAX_KEPT_RESULTS = 50_000

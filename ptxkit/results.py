@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable
 from enum import IntEnum, StrEnum
 from typing import TYPE_CHECKING
 
@@ -112,17 +112,11 @@ class Summary:
     fixed: int = 0
 
     @classmethod
-    def of(cls, results: Sequence[FileResult]) -> Summary:
-        found = [item for result in results for item in result.diagnostics if item.code != NOT_CHECKED]
-        return cls(
-            files=len(results),
-            statuses=Counter(result.status for result in results),
-            severities=Counter(item.severity for item in found),
-            undecided=sum(len(result.undecided) for result in results),
-            suppressed=sum(result.suppressed for result in results),
-            known=sum(result.known for result in results),
-            fixed=sum(result.fixed for result in results),
-        )
+    def of(cls, results: Iterable[FileResult]) -> Summary:
+        counted = Tally()
+        for result in results:
+            counted.add(result)
+        return counted.summary
 
     @property
     def exit_status(self) -> ExitStatus:
@@ -130,3 +124,26 @@ class Summary:
         if self.statuses[Status.FAILED]:
             return ExitStatus.COULD_NOT_RUN
         return ExitStatus.FINDINGS if self.statuses[Status.FINDINGS] else ExitStatus.CLEAN
+
+
+class Tally:
+    """Counts results as they pass, and keeps none of them: their texts would fill the memory."""
+
+    def __init__(self) -> None:
+        self.summary = Summary(0, Counter(), Counter(), 0)
+
+    def add(self, result: FileResult) -> FileResult:
+        """Counts a result, and gives it back."""
+        before = self.summary
+        before.statuses[result.status] += 1
+        before.severities.update(item.severity for item in result.diagnostics if item.code != NOT_CHECKED)
+        self.summary = Summary(
+            before.files + 1,
+            before.statuses,
+            before.severities,
+            before.undecided + len(result.undecided),
+            before.suppressed + result.suppressed,
+            before.known + result.known,
+            before.fixed + result.fixed,
+        )
+        return result

@@ -2,77 +2,120 @@
 
 from __future__ import annotations
 
-import gc
+import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing
+from typing import TYPE_CHECKING
 
 from ptxkit.cli.configured import Configured
+from ptxkit.cli.fixing import wish_of, written
 from ptxkit.cli.inputs import expand, read_all
 from ptxkit.cli.options import DEFAULT, Options
 from ptxkit.cli.output import write_lines
 from ptxkit.cli.reporting import write_report
-from ptxkit.linter import lint_source
-from ptxkit.records import replace
-from ptxkit.results import ExitStatus, FileResult, Status, Summary
+from ptxkit.many.errors import CannotRunError
+from ptxkit.many.here import Here
+from ptxkit.many.kept import Kept, NotOursError, folder_of
+from ptxkit.many.question import Answer, Item, Question, Runner
+from ptxkit.report.formats import STYLED
+from ptxkit.results import ExitStatus, FileResult, Status, Tally
 from ptxkit.settings.mistakes import SettingsError
-from ptxkit.settings.model import Settings
-from ptxkit.source import SourceFile
 
-_FILES_A_COLLECTION = 50
+if TYPE_CHECKING:
+    from ptxkit.report.progress import Bar
 
 
 def check(paths: Sequence[str], options: Options = DEFAULT) -> int:
     """Lint what stands at these paths and print the report; the exit status (`ptxkit.results.ExitStatus`)."""
     configured = Configured(options)
+    counted = Tally()
     try:
-        results: list[FileResult] = []
-        arriving = _results(paths, configured, results)
-        if options.write_baseline:
-            return _write_baseline(list(arriving), configured)
-        if options.add_ignores is not None:
-            return _add_ignores(list(arriving), options.add_ignores)
-        if options.fixes == "diff":
-            return _differs(arriving)
-        write_report(arriving, options.form, show_undecided=options.show_undecided, statistics=options.statistics)
+        with closing(_results(paths, configured, counted)) as arriving:
+            if options.write_baseline:
+                return _write_baseline(list(arriving), configured)
+            if options.add_ignores is not None:
+                return _add_ignores(list(arriving), options.add_ignores)
+            if options.fixes == "diff":
+                return _differs(arriving)
+            write_report(arriving, options.form, show_undecided=options.show_undecided, statistics=options.statistics)
         configured.complain_of_launches()
-    except SettingsError as error:
+    except (SettingsError, CannotRunError, NotOursError) as error:
         sys.stdout.flush()
         sys.stderr.write(f"ptxkit: {error}\n")
         return ExitStatus.COULD_NOT_RUN
-    return Summary.of(results).exit_status
+    return counted.summary.exit_status
 
 
-def _results(paths: Sequence[str], configured: Configured, results: list[FileResult]) -> Iterator[FileResult]:
-    """Each input's result as soon as there is one, also put into `results`."""
-    for number, found in enumerate(expand(paths, binaries=configured.options.binaries)):
-        if number % _FILES_A_COLLECTION == _FILES_A_COLLECTION - 1:
-            gc.collect()  # `main` lets Python look for garbage so seldom that thousands of files would fill the memory
-        for result in [found] if isinstance(found, FileResult) else _checked(found, configured):
-            results.append(result)
-            yield result
+def _results(paths: Sequence[str], configured: Configured, counted: Tally) -> Generator[FileResult, None, None]:
+    """Each input's result as soon as there is one, in the order of the inputs."""
+    options = configured.options
+    kept = Kept(_cache_folder(options))
+    inputs = list(expand(paths, binaries=options.binaries))
+    bar = _bar(options, len(inputs))
+    runner = _runner(options, bar)
+    try:
+        for item, answer in runner.answers(_items(inputs, configured, kept)):
+            result = answer.result
+            if item.question is not None:
+                if item.answer is None:
+                    kept.keep(item.question, answer)
+                result = written(item.question, answer, options)
+                result = configured.without_known(result, item.question.settings)
+            if bar is not None:
+                bar.done(item.number)
+            yield counted.add(result)
+    finally:
+        if bar is not None:
+            bar.hide()
+        runner.end()
+        kept.end()
 
 
-def _checked(path: str, configured: Configured) -> Iterator[FileResult]:
-    """The results of what stands in one file."""
-    settings = configured.settings_for(path)
-    for source in read_all(path, configured.options.stdin_name):
-        if isinstance(source, FileResult):
-            yield source
-        else:
+def _items(inputs: Sequence[str | FileResult], configured: Configured, kept: Kept) -> Iterator[Item]:
+    """What to ask about each text, and what is known without asking."""
+    wish = wish_of(configured.options)
+    for number, path in enumerate(inputs):
+        if isinstance(path, FileResult):
+            yield Item(number, answer=Answer(path))
+            continue
+        try:
+            settings = configured.settings_for(path)
+        except SettingsError as mistake:
+            yield Item(number, mistake=mistake)
+            return
+        for source in read_all(path, configured.options.stdin_name):
+            if isinstance(source, FileResult):
+                yield Item(number, answer=Answer(source))
+                continue
             configured.has_seen(source)
-            yield configured.without_known(_result(source, settings, configured.options), settings)
+            question, answer = kept.known(Question(source, settings, wish))
+            yield Item(number, question, answer)
 
 
-def _result(source: SourceFile, settings: Settings, options: Options) -> FileResult:
-    if options.fixes is not None:
-        from ptxkit.cli.fixing import checked
+def _runner(options: Options, bar: Bar | None) -> Runner:
+    if options.cluster is not None:
+        from ptxkit.many.cluster import There
 
-        return checked(source, settings, options)
-    result = lint_source(source, settings)
-    if all(item.fix is None for item in result.diagnostics):
-        return result
-    # what nobody has tried is not offered
-    return replace(result, diagnostics=tuple(replace(item, fix=None) for item in result.diagnostics))
+        return There(options.cluster, options.timeout)
+    return Here(options.jobs, options.timeout, (lambda: None) if bar is None else bar.look)
+
+
+def _bar(options: Options, count: int) -> Bar | None:
+    """A bar for who looks on: on a terminal that no report for machines is written to."""
+    if count < 2 or not sys.stderr.isatty() or (options.form not in STYLED and sys.stdout.isatty()):
+        return None
+    from ptxkit.report.progress import Bar
+
+    return Bar(sys.stderr, count)
+
+
+def _cache_folder(options: Options) -> str | None:
+    """Where results are kept; None where they are not. Raises NotOursError."""
+    given = options.cache_folder or os.environ.get("PTXKIT_CACHE_DIR")
+    if not options.is_cached or (os.environ.get("PTXKIT_NO_CACHE") and options.cache_folder is None):
+        return None
+    return folder_of(given)
 
 
 def _differs(arriving: Iterator[FileResult]) -> int:

@@ -1,4 +1,4 @@
-"""`ptxkit lint --fix`, `--diff`, `--show-fixes`: mends of one text, applied or told."""
+"""`ptxkit lint --fix`, `--diff`: what becomes of a text that was mended."""
 
 from __future__ import annotations
 
@@ -6,35 +6,39 @@ import os
 import sys
 
 from ptxkit.cli.options import Options
-from ptxkit.cli.rewriting import difference, encode, rewrite
 from ptxkit.linter import lint_source
-from ptxkit.mending import mend, offered
-from ptxkit.records import replace
-from ptxkit.report.style import visible
+from ptxkit.many.question import Answer, Question, Wish, without_mends
 from ptxkit.results import FileResult
-from ptxkit.settings.model import Settings
-from ptxkit.source import SourceFile
 
 
-def checked(source: SourceFile, settings: Settings, options: Options) -> FileResult:
-    """The result of one text: after its mends where they are written, with them where they are to be shown.
+def wish_of(options: Options) -> Wish:
+    """What is wanted of each text."""
+    if options.fixes is None:
+        return "find"
+    if options.fixes == "show":
+        return "offer"
+    return "mend unsafely" if options.unsafe_fixes else "mend"
+
+
+def written(question: Question, answer: Answer, options: Options) -> FileResult:
+    """The result of one text, after its mends are written or their difference is printed.
 
     A text inside another file is told of, and left as it is.
     """
-    if options.fixes == "show":
-        return offered(source, lint_source(source, settings), settings)
-    mended = mend(source, settings, unsafe=options.unsafe_fixes)
-    result = replace(mended.result, fixed=len(mended.applied))
-    if not mended.applied:
-        return result
+    if answer.mended is None:
+        return answer.result
+    from ptxkit.cli.rewriting import difference, encode, rewrite
+    from ptxkit.report.style import visible
+
+    source = question.source
     if options.fixes == "diff":
-        sys.stdout.buffer.write(encode(difference(source, mended.source.text, "mended")))
-        return result
+        sys.stdout.buffer.write(encode(difference(source, answer.mended, "mended")))
+        return answer.result
     if not os.path.isfile(source.path):
         failure: str | None = "it stands inside another file; take it out first: ptxkit extract"
     else:
-        failure = rewrite(source.path, mended.source.text)
-    if failure is not None:
-        sys.stderr.write(f"{visible(source.path)}: cannot be rewritten: {failure}\n")
-        return lint_source(source, settings)
-    return result
+        failure = rewrite(source.path, answer.mended)
+    if failure is None:
+        return answer.result
+    sys.stderr.write(f"{visible(source.path)}: cannot be rewritten: {failure}\n")
+    return without_mends(lint_source(source, question.settings))

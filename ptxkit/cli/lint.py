@@ -6,7 +6,7 @@ import click
 
 from ptxkit.cli.check import check
 from ptxkit.cli.inputs import STDIN, cached
-from ptxkit.cli.options import Options
+from ptxkit.cli.options import SECONDS, Options
 from ptxkit.cli.settings_options import level_of, settings_options
 from ptxkit.inputs.caches import CACHES
 from ptxkit.report.formats import FORMATS
@@ -45,6 +45,23 @@ from ptxkit.report.formats import FORMATS
 @click.option(
     "--stdin-filename", metavar="PATH", help="What standard input is called, and whose settings count for it."
 )
+@click.option(
+    "--jobs",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Check N texts beside each other [default: one a core; none for few and small ones].",
+)
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=0, min_open=True),
+    default=SECONDS,
+    show_default=True,
+    metavar="SECONDS",
+    help="Give up a text after so much processor time; the others are checked.",
+)
+@click.option("--cluster", metavar="ADDRESS", help="Check on workers of dask.distributed: tcp://HOST:8786, or local:2.")
+@click.option("--no-cache", is_flag=True, help="Use no results of earlier runs, and keep none.")
+@click.option("--cache-dir", type=click.Path(file_okay=False), metavar="DIR", help="Keep results there.")
 @click.pass_context
 def lint(  # noqa: PLR0913 (options)
     ctx: click.Context,
@@ -67,6 +84,11 @@ def lint(  # noqa: PLR0913 (options)
     show_fixes: bool,
     binaries: bool,
     caches: tuple[str, ...],
+    jobs: int | None,
+    timeout: float,
+    cluster: str | None,
+    no_cache: bool,
+    cache_dir: str | None,
     **given: object,
 ) -> None:
     """Check PTX files, every *.ptx in folders, and the PTX inside of fat binaries, objects, libraries, programs and
@@ -96,6 +118,10 @@ def lint(  # noqa: PLR0913 (options)
         raise click.UsageError("standard input cannot be rewritten in place; --diff prints what would change")
     if statistics and form not in ("full", "concise", "json"):
         raise click.UsageError(f"--statistics is printed as full or json, not as {form}")
+    if cluster is not None and jobs is not None:
+        raise click.UsageError("--jobs is for this machine; a --cluster has workers of its own. Give one or the other.")
+    if no_cache and cache_dir is not None:
+        raise click.UsageError("--cache-dir says where to keep results; --no-cache keeps none. Give one or the other.")
     options = Options(
         form=form,
         level=level_of(given),
@@ -109,6 +135,11 @@ def lint(  # noqa: PLR0913 (options)
         binaries=binaries,
         fixes="diff" if show_diff else "write" if write_fixes else "show" if show_fixes else None,
         unsafe_fixes=unsafe_fixes,
+        jobs=jobs,
+        timeout=timeout,
+        cluster=cluster,
+        is_cached=not no_cache,
+        cache_folder=cache_dir,
     )
     if show_settings:
         from ptxkit.cli.shown_settings import show

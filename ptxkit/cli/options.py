@@ -7,6 +7,9 @@ from ptxkit.settings.model import Level
 
 COMMAND_LINE = "command line"
 
+SECONDS = 300.0
+"""Of processor time for the check of one text, where nothing else is said. The slowest real file seen takes ten."""
+
 
 @dataclass(frozen=True, slots=True)
 class Options:
@@ -14,6 +17,10 @@ class Options:
 
     isolated: no settings file counts. stdin_name: what standard input is called, also to find its settings.
     binaries: folders stand for libraries and the like, too. fixes: what to do with mends: `write` them, `diff`, `show`.
+
+    jobs: processes that check; None: as many as there is use for. timeout: seconds of processor time for one text.
+    cluster: the address of one that checks instead. is_cached: results of earlier runs are used and kept, in
+    cache_folder or the user's own.
     """
 
     form: str = "full"
@@ -28,6 +35,11 @@ class Options:
     binaries: bool = False
     fixes: str | None = None
     unsafe_fixes: bool = False
+    jobs: int | None = None
+    timeout: float = SECONDS
+    cluster: str | None = None
+    is_cached: bool = True
+    cache_folder: str | None = None
 
 
 DEFAULT = Options()

@@ -6,20 +6,22 @@ from collections.abc import Iterable, Iterator, Sequence
 from math import isfinite
 
 from ptxkit.diagnostics import Diagnostic, Fix, Label, Severity, Undecided
-from ptxkit.results import FileResult, Run, Status, Summary
+from ptxkit.results import FileResult, Run, Status, Tally
 from ptxkit.source import Place, SourceFile, Span
 
 VERSION = 1
 
 
-def json_report(results: Sequence[FileResult]) -> str:
+def json_report(results: Iterable[FileResult]) -> str:
     """The document, as ASCII text with a final line end."""
     import json  # here, as the other formats do without
 
-    summary = Summary.of(results)
+    counted = Tally()
+    files = [_file(counted.add(result)) for result in results]
+    summary = counted.summary
     document = {
         "version": VERSION,
-        "files": [_file(result) for result in results],
+        "files": files,
         "summary": {
             "files": summary.files,
             **{str(status): summary.statuses[status] for status in Status},

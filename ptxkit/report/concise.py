@@ -6,15 +6,15 @@ from collections.abc import Iterable, Iterator
 
 from ptxkit.report.full import header_line, summary_line, undecided_header
 from ptxkit.report.style import Line
-from ptxkit.results import FileResult, Summary
+from ptxkit.results import FileResult, Tally
 
 
 def concise_report(results: Iterable[FileResult], *, show_undecided: bool = False) -> Iterator[Line]:
     """`k.ptx:3:2: PTX401 error: ...`, the open questions where asked for, and counts."""
-    seen = []
+    counted = Tally()
     for result in results:
-        seen.append(result)
+        counted.add(result)
         yield from map(header_line, result.diagnostics)
         if show_undecided:
             yield from map(undecided_header, result.undecided)
-    yield summary_line(Summary.of(seen))
+    yield summary_line(counted.summary)

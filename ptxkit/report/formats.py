@@ -38,7 +38,7 @@ def text_report(
     if form == "json":
         from ptxkit.report.as_json import json_report
 
-        yield json_report(list(results))
+        yield json_report(results)
     elif form == "json-lines":
         from ptxkit.report.as_json import json_lines
 

@@ -9,7 +9,7 @@ from ptxkit.diagnostics import Diagnostic, Label, Severity, Undecided
 from ptxkit.records import replace
 from ptxkit.report.frame import frame
 from ptxkit.report.style import Line, Role, visible
-from ptxkit.results import NOT_CHECKED, FileResult, Run, Status, Summary
+from ptxkit.results import NOT_CHECKED, FileResult, Run, Status, Summary, Tally
 from ptxkit.source import Place, SourceFile, Span
 
 _ROLES = {Severity.ERROR: Role.ERROR, Severity.WARNING: Role.WARNING, Severity.NOTE: Role.NOTE}
@@ -17,15 +17,15 @@ _ROLES = {Severity.ERROR: Role.ERROR, Severity.WARNING: Role.WARNING, Severity.N
 
 def full_report(results: Iterable[FileResult], *, show_undecided: bool = False) -> Iterator[Line]:
     """Every diagnostic with its frame, the open questions where asked for, and at the end a line of counts."""
-    seen = []
+    counted = Tally()
     for result in results:
-        seen.append(result)
+        counted.add(result)
         yield from diagnostic_lines(result.diagnostics)
         if show_undecided:
             for question in result.undecided:
                 yield from _undecided_lines(question)
         yield from (_run_line(run) for run in result.runs)
-    yield summary_line(Summary.of(seen))
+    yield summary_line(counted.summary)
 
 
 def diagnostic_lines(diagnostics: Iterable[Diagnostic]) -> Iterator[Line]:

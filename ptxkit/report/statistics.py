@@ -8,13 +8,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from ptxkit.diagnostics import Severity
 from ptxkit.report.full import severity_role, summary_line
 from ptxkit.report.style import Line, Role
-from ptxkit.results import FileResult, Summary
+from ptxkit.results import FileResult, Tally
 
 
 def statistics_report(results: Iterable[FileResult], names: Mapping[str, str]) -> Iterator[Line]:
     """`   12  PTX401 error    missing-proxy-fence`, the most frequent first, and the line of counts."""
-    seen = list(results)
-    counts = _counts(seen)
+    counted = Tally()
+    counts = _counts(map(counted.add, results))
     width = max((len(str(count)) for count in counts.values()), default=0)
     for (code, severity), count in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
         yield (
@@ -24,7 +24,7 @@ def statistics_report(results: Iterable[FileResult], names: Mapping[str, str]) -
         )
     if counts:
         yield ()
-    yield summary_line(Summary.of(seen))
+    yield summary_line(counted.summary)
 
 
 def statistics_json(results: Iterable[FileResult], names: Mapping[str, str]) -> str:

@@ -1,0 +1,74 @@
+"""Texts checked in this process, one after the other: for few and small ones, where others cost more than they save."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+
+from ptxkit.many.failures import out_of_memory, took_too_long
+from ptxkit.many.question import Answer, Item, Question, answered
+
+_TEXTS_A_COLLECTION = 50
+
+
+class _TimeIsUp(BaseException):
+    """The check has had its time."""
+
+
+class Alone:
+    """seconds: processor time for one text, where the system counts it."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._count = 0
+
+    def answers(self, items: Iterable[Item]) -> Iterator[tuple[Item, Answer]]:
+        """An answer to each, in their order."""
+        for item in items:
+            if item.mistake is not None:
+                raise item.mistake
+            if item.answer is not None:
+                yield item, item.answer
+            elif item.question is not None:
+                yield item, self.answer(item.question)
+
+    def answer(self, question: Question) -> Answer:
+        """The answer to one."""
+        self._count += 1
+        if self._count % _TEXTS_A_COLLECTION == 0:
+            gc.collect()  # `main` lets Python look for garbage so seldom that thousands of texts would fill the memory
+        try:
+            with _time_limit(self._seconds):
+                return answered(question)
+        except _TimeIsUp:
+            return took_too_long(question.source, self._seconds)
+        except MemoryError:
+            return out_of_memory(question.source)
+
+    def end(self) -> None:
+        """Nothing was begun."""
+
+
+@contextmanager
+def _time_limit(seconds: float) -> Iterator[None]:
+    """Raises _TimeIsUp when so much processor time has gone; no limit where no signal can say so.
+
+    A single step of Python's own code is not interrupted: only a process that can be ended stops that.
+    """
+    import signal
+
+    def end(*_: object) -> None:
+        raise _TimeIsUp
+
+    try:
+        before = signal.signal(signal.SIGPROF, end)
+    except (AttributeError, ValueError):  # a system without it, or another thread than the main one
+        yield
+        return
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)

@@ -1,0 +1,141 @@
+"""Results of earlier runs, kept by what they were made from: the text, the settings, and ptxkit itself.
+
+Where the same text is checked again by the same ptxkit in the same way, the result is read and nothing of the analysis
+is loaded. ptxkit is known by the sizes and times of its files, so that a checkout that is worked on never answers with
+what an older state of it found. Entries are written whole and renamed into place, so that runs may race; one that is
+damaged counts as missing. What is not known by the text (baselines, names of files) is no part of an entry.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from contextlib import suppress
+
+from ptxkit.cache import Key, is_as_stamped, own_folder, read, stamp, user_folder, write
+from ptxkit.limits import MAX_KEPT_RESULTS, MAX_KEPT_RESULTS_BYTES
+from ptxkit.many.packing import packed, unpacked
+from ptxkit.many.question import Answer, Question
+from ptxkit.records import replace
+from ptxkit.results import Status
+
+try:  # without OpenSSL, which takes as long to load as a small file to lint
+    from _blake2 import blake2b
+except ImportError:  # another Python
+    from hashlib import blake2b
+
+FOLDER = "results"
+"""The folder in the user's cache folder."""
+
+_SUFFIX = ".result"
+_USED_ANEW = 24 * 3600.0
+"""Seconds after which an entry that is read is marked as used again."""
+_SWEPT = ".swept"
+"""A file whose time is that of the last search for entries to remove."""
+_SWEEP_AFTER = 600.0
+"""Seconds between two such searches, and _SWEEP_EVERY entries that one run writes between them."""
+_SWEEP_EVERY = 5_000
+
+
+class NotOursError(ValueError):
+    """The folder that was named cannot be used."""
+
+
+class Kept:
+    """The results in a folder. None: nothing is kept, and nothing known."""
+
+    def __init__(self, folder: str | None) -> None:
+        self._folder = folder
+        self._written = 0
+        self._is_sound: bool | None = None
+
+    def known(self, question: Question) -> tuple[Question, Answer | None]:
+        """The question with its key, and the answer where it is known."""
+        if self._folder is None or question.wish not in ("find", "offer"):
+            return question, None
+        question = replace(question, key=_key(question))
+        path = self._path(question.key)
+        stored = read(path, _made_from(question.key))
+        if stored is None:
+            return question, None
+        try:
+            answer = unpacked(stored, question.source)
+        except (ValueError, TypeError, KeyError):
+            return question, None
+        with suppress(OSError):
+            if os.stat(path).st_mtime < time.time() - _USED_ANEW:
+                os.utime(path)
+        return question, answer
+
+    def keep(self, question: Question, answer: Answer) -> None:
+        """Keeps an answer, where that can be done, and where it does not depend on chance."""
+        if not question.key or answer.result.status is Status.FAILED:
+            return
+        if self._is_sound is None:
+            self._is_sound = is_as_stamped()  # all that checks is loaded by now: was it what the key says?
+        if not self._is_sound:
+            return
+        # A full disk or a read-only folder costs the next run some time, and that is all.
+        with suppress(OSError, ValueError):
+            write(self._path(question.key), _made_from(question.key), packed(answer))
+            self._written += 1
+            if self._written % _SWEEP_EVERY == 0:
+                self._sweep()
+
+    def end(self) -> None:
+        """Removes what is too much, from time to time."""
+        if self._folder is None or not self._written:
+            return
+        swept = 0.0
+        with suppress(OSError):
+            swept = os.stat(os.path.join(self._folder, _SWEPT)).st_mtime
+        if not 0 <= time.time() - swept < _SWEEP_AFTER:
+            with suppress(OSError):
+                self._sweep()
+
+    def _sweep(self) -> None:
+        """Keeps the entries that were used last, as many as there may be."""
+        assert self._folder is not None
+        found = []
+        with os.scandir(self._folder) as entries:
+            for each in entries:
+                if each.name.endswith(_SUFFIX) or each.name.startswith(".part-"):
+                    with suppress(FileNotFoundError):
+                        status = each.stat()
+                        found.append((status.st_mtime, status.st_size, each.path))
+        found.sort(reverse=True)
+        size = 0
+        for number, (used, length, path) in enumerate(found):
+            size += length
+            is_part = not path.endswith(_SUFFIX) and used < time.time() - _USED_ANEW  # a run that was killed
+            if size > MAX_KEPT_RESULTS_BYTES or number >= MAX_KEPT_RESULTS or is_part:
+                with suppress(FileNotFoundError):
+                    os.unlink(path)
+        with open(os.path.join(self._folder, _SWEPT), "w"):
+            os.utime(os.path.join(self._folder, _SWEPT))
+
+    def _path(self, key: str) -> str:
+        assert self._folder is not None
+        return os.path.join(self._folder, key + _SUFFIX)
+
+
+def folder_of(given: str | None) -> str | None:
+    """The folder for results: the one that is given, or one in the user's cache folder. Raises NotOursError."""
+    if given:
+        folder = own_folder(given)
+        if folder is None:
+            raise NotOursError(f"{given}: cannot be made, or others may write to it, and what they write is not read")
+        return folder
+    home = user_folder()
+    return None if home is None else own_folder(os.path.join(home, FOLDER))
+
+
+def _key(question: Question) -> str:
+    how = (stamp(), question.wish, repr(replace(question.settings, baseline=None)))
+    digest = blake2b("\0".join(how).encode("utf-8", "backslashreplace") + b"\0", digest_size=24)
+    digest.update(question.source.text.encode("utf-8", "surrogatepass"))
+    return digest.hexdigest()
+
+
+def _made_from(key: str) -> Key:
+    return ((key, 0, 0),)

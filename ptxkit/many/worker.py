@@ -1,0 +1,93 @@
+"""The process that checks texts: it reads questions from standard input, and writes answers to standard output.
+
+What it is asked about may hang it or end it: its parent (`watched`) sees that. It has a limit of memory, and for each
+text one of processor time, over which the system itself ends it; where it stood it tells on standard error.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import gc
+import os
+import pickle
+import signal
+import sys
+from typing import TypeAlias
+
+from ptxkit.cache import stamp
+from ptxkit.isa.mistakes import NotationError
+from ptxkit.limits import MAX_CHECK_MEMORY
+from ptxkit.many.failures import out_of_memory
+from ptxkit.many.packing import Packed, packed
+from ptxkit.many.question import answered
+
+Reply: TypeAlias = "tuple[Packed | None, str, int]"
+"""The answer, or the mistake in the instruction table; and the most bytes that the process has had so far."""
+
+
+def serve() -> None:
+    """Answer until nobody asks any more. The first thing written is the state of the installation that answers."""
+    questions = sys.stdin.buffer
+    replies = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what anything else prints must not come between the replies
+    if hasattr(signal, "SIGINT"):
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends this process
+    faulthandler.enable()
+    _limit_memory()
+    _load()
+    pickle.dump(stamp(), replies)
+    replies.flush()
+    while True:
+        try:
+            question, seconds = pickle.load(questions)
+        except EOFError:
+            return
+        _limit_time(seconds)
+        try:
+            answer, mistake = packed(answered(question)), ""
+        except NotationError as error:
+            answer, mistake = None, str(error)
+        except MemoryError:
+            answer, mistake = packed(out_of_memory(question.source)), ""
+        _limit_time(0)
+        del question
+        reply: Reply = answer, mistake, _most_memory()
+        pickle.dump(reply, replies, pickle.HIGHEST_PROTOCOL)
+        replies.flush()
+
+
+def _load() -> None:
+    """Load what every check needs, once, and let nobody look through it for garbage."""
+    import ptxkit.rules
+    import ptxkit.syntax
+    import ptxkit.validate  # noqa: F401
+
+    gc.collect()
+    gc.freeze()
+
+
+def _limit_memory() -> None:
+    if sys.platform != "win32":
+        import resource
+
+        _, hard = resource.getrlimit(resource.RLIMIT_AS)
+        most = MAX_CHECK_MEMORY if hard == resource.RLIM_INFINITY else min(MAX_CHECK_MEMORY, hard)
+        resource.setrlimit(resource.RLIMIT_AS, (most, hard))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
+        # Says where the process stands, and then does what the signal does by itself: end it.
+        signal.signal(signal.SIGPROF, signal.SIG_DFL)
+        faulthandler.register(signal.SIGPROF, all_threads=False, chain=True)
+
+
+def _limit_time(seconds: float) -> None:
+    """Let the system end this process when so much processor time has gone; 0 takes the limit away."""
+    if sys.platform != "win32":
+        signal.setitimer(signal.ITIMER_PROF, seconds)
+
+
+def _most_memory() -> int:
+    if sys.platform == "win32":
+        return 0
+    import resource
+
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)

@@ -1,0 +1,128 @@
+"""A text that hangs or ends its process is that text's failed result; the others are checked all the same."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ptxkit.linter import lint_source
+from ptxkit.many import watched
+from ptxkit.many.alone import Alone
+from ptxkit.many.here import Here
+from ptxkit.many.question import Item, Question
+from ptxkit.many.watched import Watched
+from ptxkit.results import FileResult, Status
+from ptxkit.settings.model import DEFAULT
+from ptxkit.source import SourceFile
+from tests.cli.support import BROKEN, CLEAN
+from tests.many import planted
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs signals")
+
+
+@pytest.fixture
+def process(monkeypatch: pytest.MonkeyPatch) -> Iterator[Watched]:
+    """A process in which comments of a text do harm."""
+    monkeypatch.setattr(watched, "PROGRAM", planted.PROGRAM)
+    monkeypatch.syspath_prepend(str(ROOT))
+    one = Watched(0.5)
+    yield one
+    one.end()
+
+
+def asked(text: str, path: str = "k.ptx") -> Question:
+    return Question(SourceFile(path, text), DEFAULT)
+
+
+def of(process: Watched, text: str) -> FileResult:
+    return process.answer(asked(text)).result
+
+
+def message(result: FileResult) -> str:
+    assert result.status is Status.FAILED
+    [item] = result.diagnostics
+    assert (item.code, item.help is not None) == ("PTX100", True)
+    return item.message
+
+
+def test_a_process_answers_as_the_linter_does(process: Watched) -> None:
+    for text in (CLEAN, BROKEN):
+        assert of(process, text) == lint_source(SourceFile("k.ptx", text))
+
+
+@pytest.mark.parametrize(
+    ("harm", "expected"),
+    [
+        (planted.HANGS, "the check of this file took longer than 0.5 seconds, and was ended"),
+        (planted.DIES, "the process that checked this file ended with signal SIGSEGV"),
+        (planted.EXITS, "the process that checked this file ended with status 3"),
+        (planted.FILLS, "the check of this file ran out of memory"),
+    ],
+)
+def test_a_text_that_does_harm_fails_and_the_next_is_checked(process: Watched, harm: str, expected: str) -> None:
+    assert message(of(process, CLEAN + harm)) == expected
+    assert of(process, CLEAN).status is Status.CLEAN
+
+
+def test_where_a_check_hung_is_told(process: Watched) -> None:
+    [item] = of(process, CLEAN + planted.HANGS).diagnostics
+    assert "in answered" in str(item.properties["stack"])
+
+
+def test_a_process_that_waits_for_ever_is_ended_by_the_clock(process: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watched, "WAITED", 4)
+    assert "took longer than 0.5 seconds" in message(of(process, CLEAN + planted.SLEEPS))
+
+
+def test_what_a_check_prints_does_not_come_between_the_answers(process: Watched) -> None:
+    assert of(process, CLEAN + planted.PRINTS).status is Status.CLEAN
+
+
+def test_the_same_process_goes_on_after_an_ordinary_text(process: Watched) -> None:
+    of(process, CLEAN)
+    first = process._process
+    of(process, BROKEN)
+    assert process._process is first
+
+
+def test_a_process_with_much_memory_makes_place_for_another(process: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watched, "MAX_KEPT_MEMORY", 1)
+    assert of(process, CLEAN).status is Status.CLEAN
+    assert process._process is None
+    assert of(process, CLEAN).status is Status.CLEAN
+
+
+def test_among_many_texts_only_those_that_do_harm_fail(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watched, "PROGRAM", planted.PROGRAM)
+    monkeypatch.syspath_prepend(str(ROOT))
+    harms = {2: planted.DIES, 3: planted.HANGS, 7: planted.EXITS}
+    items = [Item(n, asked(CLEAN + harms.get(n, ""), f"{n}.ptx")) for n in range(9)]
+    runner = Here(2, 0.5)
+    try:
+        results = [answer.result for _, answer in runner.answers(items)]
+    finally:
+        runner.end()
+    assert [result.path for result in results] == [f"{n}.ptx" for n in range(9)]
+    assert {n for n, result in enumerate(results) if result.status is Status.FAILED} == set(harms)
+    assert {results[n].status for n in range(9) if n not in harms} == {Status.CLEAN}
+
+
+def test_an_endless_check_in_this_process_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ptxkit.many.alone.answered", planted.answered)
+    alone = Alone(0.2)
+    result = alone.answer(asked(CLEAN + planted.HANGS)).result
+    assert message(result) == "the check of this file took longer than 0.2 seconds, and was ended"
+    assert alone.answer(asked(CLEAN)).result.status is Status.CLEAN
+
+
+def test_a_check_in_this_process_that_runs_out_of_memory_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fills(_: Question) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr("ptxkit.many.alone.answered", fills)
+    assert message(Alone(1).answer(asked(CLEAN)).result) == "the check of this file ran out of memory"
