@@ -54,6 +54,7 @@ class Dependence:
         self._predicates: set[str] = set()
         self._spaces: set[str] = set()
         self._places: dict[str, tuple[str, int]] = {}
+        self._looking: dict[str, set[str]] = {}
         for step in program.steps:
             for effect in step.match.effects if step.match else ():
                 if isinstance(effect, Value):
@@ -100,11 +101,19 @@ class Dependence:
 
     def is_aligned_at_run_time(self, variable: str, step: Step, operand: Operand | None) -> bool:
         """Whether the low bits of a variable's address may decide a branch, or what an operand of a step is."""
-        given = {register for register, leaves in self._leaves.items() if Leaf("variable", variable) in leaves}
-        addresses = self._following(given, but=self._predicates)
-        looking = self._following({register for register, inputs in self._looked_into.items() if inputs & addresses})
+        looking = self._looking_into(variable)
         own = {step.scope.register(name) for name in _names(operand)}
-        return bool(looking & (self._predicates | own))
+        return not looking.isdisjoint(self._predicates) or not looking.isdisjoint(own)
+
+    def _looking_into(self, variable: str) -> set[str]:
+        """The registers that depend on the low bits of a variable's address; asked for each access to a variable."""
+        known = self._looking.get(variable)
+        if known is None:
+            leaf = Leaf("variable", variable)
+            addresses = self._following({r for r, leaves in self._leaves.items() if leaf in leaves}, self._predicates)
+            tests = {register for register, inputs in self._looked_into.items() if not inputs.isdisjoint(addresses)}
+            known = self._looking[variable] = self._following(tests)
+        return known
 
     @property
     def space_tests(self) -> set[str]:
