@@ -8,7 +8,6 @@ from collections.abc import Iterator
 
 from lsprotocol import types
 
-from ptxkit.isa import table
 from ptxkit.isa.describe_module import describe_directive, describe_special
 from ptxkit.isa.words import clip
 from ptxkit.lsp.documents import Snapshot
@@ -75,7 +74,7 @@ def _name(names: Names, word: Word, meaning: Meaning) -> Iterator[str]:
     if isinstance(named.node, Function | Declaration):
         yield code(declared if len(declared) <= MOST_TEXT else f"{declared[:MOST_TEXT]} ...", "ptx")
     if not is_symbol(named.kind):
-        yield from value_words(names, word, meaning)
+        yield from value_words(names, word)
 
 
 def _constant(word: str) -> Iterator[str]:
@@ -92,6 +91,3 @@ def _constant(word: str) -> Iterator[str]:
 def code(text: str, language: str = "text") -> str:
     """A text as it stands, in Markdown."""
     return f"```{language}\n{text.rstrip()}\n```"
-
-
-__all__ = ["code", "hover_at", "table"]

@@ -6,12 +6,16 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from ptxkit.records import dataclass
 from ptxkit.source import SourceFile, Span
 from ptxkit.syntax import statement_spans, statement_words
 from ptxkit.syntax.tree import Block, Body, Function, Item, Module, Section, Statement
 from ptxkit.validate.scopes import LABEL, Named, Scope, enter_parameters, exhaust, function_named
+
+if TYPE_CHECKING:
+    from ptxkit.lsp.values import Values
 
 _WORD = re.compile(r"\.?[%$\w][%$\w.:]*")
 
@@ -56,6 +60,7 @@ class Names:
         self.source = module.source or SourceFile("<built>", "")
         self.outer = Scope()
         self.places: list[Place] = []
+        self._values: dict[int, Values] = {}
         for item, start in module.located():
             self._enter(item, start)
         self._starts = [place.start for place in self.places]
@@ -173,6 +178,15 @@ class Names:
                 self.outer.names.setdefault(statement.name, function_named(statement, start))
             exhaust(scope.enter(statement, start))
             self.places.append(Place(start, statement, scope, function))
+
+    def values(self, function: Function) -> Values:
+        """What the registers of a function hold; made when it is first asked for."""
+        from ptxkit.lsp.values import values_of
+
+        found = self._values.get(id(function))
+        if found is None:
+            found = self._values[id(function)] = values_of(self.module, function)
+        return found
 
     @cached_property
     def function_ends(self) -> dict[int, int]:

@@ -1,0 +1,100 @@
+"""What a register holds, as a formula."""
+
+from __future__ import annotations
+
+import pytest
+
+from ptxkit.analysis.formulas import Formulas
+from ptxkit.analysis.program import flatten
+from ptxkit.syntax import parse
+
+HEAD = """\
+.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 .ptr .global in, .param .u32 n)
+{
+\t.shared .align 16 .b8 tile[4096];
+\t.reg .pred %p<4>;
+\t.reg .b32 %r<16>;
+\t.reg .b64 %rd<16>;
+\t.reg .f32 %f<4>;
+"""
+
+
+def held(body: str, register: str) -> tuple[str, str | None, bool] | None:
+    """What the last instruction of a body, which is `use`, reads in a register: in words, its space, generic or not."""
+    module = parse(f"{HEAD}{body}\n\tmov.b32 %r15, {register if register.startswith('%r') else '0'};\n\tret;\n}}\n")
+    program = flatten(module, module.function("k"))
+    found = Formulas(program).before(program.steps[-2], register)
+    return None if found is None else (str(found), found.space, found.generic)
+
+
+@pytest.mark.parametrize(
+    ("body", "register", "words"),
+    [
+        ("mov.u32 %r1, 7;", "%r1", "7"),
+        ("mov.u32 %r1, %tid.x; add.s32 %r2, %r1, -3;", "%r2", "%tid.x - 3"),
+        ("mov.u32 %r1, %ctaid.x; mov.u32 %r2, %ntid.x; mov.u32 %r3, %tid.x; mad.lo.s32 %r4, %r1, %r2, %r3;", "%r4",
+         "%ctaid.x*%ntid.x + %tid.x"),
+        ("mov.u32 %r1, %tid.x; shl.b32 %r2, %r1, 4; sub.s32 %r3, %r2, %r1;", "%r3", "15*%tid.x"),
+        ("mov.u32 %r1, %tid.x; neg.s32 %r2, %r1; not.b32 %r3, %r2;", "%r3", "%tid.x - 1"),
+        ("mov.u32 %r1, %tid.x; shr.u32 %r2, %r1, 5; and.b32 %r3, %r2, 3;", "%r3", "((%tid.x >> 5) & 3)"),
+        ("mov.u32 %r1, %tid.x; sub.s32 %r2, %r1, %r1;", "%r2", "0"),
+        ("ld.param.u32 %r1, [n]; mul.lo.s32 %r2, %r1, 4;", "%r2", "4*n"),
+        ("mov.u32 %r1, %tid.x; mul.wide.u32 %rd1, %r1, 4;", "%rd1", "4*%tid.x"),
+        ("mov.u32 %r1, %tid.x; cvt.u64.u32 %rd1, %r1;", "%rd1", "%tid.x"),
+        ("mov.u32 %r1, %tid.x; setp.lt.u32 %p1, %r1, 32;", "%p1", "%tid.x < 32"),
+        ("mov.u32 %r1, %tid.x; setp.lt.u32 %p1, %r1, 32; not.pred %p2, %p1;", "%p2", "not (%tid.x < 32)"),
+    ],
+)  # fmt: skip
+def test_arithmetic_becomes_a_sum(body: str, register: str, words: str) -> None:
+    assert held(body, register) == (words, None, False)
+
+
+def test_a_sum_that_may_have_wrapped_is_one_unknown_in_more_bits() -> None:
+    body = "mov.u32 %r1, %tid.x; add.s32 %r2, %r1, 1; mul.wide.s32 %rd1, %r2, 4;"
+    assert held(body, "%rd1") == ("4*s32(%tid.x + 1)", None, False)
+    assert held(body.replace("mul.wide.s32 %rd1, %r2, 4", "cvt.u64.u32 %rd1, %r2"), "%rd1") == (
+        "u32(%tid.x + 1)",
+        None,
+        False,
+    )
+
+
+def test_an_address_has_its_space_and_keeps_it_where_something_is_added() -> None:
+    body = "mov.u32 %r1, %tid.x; mov.u32 %r2, tile; add.u32 %r3, %r1, %r2; cvt.u64.u32 %rd1, %r2;"
+    assert held(body, "%r3") == ("tile + %tid.x", "shared", False)
+    assert held("ld.param.u64 %rd1, [in]; add.s64 %rd2, %rd1, 64;", "%rd2") == ("in + 64", "global", True)
+    assert held("ld.param.u64 %rd1, [in]; cvta.to.global.u64 %rd2, %rd1;", "%rd2") == ("in", "global", False)
+    assert held("mov.u64 %rd1, tile; cvta.shared.u64 %rd2, %rd1;", "%rd2") == ("tile", "shared::cta", True)
+    assert held("mov.u32 %r1, tile+16; mov.u32 %r2, tile; sub.s32 %r3, %r1, %r2;", "%r3") == ("16", None, False)
+
+
+LOOP = """
+\tmov.u32 %r1, %tid.x;
+\tmov.u32 %r2, 5;
+L:
+\tadd.s32 %r3, %r1, 1;
+\tadd.s32 %r1, %r1, 128;
+\tsetp.lt.u32 %p1, %r1, 4096;
+\t@%p1 bra L;
+"""
+
+
+def test_a_loop_that_moves_a_register_by_a_constant_counts_its_rounds() -> None:
+    assert held(LOOP, "%r3") == ("128*rounds(line 16) + %tid.x + 1", None, False)
+    assert held(LOOP, "%r2") == ("5", None, False)
+
+
+def test_what_nothing_is_known_of_is_no_formula() -> None:
+    assert held("ld.global.u32 %r1, [%rd1];", "%r1") is None
+    assert held("add.f32 %f1, %f2, %f3;", "%f1") is None
+    assert held("@%p1 mov.u32 %r1, 1;\n@!%p1 mov.u32 %r1, 2;", "%r1") is None
+    assert held("", "%r1") is None
+
+
+def test_a_register_that_holds_something_else_by_now_is_named_with_the_line() -> None:
+    body = "ld.global.u32 %r1, [%rd1];\n\tadd.s32 %r2, %r1, 1;\n\tmov.u32 %r1, 0;"
+    assert held(body, "%r2") == ("%r1@11 + 1", None, False)
+    assert held(body.replace("mov.u32 %r1, 0", "mov.u32 %r3, 0"), "%r2") == ("%r1 + 1", None, False)
