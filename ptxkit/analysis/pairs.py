@@ -77,11 +77,13 @@ class Pair:
         return list(self._handovers())
 
     def _handovers(self) -> Iterator[Handover]:
-        waits: dict[int, list[tuple[Thread, int, Event]]] = defaultdict(list)
+        waits: dict[int, list[tuple[Touch, int]]] = defaultdict(list)
         for thread in self.taker.threads.values():
+            numbers: dict[int, int] = defaultdict(int)
             for at, event in thread.positions(MbarrierWait):
                 if isinstance(event.address, int):
-                    waits[event.address].append((thread, at, event))
+                    waits[event.address].append((Touch(thread, at, event), numbers[event.address]))
+                    numbers[event.address] += 1
         rank = self.taker.scenario.rank
         for thread in self.giver.threads.values():
             counts: dict[Place, int] = defaultdict(int)
@@ -95,20 +97,18 @@ class Pair:
                     yield from self._waits_for(arrival, waits[place[1]], ("mbarrier", place[1]))
 
     def _waits_for(
-        self, arrival: Touch, waits: Sequence[tuple[Thread, int, Event]], key: tuple[str, int]
+        self, arrival: Touch, waits: Sequence[tuple[Touch, int]], key: tuple[str, int]
     ) -> Iterator[Handover]:
-        """The first wait of each thread that tells of the phase of an arrival."""
+        """The first wait of each thread that tells of the phase of an arrival. waits: each with its thread's number."""
         marks = arrival.thread.marks
         own = ("mbarrier", arrival.event.address)
         at = [p for p, e in arrival.thread.positions(MbarrierArrive) if e.address == arrival.event.address]
         phase = marks.rounds[own][at.index(arrival.position)]
         seen: set[int] = set()
-        for thread, position, event in waits:
-            phases = thread.marks.phases[key]
-            number = sum(p < position for p, e in thread.positions(MbarrierWait) if e.address == event.address)
-            if thread.tid not in seen and phases[number] >= phase:
-                seen.add(thread.tid)
-                yield Handover(arrival, Touch(thread, position, event))
+        for wait, number in waits:
+            if wait.thread.tid not in seen and wait.thread.marks.phases[key][number] >= phase:
+                seen.add(wait.thread.tid)
+                yield Handover(arrival, wait)
 
     def joins(self, before: Touch, handover: Handover, after: Touch) -> bool:
         """Whether one access comes before the arrival, and the other behind the wait."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import prod
+
 from ptxkit.analysis.implications import Implications
 from ptxkit.analysis.program import Program, Step
 from ptxkit.analysis.terms import Term
@@ -11,6 +13,8 @@ from ptxkit.syntax.tree import Directive
 
 #: Threads of a block where the kernel declares none.
 DEFAULT_THREADS = 128
+#: Threads that a block has at most.
+MOST_THREADS = 1024
 #: What integer parameters are taken to be, one exploration each: whole tiles, and a size that leaves a remainder.
 SAMPLES = (512, 19)
 #: A size for few rounds, tried where no walk of a cluster's CTA with another one comes to its end.
@@ -77,12 +81,15 @@ class Scenario:
 
 
 def launch_of(program: Program) -> Launch:
-    """The geometry that the kernel's directives give; one dimension of DEFAULT_THREADS where they say nothing."""
+    """The geometry that the kernel's directives give; one dimension of DEFAULT_THREADS where they say nothing, or of
+    blocks that no GPU launches."""
     exact = program.function.directive("reqntid")
     limit = exact or program.function.directive("maxntid")
-    block = _three(limit) if limit else (DEFAULT_THREADS, 1, 1)
     cluster = program.function.directive("reqnctapercluster")
-    return Launch(block, _three(cluster) if cluster else (1, 1, 1), exact is not None, limit is not None)
+    ctas = _three(cluster) if cluster else (1, 1, 1)
+    if limit is None or not 0 < prod(_three(limit)) <= MOST_THREADS:
+        return Launch((DEFAULT_THREADS, 1, 1), ctas, is_exact=False)
+    return Launch(_three(limit), ctas, exact is not None, is_limit=True)
 
 
 def _three(directive: Directive) -> tuple[int, int, int]:

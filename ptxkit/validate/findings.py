@@ -7,6 +7,7 @@ looked for only when the finding is shown.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 
 from ptxkit.diagnostics import Severity
 from ptxkit.isa import table
@@ -36,13 +37,19 @@ class Finding:
         """Where the word stands, or the whole statement, and an empty span in a tree that has no text."""
         if not source.text:
             return Span(self.start, self.start)
-        words = list(statement_words(source, self.start))
-        if not words:
-            return Span(self.start, self.start)
-        same = [span for text, span in words if text == self.word]
-        if same:
-            return same[min(self.nth, len(same) - 1)]
-        return Span(words[0][1].start, words[-1][1].end)
+        whole, places = _places(source, self.start)
+        same = places.get(self.word) if self.word is not None else None
+        return same[min(self.nth, len(same) - 1)] if same else whole
+
+
+@lru_cache(maxsize=2)
+def _places(source: SourceFile, start: int) -> tuple[Span, dict[str, list[Span]]]:
+    """Where a statement stands, and each of its words. Kept, since a header may be long and have much wrong with it."""
+    found: dict[str, list[Span]] = {}
+    words = statement_words(source, start)
+    for text, span in words:
+        found.setdefault(text, []).append(span)
+    return (Span(words[0][1].start, words[-1][1].end) if words else Span(start, start)), found
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,19 @@ def test_any_text_is_survived(text: str) -> None:
     assert survival.fault_of(text) == ""
 
 
+ONCE_TOO_MUCH = {
+    "a header with three thousand directives": ".reqntid 128, 1, 1\n" * 3000,
+    "blocks of 2^38 threads": ".reqntid 128, 1, 0x7fffffff",
+    "blocks of at most 2^38 threads": ".maxntid 128, 1, 0x7fffffff",
+}
+"""Behind `.entry kernel()`: what changed files hung at, or filled the memory with."""
+
+
+@pytest.mark.parametrize("bounds", ONCE_TOO_MUCH.values(), ids=ONCE_TOO_MUCH.keys())
+def test_what_once_took_too_much_is_survived(bounds: str) -> None:
+    assert survival.fault_of(f".version 8.6\n.target sm_90\n.entry kernel()\n{bounds}\n{{ ret; }}\n") == ""
+
+
 def test_what_breaks_in_the_linter_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     def breaks(source: SourceFile) -> FileResult:
         return linter.broken(source.path, KeyError("x"))
