@@ -92,12 +92,14 @@ def _asked(question: Question) -> Answer:
     )
 
 
-def questions(correct: int, broken: int, seed: int, target: str, version: tuple[int, int]) -> list[Question]:
-    """So many of each."""
+def questions(
+    correct: int, broken: int, seed: int, target: str, version: tuple[int, int], first: int = 0
+) -> list[Question]:
+    """So many of each. first: the number of the first."""
     return [
         Question(seed, number, is_broken, target, version)
         for is_broken, count in ((False, correct), (True, broken))
-        for number in range(count)
+        for number in range(first, first + count)
     ]
 
 
