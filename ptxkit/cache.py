@@ -58,6 +58,22 @@ def compiled(name: str, sources: Sequence[str], make: Callable[[], Any]) -> Any:
     return found
 
 
+def remembered(name: str, make: Callable[[], Any]) -> Any:
+    """What `make` gives for this state of the installation, whatever files it depends on, from a copy where there is a
+    sound one. Raises what `make` raises."""
+    folder = user_folder()
+    if folder is None:
+        return make()
+    path, key = os.path.join(folder, f"{name}.{stamp()}.bin"), ((stamp(), 0, 0),)
+    found = read(path, key)
+    if found is None:
+        found = make()
+        with suppress(OSError):
+            write(path, key, found)
+            clear(folder, f"{name}.", _COPIES)
+    return found
+
+
 def key_of(sources: Iterable[str]) -> Key:
     """Name, size and checksum of each file; a file that is missing counts as such."""
     key = []

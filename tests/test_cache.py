@@ -171,3 +171,21 @@ def test_processes_that_race_all_get_the_data(tmp_path: Path, source: Path) -> N
         _, said = process.communicate(timeout=120)
         assert process.returncode == 0, said
     assert [path.name for path in (tmp_path / "ptxkit").iterdir() if path.name.startswith(".part")] == []
+
+
+def test_what_is_remembered_belongs_to_one_state_of_the_installation(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cache, "stamp", lambda: "one")
+    assert cache.remembered("thing", made) == DATA
+    assert cache.remembered("thing", not_made) == DATA
+    monkeypatch.setattr(cache, "stamp", lambda: "another")
+    assert cache.remembered("thing", lambda: [1]) == [1]
+
+
+def test_a_file_that_vanishes_meanwhile_is_no_harm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "here.py").write_text("1")
+    monkeypatch.setattr(cache, "PACKAGE", str(tmp_path))
+    before = cache._state_now()
+    (tmp_path / "gone.py").symlink_to("nowhere")
+    assert cache._state_now() == before

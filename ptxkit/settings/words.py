@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable
 from functools import cache
 
+from ptxkit.cache import remembered
 from ptxkit.diagnostics import Severity
 from ptxkit.settings.mistakes import nearest_hint
 from ptxkit.settings.model import ALWAYS, KernelLaunch
@@ -25,7 +26,11 @@ _NAME = re.compile(r"[a-z][a-z-]+")
 
 @cache
 def known_codes() -> dict[str, str]:
-    """Each code that there is, with its name."""
+    """Each code that there is, with its name. (To load all rules for that takes longer than a small file to lint.)"""
+    return dict(remembered("codes", _names_of_codes))
+
+
+def _names_of_codes() -> dict[str, str]:
     from ptxkit.rules import RULES
     from ptxkit.rules.pages import PAGES
 
