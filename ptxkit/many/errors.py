@@ -1,7 +1,7 @@
-"""Why nothing could be checked at all."""
+"""Why nothing could be done at all."""
 
 from __future__ import annotations
 
 
 class CannotRunError(Exception):
-    """There is no such cluster, or what is needed for it is not installed."""
+    """What is needed is not there, a cluster or a GPU, say; the text says what, and why."""

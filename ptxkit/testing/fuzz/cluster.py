@@ -15,16 +15,13 @@ import multiprocessing
 import time
 from collections.abc import Iterator
 from functools import cache
-from typing import Any
 
 from ptxkit.device import NoDeviceError
+from ptxkit.many.cluster import client
 from ptxkit.testing.device_process import DeviceProcess
-from ptxkit.testing.fuzz.errors import CannotRunError
 from ptxkit.testing.fuzz.questions import kind_of
 from ptxkit.testing.fuzz.store import Store
 from ptxkit.testing.fuzz.watched import Gpus, Outcome, Share, Watched
-
-LOCAL = "local:"
 
 
 class There:
@@ -36,11 +33,9 @@ class There:
 
     def outcomes(self, shares: Iterator[Share], store: Store) -> Iterator[Outcome]:
         """As they come. Raises CannotRunError."""
-        try:
-            from joblib import Parallel, delayed, parallel_config
-        except ImportError as error:
-            raise CannotRunError(f"{error.name} is not installed: pip install ptxkit[cluster]") from error
-        client = _client(self._address)
+        found = client(self._address)
+        from joblib import Parallel, delayed, parallel_config
+
         try:
             with parallel_config(backend="dask"):
                 known = {oracle: frozenset(causes) for oracle, causes in store.causes_known().items()}
@@ -50,25 +45,7 @@ class There:
                 )
                 yield from Parallel(return_as="generator_unordered", pre_dispatch="2 * n_jobs")(tasks)
         finally:
-            client.close()
-
-
-def _client(address: str) -> Any:
-    try:
-        import distributed
-    except ImportError as error:
-        raise CannotRunError(f"{error.name} is not installed: pip install ptxkit[cluster]") from error
-    library: Any = distributed
-    if address.startswith(LOCAL):
-        count = address.removeprefix(LOCAL)
-        if not count.isdecimal() or not int(count):
-            raise CannotRunError(f"{address!r}: write local:2 for two workers on this machine")
-        cluster = library.LocalCluster(n_workers=int(count), threads_per_worker=1, dashboard_address=None)
-        return library.Client(cluster)
-    try:
-        return library.Client(address, timeout=20)
-    except (OSError, ValueError) as error:
-        raise CannotRunError(f"no scheduler answers at {address}: {error}") from error
+            found.close()
 
 
 def done_there(share: Share, known: frozenset[str], hang: float) -> Outcome:

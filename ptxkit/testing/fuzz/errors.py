@@ -1,7 +1,7 @@
-"""Why a campaign cannot be run at all."""
+"""Why a campaign cannot be run at all: there is no GPU, no cluster, or no folder for the database."""
 
 from __future__ import annotations
 
+from ptxkit.many.errors import CannotRunError
 
-class CannotRunError(Exception):
-    """There is no GPU, no cluster, or no folder for the database; the text says which, and why."""
+__all__ = ["CannotRunError"]
