@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from typing import TypeVar
 
-from ptxkit.diagnostics import Diagnostic
+from ptxkit.diagnostics import Diagnostic, Fix
 from ptxkit.linter import lint_source
 from ptxkit.lsp.analyst import Analyst, AnalystError
 from ptxkit.lsp.configuration import (
@@ -25,6 +25,7 @@ from ptxkit.lsp.jobs import Job
 from ptxkit.results import FileResult
 from ptxkit.settings.mistakes import SettingsError
 from ptxkit.settings.model import DEFAULT, Settings
+from ptxkit.source import Span
 
 CALM_SECONDS = 0.12
 """How long nobody must have typed before a text is checked."""
@@ -64,9 +65,10 @@ class Checker:
 
     def forget(self, document: Document) -> None:
         """Nobody wants to know any more."""
-        task = self._tasks.pop(document.now.uri, None)
-        if task is not None:
-            task.cancel()
+        for task in (self._tasks.pop(document.now.uri, None), *document.offers.values()):
+            if task is not None:
+                task.cancel()
+        document.offers.clear()
 
     def end(self) -> None:
         """Drops everything."""
@@ -86,6 +88,38 @@ class Checker:
         if document.checked is None and task is not None:
             await asyncio.wait([task], timeout=seconds)
         return document.checked
+
+    async def offer(self, document: Document, item: Diagnostic, seconds: float) -> Fix | None:
+        """The mend that holds for a finding of the present version, if that is found out within that time."""
+        asked = item.code, item.span, item.message
+        if asked not in document.offers:
+            job = Job("offer", document.now.path, document.now.text, document.settings, asked)
+            document.offers[asked] = asyncio.create_task(self._answer(job))
+        found = await self._awaited(document.offers[asked], seconds)
+        return found if isinstance(found, Fix) else None
+
+    async def mended(self, document: Document, seconds: float) -> str | None:
+        """The text after all safe mends, if that is found out within that time."""
+        now = document.now
+        asked = "", Span(0, 0), ""
+        if asked not in document.offers:
+            job = Job("mend", now.path, now.text, document.settings)
+            document.offers[asked] = asyncio.create_task(self._answer(job))
+        found = await self._awaited(document.offers[asked], seconds)
+        return found if isinstance(found, str) else None
+
+    @staticmethod
+    async def _awaited(task: asyncio.Task[object], seconds: float) -> object:
+        """What a task gives; it goes on where nobody waits any more."""
+        done, _ = await asyncio.wait([task], timeout=seconds)
+        return task.result() if done and not task.cancelled() else None
+
+    async def _answer(self, job: Job) -> object:
+        try:
+            return await self.analyst.ask(job)
+        except AnalystError as error:
+            self._log(f"{job.path}: {error}")
+            return None
 
     async def in_thread(self, function: Callable[..., _Value], *arguments: object) -> _Value:
         """What a function gives that would hold up the client for a moment."""

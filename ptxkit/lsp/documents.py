@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
@@ -10,6 +11,7 @@ from lsprotocol import types
 from pygls.uris import to_fs_path
 
 from ptxkit.diagnostics import Diagnostic
+from ptxkit.lsp.jobs import Finding
 from ptxkit.lsp.positions import Lines
 from ptxkit.lsp.reading import Reading
 from ptxkit.records import replace
@@ -54,7 +56,8 @@ class Snapshot:
 class Document:
     """An open text. found: what the analysis said of an earlier version, moved along with the text since.
 
-    checked: what a whole check of this very version gave, under `settings`; None as long as there is none.
+    checked: what a whole check of this very version gave, under `settings`; None as long as there is none. offers:
+    mends that are being looked for, by finding.
     """
 
     def __init__(self, uri: str, version: int | None, text: str, encoding: str) -> None:
@@ -62,6 +65,7 @@ class Document:
         self.found: tuple[Diagnostic, ...] = ()
         self.checked: FileResult | None = None
         self.settings: Settings = DEFAULT
+        self.offers: dict[Finding, asyncio.Task[object]] = {}
 
     def change(self, version: int | None, changes: Sequence[types.TextDocumentContentChangeEvent]) -> None:
         """Takes changes over, one after the other."""

@@ -10,23 +10,27 @@ from typing import Any, Literal, TypeAlias
 
 from ptxkit.records import dataclass
 from ptxkit.settings.model import Settings
+from ptxkit.source import Span
 
 LENGTH = 8
 """Bytes that say how long a message is."""
 
 Kind: TypeAlias = Literal["check", "offer", "mend"]
 
+Finding: TypeAlias = tuple[str, Span, str]
+
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What to do with a text. check: its result. offer: the mend that holds for the finding of that number, or None.
-    mend: the text after all safe ones."""
+    """What to do with a text. check: its result. offer: the mend that holds for a finding, or None. mend: the text
+    after all safe ones. finding: its code, place and message.
+    """
 
     kind: Kind
     path: str
     text: str
     settings: Settings
-    finding: int = 0
+    finding: Finding | None = None
 
 
 @dataclass(frozen=True, slots=True)

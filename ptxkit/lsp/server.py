@@ -9,20 +9,30 @@ from traceback import format_exception
 from typing import BinaryIO, TypeVar
 
 from lsprotocol import types
+from pygls.exceptions import JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 from pygls.uris import to_fs_path
 
 from ptxkit import __version__
 from ptxkit.diagnostics import Diagnostic
+from ptxkit.lsp.actions import FIX_ALL, KINDS, fix_action, fix_all_action, found_in, hiding_action, wants
 from ptxkit.lsp.checking import Checker
+from ptxkit.lsp.completion import TRIGGERS, completions_at
 from ptxkit.lsp.configuration import FILES
 from ptxkit.lsp.definitions import definition_at, references_at
 from ptxkit.lsp.diagnostics import Abilities, converted
-from ptxkit.lsp.documents import Documents, Snapshot
+from ptxkit.lsp.documents import Document, Documents, Snapshot
+from ptxkit.lsp.formatting import formatted
 from ptxkit.lsp.hover import hover_at
 from ptxkit.lsp.protocol import Protocol
+from ptxkit.lsp.renaming import renamable_at, renamed
 from ptxkit.lsp.symbols import symbols_of
+from ptxkit.results import FileResult
 
+PATIENCE = 10.0
+"""Seconds for which a request waits for the analysis; then it is answered with what there is."""
+MOST_FINDINGS = 10
+"""Findings of one selection whose mends are looked for."""
 THREADS = 2
 """Threads for what takes a moment: while one reads a large text, another answers for a small one."""
 
@@ -87,6 +97,7 @@ def _register(server: Server) -> None:
     _lifecycle(server)
     _texts(server)
     _questions(server)
+    _changes(server)
 
 
 def _lifecycle(server: Server) -> None:
@@ -102,6 +113,12 @@ def _lifecycle(server: Server) -> None:
     @server.feature(types.INITIALIZED)
     async def initialized(_: types.InitializedParams) -> None:
         await server.checker.analyst.begin()
+        watched = server.client_capabilities.workspace and server.client_capabilities.workspace.did_change_watched_files
+        if watched and watched.dynamic_registration:
+            watchers = [types.FileSystemWatcher(f"**/{name}") for name in FILES]
+            options = types.DidChangeWatchedFilesRegistrationOptions(watchers)
+            asked = types.Registration("settings", types.WORKSPACE_DID_CHANGE_WATCHED_FILES, options)
+            await server.client_register_capability_async(types.RegistrationParams([asked]))
 
     @server.feature(types.SHUTDOWN)
     async def shutdown(_: None) -> None:
@@ -164,3 +181,57 @@ def _questions(server: Server) -> None:
     @server.feature(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
     async def symbols(params: types.DocumentSymbolParams) -> list[types.DocumentSymbol] | None:
         return await server.of(params.text_document.uri, symbols_of)
+
+    @server.feature(types.TEXT_DOCUMENT_COMPLETION, types.CompletionOptions(trigger_characters=TRIGGERS))
+    async def completion(params: types.CompletionParams) -> types.CompletionList | None:
+        return await server.of(params.text_document.uri, lambda text: completions_at(text, params.position))
+
+
+def _changes(server: Server) -> None:
+    @server.feature(types.TEXT_DOCUMENT_FORMATTING)
+    async def formatting(params: types.DocumentFormattingParams) -> list[types.TextEdit] | None:
+        found = await server.of(params.text_document.uri, formatted)
+        if isinstance(found, str):
+            server.complain(found)
+            return None
+        return found
+
+    @server.feature(types.TEXT_DOCUMENT_PREPARE_RENAME)
+    async def prepare_rename(params: types.PrepareRenameParams) -> types.Range | None:
+        return await server.of(params.text_document.uri, lambda text: renamable_at(text, params.position))
+
+    @server.feature(types.TEXT_DOCUMENT_RENAME)
+    async def rename(params: types.RenameParams) -> types.WorkspaceEdit | None:
+        found = await server.of(params.text_document.uri, lambda text: renamed(text, params.position, params.new_name))
+        if isinstance(found, str):
+            raise JsonRpcInvalidParams(found)
+        return found
+
+    @server.feature(types.TEXT_DOCUMENT_CODE_ACTION, types.CodeActionOptions(code_action_kinds=KINDS))
+    async def code_action(params: types.CodeActionParams) -> list[types.CodeAction] | None:
+        document = server.documents.get(params.text_document.uri)
+        if document is None:
+            return None
+        result = await server.checker.result(document, PATIENCE)
+        return None if result is None else await _actions(server, document, result, params)
+
+
+async def _actions(
+    server: Server, document: Document, result: FileResult, params: types.CodeActionParams
+) -> list[types.CodeAction] | None:
+    """The actions for a selection; None where the text changes before they are found."""
+    text, only = document.now, params.context.only
+    span = text.lines.span(params.range)
+    found: list[types.CodeAction | None] = []
+    mendable = wants(FIX_ALL, only) and bool(only)
+    if wants(types.CodeActionKind.QuickFix.value, only):
+        for item in found_in(result.diagnostics, span)[:MOST_FINDINGS]:
+            fix = await server.checker.offer(document, item, PATIENCE) if document.now is text else None
+            if fix is not None:
+                mendable = mendable or fix.safe
+                found.append(fix_action(text, item, fix, server.abilities))
+            found.append(hiding_action(text, item, server.abilities))
+    if mendable and wants(FIX_ALL, only) and document.now is text:
+        new = await server.checker.mended(document, PATIENCE)
+        found.append(fix_all_action(text, new) if new is not None else None)
+    return [each for each in found if each is not None] if document.now is text else None

@@ -40,8 +40,11 @@ class Desk:
             return replace(result, diagnostics=tuple(map(_plain, result.diagnostics)))
         from ptxkit.mending import offered
 
-        asked = result.diagnostics[job.finding]
-        return offered(source, result, job.settings, lambda item: item is asked).diagnostics[job.finding].fix
+        def is_asked(item: Diagnostic) -> bool:
+            return (item.code, item.span, item.message) == job.finding
+
+        tried = offered(source, result, job.settings, is_asked)
+        return next((item.fix for item in tried.diagnostics if is_asked(item)), None)
 
     def _result(self, source: SourceFile, settings: Settings) -> FileResult:
         from ptxkit.linter import lint_source

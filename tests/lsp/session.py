@@ -7,9 +7,27 @@ import sys
 from collections.abc import Awaitable, Callable, Sequence
 
 from lsprotocol import types
+from pygls.protocol import default_converter
 from pytest_lsp import ClientServerConfig, LanguageClient, client_capabilities
+from pytest_lsp.client import register_lsp_features
 
-CONFIG = ClientServerConfig(server_command=[sys.executable, "-m", "ptxkit", "lsp"])
+from ptxkit.lsp.positions import Lines
+
+
+class Client(LanguageClient):
+    """One that lets the server register what it wants to hear of. registered: the methods."""
+
+    def __init__(self) -> None:
+        super().__init__(converter_factory=default_converter)
+        self.registered: list[str] = []
+        register_lsp_features(self)
+
+        @self.feature(types.CLIENT_REGISTER_CAPABILITY)
+        def register(params: types.RegistrationParams) -> None:
+            self.registered += [each.method for each in params.registrations]
+
+
+CONFIG = ClientServerConfig(server_command=[sys.executable, "-m", "ptxkit", "lsp"], client_factory=Client)
 PATIENCE = 30.0
 """Seconds until a test gives up; a loaded machine is slow."""
 
@@ -120,3 +138,22 @@ async def begin(client: LanguageClient, editor: str = "visual_studio_code", **gi
     """A session as that editor begins one."""
     params = types.InitializeParams(capabilities=client_capabilities(editor), **given)  # type: ignore[arg-type]
     return await client.initialize_session(params)
+
+
+def applied(text: str, edits: Sequence[types.TextEdit | types.AnnotatedTextEdit | types.SnippetTextEdit]) -> str:
+    """A text after edits that the server gave, as a client applies them."""
+    lines = Lines(text)
+    for edit in sorted(edits, key=lambda edit: edit.range.start, reverse=True):
+        assert isinstance(edit, types.TextEdit)
+        span = lines.span(edit.range)
+        text = text[: span.start] + edit.new_text + text[span.end :]
+    return text
+
+
+def edits_in(change: types.WorkspaceEdit | None, editor: Editor) -> Sequence[types.TextEdit]:
+    """The edits of a change that is one of the text as the editor has it now."""
+    assert change is not None
+    [found] = change.document_changes or []
+    assert isinstance(found, types.TextDocumentEdit)
+    assert (found.text_document.uri, found.text_document.version) == (editor.uri, editor.version)
+    return [each for each in found.edits if isinstance(each, types.TextEdit)]

@@ -1,0 +1,22 @@
+"""The whole text in its canonical form, as `ptxkit fmt` writes it."""
+
+from __future__ import annotations
+
+from lsprotocol import types
+
+from ptxkit.lsp.documents import Snapshot
+from ptxkit.lsp.edits import rewritten
+from ptxkit.syntax import PTXSyntaxError, format_source
+
+
+def formatted(text: Snapshot) -> list[types.TextEdit] | str:
+    """What leads to the canonical form; why a text is left alone, where it has a syntax error."""
+    try:
+        new = format_source(text.source)
+    except PTXSyntaxError as error:
+        first = error.diagnostics[0]
+        line = text.lines.position(first.span.start).line + 1
+        return f"ptxkit: not formatted, as line {line} has a syntax error: {first.message}"
+    if "\r\n" in text.text:
+        new = new.replace("\r\n", "\n").replace("\n", "\r\n")
+    return rewritten(text, new)
