@@ -49,3 +49,16 @@ def test_what_is_left_undecided_is_counted_by_file_and_by_reason() -> None:
     assert operations > 0
     assert abs(share - 100 * doubtful / operations) < 0.06
     assert questions == sum(int(each) for each in re.findall(r"^ +(\d+)  PTX\d{3}  \S", run.stdout, re.M))
+
+
+def test_many_files_are_measured_by_jobs_and_from_results_kept() -> None:
+    run = subprocess.run(
+        [sys.executable, str(ROOT / "scripts" / "bench"), "files", "--count", "4"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode in (0, 1), run.stderr
+    assert re.search(r"^two jobs are \d+\.\d\d times as fast as one", run.stdout, re.M), run.stdout
+    assert re.search(r"^a second run is \d+\.\d times as fast as the first", run.stdout, re.M)
+    assert run.stdout.endswith("all four print the same\n")

@@ -123,7 +123,7 @@ class Here:
         if self._threads is not None:
             self._threads.shutdown(wait=True, cancel_futures=True)
         for each in self._watched:
-            each.end()
+            each.close()
 
 
 def _length(item: Item) -> int:

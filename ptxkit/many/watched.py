@@ -135,6 +135,11 @@ class Watched:
         if process is not None:
             process.kill()
 
+    def close(self) -> None:
+        """Ends the process, which nobody waits for."""
+        self._ended = True
+        self._drop()
+
 
 def _mistake(text: str) -> NotationError:
     """The mistake that another process came across, in its words."""

@@ -32,7 +32,7 @@ def process(monkeypatch: pytest.MonkeyPatch) -> Iterator[Watched]:
     monkeypatch.syspath_prepend(str(ROOT))
     one = Watched(0.5)
     yield one
-    one.end()
+    one.close()
 
 
 def asked(text: str, path: str = "k.ptx") -> Question:

@@ -1,0 +1,80 @@
+"""`scripts/bench files`: a folder of a hundred mixed files, checked by one process, by two, and from results kept."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from measuring import ROOT, processor_seconds
+
+COUNT = 100
+SOURCES = ("compilers", "kernels", "seeds")
+JOBS_LIMIT, KEPT_LIMIT = 1.7, 20.0
+"""How many times as fast two jobs should be as one, and a second run as the first."""
+
+
+def bench_files(count: int = COUNT, repeats: int = 1) -> int:
+    """Print seconds of the clock and of the processor for each way, and the ratios; 1 where one is missed."""
+    with tempfile.TemporaryDirectory(prefix="ptxkit-files-") as name:
+        folder, kept = Path(name, "ptx"), Path(name, "kept")
+        folder.mkdir()
+        chosen = sample(count)
+        for number, path in enumerate(chosen):
+            shutil.copy(path, folder / f"{number:03}.{path.name}")
+        size = sum(path.stat().st_size for path in chosen)
+        print(
+            f"{len(chosen)} files of corpus/ ({', '.join(SOURCES)}), {size / 1e6:.2f} MB; best of {repeats}, in turns."
+        )
+
+        def lint(*options: str) -> Callable[[], tuple[int, bytes]]:
+            return lambda: _linted(folder, *options)
+
+        def cold() -> tuple[int, bytes]:
+            shutil.rmtree(kept, ignore_errors=True)
+            return _linted(folder, "--cache-dir", str(kept))
+
+        ways = {
+            "--jobs 1": lint("--no-cache", "--jobs", "1"),
+            "--jobs 2": lint("--no-cache", "--jobs", "2"),
+            "as it comes, nothing kept": cold,
+            "the same again, results kept": lint("--cache-dir", str(kept)),
+        }
+        best = {way: (float("inf"), float("inf")) for way in ways}
+        outputs = set()
+        for _ in range(repeats):
+            for way, action in ways.items():
+                begun, used = time.perf_counter(), processor_seconds()
+                outputs.add(action())
+                spent = time.perf_counter() - begun, processor_seconds() - used
+                best[way] = min(best[way][0], spent[0]), min(best[way][1], spent[1])
+    for way, (clock, processor) in best.items():
+        print(f"{way:32} {clock:8.2f} s by the clock {processor:8.2f} s of the processor", flush=True)
+    one, two, first, second = (best[way][0] for way in ways)
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    print(f"two jobs are {one / two:.2f} times as fast as one, on {cores} cores (wanted: {JOBS_LIMIT})")
+    print(f"a second run is {first / second:.1f} times as fast as the first (wanted: {KEPT_LIMIT:g})")
+    print("all four print the same" if len(outputs) == 1 else "THEY DO NOT PRINT THE SAME")
+    return 1 if one / two < JOBS_LIMIT or first / second < KEPT_LIMIT or len(outputs) > 1 else 0
+
+
+def sample(count: int) -> list[Path]:
+    """Files of the corpus, in an order that nobody chose."""
+    found = [path for source in SOURCES for path in (ROOT / "corpus" / source).rglob("*.ptx")]
+    return sorted(found, key=lambda path: hashlib.sha256(path.name.encode()).digest())[:count]
+
+
+def _linted(folder: Path, *options: str) -> tuple[int, bytes]:
+    """Exit status and report; 2 would mean that something could not be checked."""
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("PTXKIT_")}
+    command = [sys.executable, "-m", "ptxkit", "lint", "--format", "concise", *options, str(folder)]
+    done = subprocess.run(command, capture_output=True, check=False, env=environment, cwd=ROOT)
+    if done.returncode not in (0, 1):
+        raise SystemExit(f"{' '.join(command)}\n{(done.stdout + done.stderr).decode()[:1000]}")
+    return done.returncode, done.stdout
