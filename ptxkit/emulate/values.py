@@ -108,7 +108,8 @@ def _compare(operator: str, word: str) -> Function:
 class Evaluator:
     """Makes functions of value expressions. widths: of the roles' operands; constants: of those that are constants.
 
-    result: the width that is wanted; where it differs, the value is cut off or extended with zeros.
+    result: the width that is wanted; where it differs, the value is cut off or extended with zeros. Below 0: that of
+    the elements of a vector, which are left as they are.
     """
 
     def __init__(self, windows: Windows, widths: Mapping[str, int], constants: Mapping[str, int]) -> None:
@@ -117,6 +118,9 @@ class Evaluator:
 
     def function(self, expression: Expression, result: int) -> Function | None:
         """The function of the operands `roles` (in that order); None where the value is not exact."""
+        match expression:
+            case Call("copy", (_, Role() as vector)) if result < 0:
+                expression = vector
         try:
             made, width = self._build(expression)
         except NotImplementedError:

@@ -1,8 +1,9 @@
 """Correct kernels on a GPU and on the reference machine with the same inputs, and how far their outputs agree.
 
 A subject is one of `repeated.tasks()`: a kernel of the builder with its cases, a matrix product, or a kernel file with
-the launches of its table. Bits must be equal wherever the manual fixes them. Where it does not (`open_bits`), results
-may differ by what it allows; and a second launch has whole numbers, whose sums are exact in any order.
+the launches of its table; or a small kernel with the forms that these do not reach (`form_kernels.py`). Bits must be
+equal wherever the manual fixes them. Where it does not (`open_bits`), results may differ by what it allows; and a
+second launch has whole numbers, whose sums are exact in any order.
 """
 
 from __future__ import annotations
@@ -23,8 +24,9 @@ from ptxkit.records import dataclass, replace
 from ptxkit.syntax import parse
 from ptxkit.testing.coverage import instructions_of
 from ptxkit.testing.device_process import Answer, DeviceLaunch
+from ptxkit.testing.form_kernels import form_kernels
 from ptxkit.testing.launches import load
-from ptxkit.testing.repeated import CORPUS, Product, product_of, small_cases, subject_of
+from ptxkit.testing.repeated import CORPUS, Product, product_of, small_cases, subject_of, tasks
 from ptxkit.verifier import Request
 
 APPROXIMATE, SUMS, ATOMICS = "approximate functions", "sums of tensor cores", "floating-point sums by atomics"
@@ -46,6 +48,7 @@ _TYPE = re.compile(r"(?P<kind>[bsu]|bf|tf|f|e\d+m)\d+(x\d+)?")
 """A word that is the type of an element; a tensor map tells its own type when the kernel runs."""
 
 _SECONDS = 300.0
+_FORMS, _SEEDS = "forms/", 2
 CASES = 12
 
 
@@ -89,8 +92,20 @@ class Verdict:
 # --------------------------------------------------------------------------------------------------- the launches
 
 
+def subjects() -> list[str]:
+    """The names of all."""
+    return [*tasks(), *(f"{_FORMS}{each.name}" for each in form_kernels())]
+
+
 def pairs(name: str, most: int = CASES, seed: int = 0) -> list[Pair]:
     """The launches of a subject, at most so many sizes of a builder's kernel. seed: of what is left to chance."""
+    if name.startswith(_FORMS):
+        return [
+            Pair(name, f"seed {seed + at}", each.module(), each.launch(seed + at))
+            for each in form_kernels()
+            if name == f"{_FORMS}{each.name}"
+            for at in range(_SEEDS)
+        ]
     product = product_of(name)
     if product is not None:
         return list(_of_product(name, product))

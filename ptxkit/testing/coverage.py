@@ -16,7 +16,7 @@ from ptxkit.linter import lint
 from ptxkit.records import dataclass, field
 from ptxkit.rules import RULES
 from ptxkit.syntax import PTXSyntaxError, parse
-from ptxkit.syntax.tree import Instruction
+from ptxkit.syntax.tree import Block, Instruction
 from ptxkit.testing.agreement import all_forms, name_of
 
 PACKAGE = Path(__file__).resolve().parent.parent
@@ -72,8 +72,8 @@ def instructions_of(module: Any) -> Iterator[Instruction]:
             each = waiting.pop()
             if isinstance(each, Instruction):
                 yield each
-            else:
-                waiting += getattr(each, "statements", ())
+            elif isinstance(each, Block):
+                waiting += each.body.statements
 
 
 # ------------------------------------------------------------------------------------------- holes

@@ -1,0 +1,60 @@
+"""For `scripts/meanings --compared`: the forms in the kernels of the scripts that compare the machine with a GPU."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from collections.abc import Iterator
+from importlib.machinery import SourceFileLoader
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from matrix_forms import subjects as matrices
+
+from ptxkit.testing.both_sides import pairs
+from ptxkit.testing.both_sides import subjects as kernels
+from ptxkit.testing.compared import GPU, NEWEST, forms_in, key
+from ptxkit.testing.generator import random_kernel
+from ptxkit.testing.number_forms import variants
+
+GENERATED = 300
+"""Of the kernels of `device_kernels`, which runs thousands."""
+
+
+def reached() -> dict[str, set[str]]:
+    """The forms by script, with the options that it has of itself."""
+    return {
+        "device_numbers": {key(each.match.form) for each in variants(NEWEST, GPU, 40, 1)},
+        "device_matrices": forms_in(each.text for each in matrices("8.4", GPU, 12, 1)),
+        "device_textures": forms_in(_of_textures()),
+        "device_kernels": forms_in(_generated()),
+        "device_same": forms_in(_own()),
+    }
+
+
+def _of_textures() -> Iterator[str]:
+    script = _script("device_textures")
+    yield from (script.KERNEL.format(body=case.body) for case in script.cases(0))
+
+
+def _generated() -> Iterator[str]:
+    """The first kernels of the script's seed."""
+    for number in range(GENERATED):
+        yield random_kernel(Random(1_000_003 + number), (8, 7), GPU, 16, "k").module()
+
+
+def _own() -> Iterator[str]:
+    for name in kernels():
+        texts = [each.text for each in pairs(name, 1)]
+        yield from (text for text in texts[:1] if ".target sm_10" not in text)
+
+
+def _script(name: str) -> Any:
+    """A script as a module: it has no suffix."""
+    loader = SourceFileLoader(name, str(Path(__file__).with_name(name)))
+    spec = importlib.util.spec_from_loader(name, loader)
+    assert spec is not None
+    made = sys.modules[name] = importlib.util.module_from_spec(spec)
+    loader.exec_module(made)
+    return made
