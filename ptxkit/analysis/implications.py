@@ -50,6 +50,8 @@ class Implications:
     """The comparisons that were decided in one scenario, by what they are of."""
 
     known: dict[tuple[Term, str], list[tuple[Comparison, bool]]] = field(default_factory=dict)
+    _answers: dict[Comparison, bool | None] = field(default_factory=dict)
+    """What `of` said since the last one was decided: lanes and rounds ask the same again and again."""
 
     def note(self, key: Hashable, side: bool) -> None:
         """A condition was decided."""
@@ -58,6 +60,7 @@ class Implications:
             decided = self.known.setdefault((found.unknown, found.kind[1:]), [])
             if len(decided) < _MOST:
                 decided.append((found, side))
+                self._answers.clear()
 
     def of(self, key: Hashable) -> bool | None:
         """What those that were decided say of a condition; None where it may be either."""
@@ -67,13 +70,19 @@ class Implications:
         decided = self.known.get((found.unknown, found.kind[1:])) if found is not None else None
         if found is None or decided is None:
             return None
-        fitting = (
-            number
-            for number in _numbers(found, decided)
-            if all(comparison.holds(number) == side for comparison, side in decided)
-        )
-        sides = {found.holds(number) for number in fitting}
-        return sides.pop() if len(sides) == 1 else None
+        if found not in self._answers:
+            self._answers[found] = _implied(found, decided)
+        return self._answers[found]
+
+
+def _implied(found: Comparison, decided: list[tuple[Comparison, bool]]) -> bool | None:
+    fitting = (
+        number
+        for number in _numbers(found, decided)
+        if all(comparison.holds(number) == side for comparison, side in decided)
+    )
+    sides = {found.holds(number) for number in fitting}
+    return sides.pop() if len(sides) == 1 else None
 
 
 def _numbers(found: Comparison, decided: list[tuple[Comparison, bool]]) -> Iterator[int]:
