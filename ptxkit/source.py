@@ -55,6 +55,11 @@ class SourceFile:
         end = starts[line] if line < len(starts) else len(self.text)
         return self.text[starts[line - 1] : end].rstrip("\r\n")
 
+    def line_bounds(self, line: int) -> tuple[int, int]:
+        """The offsets of a 1-based line that is there, without its line end."""
+        start = self._line_starts[line - 1]
+        return start, start + len(self.line_text(line))
+
     def line_span(self, line: int) -> Span:
         """The text of a 1-based line without the blanks around it; empty at the end past the last line."""
         starts = self._line_starts

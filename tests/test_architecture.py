@@ -17,6 +17,7 @@ PACKAGE = ROOT / "ptxkit"
 BASE = {
     *("cache", "garbage", "source", "diagnostics", "records", "resources", "limits", "results", "traces", "transfers"),
     "tensor_rules",
+    "views",
 }
 """Plain data that every room may know."""
 
@@ -35,6 +36,7 @@ MAY_KNOW = {
     "mending": {"linter", "settings", "baseline"},
     "many": {"syntax", "isa", "validate", "rules", "settings", "linter", "mending"},
     "surveyor": {"syntax", "isa", "validate", "analysis", "linter"},
+    "viewer": {"syntax", "analysis", "linter", "settings"},
     "verifier": {"syntax", "isa", "analysis", "linter", "emulate"},
     "report": {"baseline"},
     "build": {"syntax", "isa", "linter", "report"},
@@ -68,6 +70,7 @@ MAY_KNOW = {
         "surveyor",
         "report",
         "verifier",
+        "viewer",
         "emulate",
     },
     "__init__": {"syntax", "linter", "device"},

@@ -20,6 +20,7 @@ from ptxkit.transfers import Completion, Wait
 MECHANISMS = {
     "cp.async": "group",
     "bulk": "bulk group",
+    "wgmma": "wgmma group",
     "mbarrier": "mbarrier",
     "tcgen05": "commit",
     "tcgen05.ld": "wait::ld",

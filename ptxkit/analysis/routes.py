@@ -15,6 +15,8 @@ from ptxkit.transfers import Unit
 
 #: Completion mechanisms of the tensor core.
 TENSOR_CORE = ("tcgen05", "tcgen05.ld", "tcgen05.st")
+#: Those of its multiplications.
+PRODUCTS = ("wgmma", "tcgen05")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +54,20 @@ def route_of(step: Step) -> Route | None:
     if registers or len(writes) != 1 or len(reads) > 1:
         return None
     return _copy(match, reads[0] if reads else None, writes[0], later)
+
+
+def product_of(step: Step) -> Route | None:
+    """The route of a multiplication that goes on after its instruction, from shared memory to where its sums are."""
+    match = step.match
+    if match is None:
+        return None
+    later = [effect for effect in match.effects if isinstance(effect, Access) and effect.completion in PRODUCTS]
+    near = next((access for access in later if is_walked(access)), None)
+    if near is None or route_of(step) is not None:
+        return None
+    sums = next((access.space for access in later if access.kind != "read"), "registers")
+    completion = near.completion or ""
+    return Route("product", near.space, sums, Unit.TENSOR_CORE, near, None, completion=completion)
 
 
 def _prefetch(effect: Prefetch) -> Route:

@@ -17,21 +17,23 @@ from ptxkit.analysis.phases import local
 from ptxkit.analysis.plain import plain_copies
 from ptxkit.analysis.program import Program, Step, flatten
 from ptxkit.analysis.reasons import reason
-from ptxkit.analysis.routes import Route, route_of
+from ptxkit.analysis.routes import Route, product_of, route_of
 from ptxkit.analysis.sightings import Sighting, Sightings
 from ptxkit.analysis.sizes import Sizes
 from ptxkit.analysis.source_lines import SourceLines
 from ptxkit.isa.effects import Access, ProxyFence
 from ptxkit.records import replace
 from ptxkit.syntax.tree import Function, Module
-from ptxkit.transfers import Choice, Completion, Fence, KernelTransfers, Transfer, TransferTable, Unit
+from ptxkit.transfers import Choice, Completion, Fence, KernelTransfers, Size, Transfer, TransferTable, Unit
 
 #: Proxy fences named for one transfer; unrolled code has one for each of many writes.
 MAX_FENCES = 8
 
 
-def transfers(module: Module) -> TransferTable:
+def transfers(module: Module, *, products: bool = False) -> TransferTable:
     """The transfers of every kernel, and of every function that no kernel calls.
+
+    products: and the multiplications that go on after their instructions, each with what tells that it is done.
 
     A built module is printed first: the lines are those of that text.
     """
@@ -46,14 +48,14 @@ def transfers(module: Module) -> TransferTable:
     called: set[Step] = set()
     for function in module.functions():
         if function.body is not None and function.kind == "entry":
-            kernel = _Kernel(module, function, codes, sources)
+            kernel = _Kernel(module, function, codes, sources, products=products)
             called |= kernel.covered
             found.append(KernelTransfers(function.name, function.kind, tuple(kernel.rows())))
     for function in module.functions():
         if function.body is not None and function.kind == "func":
             program = codes[function.name].program if function.name in codes else flatten(module, function)
             if called.isdisjoint(program.steps):
-                rows = tuple(_Rows(module, program, sources).unreached())
+                rows = tuple(_Rows(module, program, sources, products=products).unreached())
                 found.append(KernelTransfers(function.name, function.kind, rows))
     return TransferTable(module.source.path, " ".join(module.targets), tuple(found))
 
@@ -61,12 +63,22 @@ def transfers(module: Module) -> TransferTable:
 class _Rows:
     """The rows of one function's text. lines: of its steps."""
 
-    def __init__(self, module: Module, program: Program, sources: SourceLines, *, exact: bool = False) -> None:
+    def __init__(
+        self,
+        module: Module,
+        program: Program,
+        sources: SourceLines,
+        *,
+        exact: bool = False,
+        products: bool = False,
+    ) -> None:
         assert module.source is not None
         self.program = program
         self.copies = {copy.store: copy for copy in plain_copies(program)}
         routes = {step: route for step in program.steps if (route := route_of(step)) is not None}
         routes.update({step: copy.route for step, copy in self.copies.items()})
+        if products:
+            routes.update({step: route for step in program.steps if (route := product_of(step)) is not None})
         self.routes = dict(sorted(routes.items(), key=lambda item: item[0].index))
         self.lines = {step: module.source.position(step.start)[0] for step in program.steps}
         self._module = module
@@ -103,13 +115,18 @@ class _Rows:
             source=_space(route.source, ()),
             destination=_space(route.destination, seen),
             unit=route.unit,
-            size=self._sizes.of(step, route, [each.copy.event.size for each in seen]),
+            size=self._size(step, route, seen),
             completion=completion,
             variable=self._variable(step, route, seen),
             reached=False,
             function=self.program.function.name,
             loads=tuple(sorted(self.lines[load] for load in copy.loads)) if copy is not None else (),
         )
+
+    def _size(self, step: Step, route: Route, seen: Sequence[Sighting]) -> Size:
+        if route.operation == "product":
+            return Size(None, "as its shape says")
+        return self._sizes.of(step, route, [each.copy.event.size for each in seen])
 
     def telling(self, rows: Sequence[Transfer]) -> Iterator[Transfer]:
         """The rows without those of generic stores that may go anywhere, where no copy stands beside them."""
@@ -149,7 +166,9 @@ def _leaves_the_cta(seen: Sighting) -> bool:
 class _Kernel:
     """One kernel's rows in the making."""
 
-    def __init__(self, module: Module, function: Function, codes: dict[str, Code], sources: SourceLines) -> None:
+    def __init__(
+        self, module: Module, function: Function, codes: dict[str, Code], sources: SourceLines, *, products: bool
+    ) -> None:
         explorer = Explorer(module, flatten(module, function), codes)
         if explorer.program.steps:
             explorer.run()
@@ -157,7 +176,7 @@ class _Kernel:
         own = explorer.program
         others = [code.program for code in codes.values() if not self.covered.isdisjoint(code.program.steps)]
         exact = explorer.launch.is_exact
-        self._texts = [_Rows(module, program, sources, exact=exact) for program in (own, *others)]
+        self._texts = [_Rows(module, each, sources, exact=exact, products=products) for each in (own, *others)]
         self._choices = choices(explorer, self._texts[0].ways, self.covered)
         self._worlds = [*Kernel(explorer).worlds, *self._choices.worlds]
         self._program = own

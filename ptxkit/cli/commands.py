@@ -15,7 +15,7 @@ from ptxkit.results import ExitStatus
 class _Known(Mapping[str, click.Command]):
     """The commands by name; each is loaded when it is asked for: some bring numpy along, which others do without."""
 
-    _NAMES = ("extract", "fmt", "fuzz", "isa", "lint", "lsp", "rule", "run", "transfers", "verify")
+    _NAMES = ("extract", "fmt", "fuzz", "isa", "lint", "lsp", "rule", "run", "transfers", "verify", "view")
 
     def __getitem__(self, name: str) -> click.Command:
         if name not in self._NAMES:

@@ -24,4 +24,4 @@ def tag(name: str, /, *content: str, **attributes: object) -> str:
     return f"<{name}{given}>{inner}</{name}>" if inner or name not in _EMPTY else f"<{name}{given}/>"
 
 
-_EMPTY = frozenset({"meta", "line", "rect", "circle", "path", "polygon", "br"})
+_EMPTY = frozenset({"meta", "line", "rect", "circle", "path", "polygon", "br", "input"})

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-STYLE = """
+PALETTE = """
 :root { color-scheme: light; --page: #f6f7f9; --card: #ffffff; --ink: #1b2330; --soft: #5d6878; --line: #d5dae2;
-  --grid: #eceff4; --fault: #c62f2f; --other: #b26a00; --copy: #3d63c9; --join: #1d7f5f; --mark: #fff2d8;
+  --grid: #eceff4; --fault: #c62f2f; --other: #935700; --copy: #3d63c9; --join: #1d7f5f; --mark: #fff2d8;
   --faultmark: #fde3e3; --othermark: #fdeed3; }
 @media (prefers-color-scheme: dark) { :root:not([data-theme="light"]) { color-scheme: dark; --page: #12161c;
   --card: #1a2028; --ink: #e4e8ee; --soft: #97a3b4; --line: #3a4452; --grid: #252d38; --fault: #ff7b72;
@@ -12,6 +12,12 @@ STYLE = """
 :root[data-theme="dark"] { color-scheme: dark; --page: #12161c; --card: #1a2028; --ink: #e4e8ee; --soft: #97a3b4;
   --line: #3a4452; --grid: #252d38; --fault: #ff7b72; --other: #f0a94a; --copy: #85a5ff; --join: #4fc69b;
   --mark: #3a331f; --faultmark: #482428; --othermark: #41331c; }
+"""
+"""The colours of all pages, light and dark. Each text has a contrast of 4.5 to 1 at least to each ground it is on."""
+
+STYLE = (
+    PALETTE
+    + """
 * { box-sizing: border-box; }
 body { margin: 0; padding: 20px 24px 40px; background: var(--page); color: var(--ink);
   font: 14px/1.5 system-ui, "Segoe UI", "Helvetica Neue", Arial, sans-serif; }
@@ -72,6 +78,7 @@ svg .wire.fault { stroke: var(--fault); } svg .wire.other { stroke: var(--other)
 svg .lack { stroke: var(--fault); stroke-width: 2; stroke-dasharray: 7 5; fill: none; }
 svg .lackbox { fill: none; stroke: var(--fault); stroke-width: 1.5; stroke-dasharray: 5 3; }
 """
+)
 
 SCRIPT = """
 (function () {

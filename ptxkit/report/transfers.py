@@ -88,15 +88,16 @@ def _rows(transfers: Sequence[Transfer]) -> list[_Row]:
     """The transfers in the order of their first lines, equal ones together."""
     alike: dict[tuple[_Cells, tuple[str, ...]], list[int]] = {}
     for transfer in transfers:
-        alike.setdefault((_cells(transfer), _notes(transfer)), []).append(transfer.line)
-    return [_Row((_span(lines), *cells), notes) for (cells, notes), lines in alike.items()]
+        alike.setdefault((cells(transfer), _notes(transfer)), []).append(transfer.line)
+    return [_Row((_span(lines), *own), notes) for (own, notes), lines in alike.items()]
 
 
 def _span(lines: Sequence[int]) -> str:
     return str(lines[0]) if len(lines) == 1 else f"{min(lines)}-{max(lines)} ({len(lines)}x)"
 
 
-def _cells(transfer: Transfer) -> _Cells:
+def cells(transfer: Transfer) -> tuple[str, ...]:
+    """What a row says of a transfer behind its line: `HEADS` from the second on."""
     return (
         _moves(transfer),
         _UNITS.get(transfer.unit, transfer.unit.value),

@@ -1,0 +1,135 @@
+"""A function as a picture: its blocks, the ways between them, its loops, and what its head says of a launch."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+
+from ptxkit.analysis.flow import Flow
+from ptxkit.analysis.happenings import sort_of
+from ptxkit.analysis.program import Program, Scope, Step
+from ptxkit.isa.effects import Control
+from ptxkit.syntax.tree import Block as Braces
+from ptxkit.syntax.tree import Body, Declaration
+from ptxkit.validate.typed_shapes import names_in
+from ptxkit.views import Block, Edge, LoopView, Way
+
+#: Directives of a kernel that say how it is launched, and what they say in words.
+_LAUNCH = {
+    "reqntid": "threads of a block",
+    "maxntid": "threads of a block, at most",
+    "reqnctapercluster": "CTAs of a cluster",
+    "maxclusterrank": "CTAs of a cluster, at most",
+    "explicitcluster": "cluster",
+    "blocksareclusters": "blocks",
+    "minnctapersm": "CTAs of an SM, at least",
+    "maxnctapersm": "CTAs of an SM, at most",
+    "maxnreg": "registers of a thread, at most",
+    "noreturn": "returns",
+}
+_WITHOUT_WORDS = {"explicitcluster": "given at launch", "blocksareclusters": "are clusters", "noreturn": "never"}
+
+
+def blocks_of(flow: Flow, program: Program, lines: Mapping[Step, int]) -> tuple[Block, ...]:
+    """The basic blocks in the order of the text."""
+    labels = _labels(program)
+    return tuple(_block(flow.steps(number), lines, labels) for number in range(len(flow.starts)))
+
+
+def _block(steps: tuple[Step, ...], lines: Mapping[Step, int], labels: Mapping[int, str]) -> Block:
+    sorts = tuple(sort for step in steps if (sort := sort_of(step)) is not None)
+    kinds = [kind for kind in _controls(steps[-1]) if kind in ("exit", "return", "trap")]
+    return Block(
+        lines[steps[0]], lines[steps[-1]], len(steps), labels.get(steps[0].index, ""), sorts, kinds[0] if kinds else ""
+    )
+
+
+def edges_of(flow: Flow) -> tuple[Edge, ...]:
+    """The ways between blocks, those of one block in the order fall-through, targets."""
+    found: list[Edge] = []
+    for block, following in enumerate(flow.after):
+        last = flow.steps(block)[-1]
+        kinds = _controls(last)
+        guard = last.instruction.guard
+        words = f"@{'!' if guard.negated else ''}{guard.predicate}" if guard is not None else ""
+        for place, other in enumerate(following):
+            falls = not kinds or (guard is not None and place == 0)
+            if falls:
+                found.append(Edge(block, other, Way.NEXT))
+            elif "branch_indexed" in kinds:
+                found.append(Edge(block, other, Way.INDEXED, words))
+            else:
+                found.append(Edge(block, other, Way.TAKEN if guard is not None else Way.JUMP, words))
+    return tuple(found)
+
+
+def loops_of(flow: Flow, blocks: tuple[Block, ...]) -> tuple[LoopView, ...]:
+    """The loops, outer ones first."""
+    return tuple(
+        LoopView(
+            tuple(sorted(loop.nodes)),
+            min(blocks[node].first for node in loop.nodes),
+            max(blocks[node].last for node in loop.nodes),
+        )
+        for loop in flow.loops.all
+    )
+
+
+def facts_of(program: Program) -> Iterator[tuple[str, str]]:
+    """What the head says of a launch; the shared memory, the parameters and the registers that are declared."""
+    function = program.function
+    for directive in function.directives:
+        if directive.name in _LAUNCH:
+            words = " x ".join(directive.words) or _WITHOUT_WORDS.get(directive.name, "yes")
+            yield f".{directive.name}", f"{_LAUNCH[directive.name]}: {words}"
+    yield from _memory(program)
+    registers = Counter[str]()
+    if function.body is not None:
+        _count_registers(function.body, registers)
+    if registers:
+        yield "registers", ", ".join(f"{count} .{kind}" for kind, count in sorted(registers.items()))
+
+
+def _memory(program: Program) -> Iterator[tuple[str, str]]:
+    """Shared and local memory, as far as the function names it, and parameters."""
+    named = {name for step in program.steps for operand in step.instruction.operands for name in names_in(operand)}
+    for space in ("shared", "local"):
+        variables = [each for each in program.variables if each.space == space and each.name in named]
+        sizes = [each.size for each in variables if each.size]
+        if variables:
+            more = " and what the launch gives" if any(each.size is None for each in variables) else ""
+            yield space, f"{sum(sizes):,} bytes{more}"
+    parameters = [each.size or 0 for each in program.variables if each.space == "param"]
+    if parameters:
+        count = len(program.function.parameters)
+        size = sum(parameters[:count])
+        yield "parameters", f"{count} ({size:,} bytes)"
+
+
+def _count_registers(body: Body, found: Counter[str]) -> None:
+    for statement in body.statements:
+        if isinstance(statement, Braces):
+            _count_registers(statement.body, found)
+        elif isinstance(statement, Declaration) and statement.space == "reg":
+            vector = f"{statement.vector}." if statement.vector else ""
+            kind = f"{vector}{statement.type}"
+            found[kind] += sum(1 if each.count is None else each.count for each in statement.declarators)
+
+
+def _controls(step: Step) -> list[str]:
+    effects = step.match.effects if step.match is not None else ()
+    return [effect.kind for effect in effects if isinstance(effect, Control) and effect.kind != "call"]
+
+
+def _labels(program: Program) -> dict[int, str]:
+    """By the index of a step: the first of the labels that stand before it."""
+    found: dict[int, str] = {}
+    seen: set[int] = set()
+    for step in program.steps:
+        scope: Scope | None = step.scope
+        while scope is not None and id(scope) not in seen:
+            seen.add(id(scope))
+            for label, index in scope.labels.items():
+                found.setdefault(index, label)
+            scope = scope.parent
+    return found

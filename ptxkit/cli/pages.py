@@ -1,0 +1,36 @@
+"""Writing a page: whole, or not at all."""
+
+from __future__ import annotations
+
+import os
+import stat
+import tempfile
+
+
+def write_whole(path: str, content: bytes) -> str | None:
+    """Write a file that a reader finds whole, or as it was; why that failed. What is no file (a pipe) is written to."""
+    target = os.path.realpath(path)
+    try:
+        mode = os.stat(target).st_mode if os.path.exists(target) else None
+        if mode is not None and not stat.S_ISREG(mode):
+            with open(target, "wb") as stream:
+                stream.write(content)
+            return None
+        handle, temporary = tempfile.mkstemp(prefix=".ptxkit-", dir=os.path.dirname(target))
+        try:
+            with os.fdopen(handle, "wb") as stream:
+                stream.write(content)
+            os.chmod(temporary, mode & 0o7777 if mode is not None else 0o666 & ~_umask())
+            os.replace(temporary, target)
+        except BaseException:
+            os.unlink(temporary)
+            raise
+    except OSError as error:
+        return error.strerror or str(error)
+    return None
+
+
+def _umask() -> int:
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask

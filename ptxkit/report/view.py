@@ -1,0 +1,273 @@
+"""The page of `ptxkit view`: a file's text, findings, control flow and transfers, in one file that asks nobody for
+anything.
+
+How it looks and what moves stands beside this file (`view.css`, `view.js`); the browser runs that script and no other,
+by its hash. Without scripts the page shows everything, one below the other.
+"""
+
+from __future__ import annotations
+
+import os
+from base64 import b64encode
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from hashlib import sha256
+
+from ptxkit.diagnostics import Diagnostic, Severity
+from ptxkit.report.style import visible
+from ptxkit.report.trace_markup import tag, text
+from ptxkit.report.trace_style import PALETTE
+from ptxkit.report.view_chart import Found, transfers_chart
+from ptxkit.report.view_findings import finding_list, question_list, whole_file
+from ptxkit.report.view_graph import graph, graph_legend
+from ptxkit.report.view_listing import MOST_SHOWN, listing
+from ptxkit.report.view_marks import definitions
+from ptxkit.results import NOT_CHECKED, CodePage
+from ptxkit.views import FileView, FunctionView
+
+MOST_FUNCTIONS = 500
+"""Functions whose graphs and transfers are drawn."""
+MOST_NAME = 90
+
+
+def view_page(view: FileView, pages: Mapping[str, CodePage] | None = None) -> str:
+    """The page, as text to be written in UTF-8. pages: what there is to know of codes."""
+    style, script = _style(), _asset("view.js")
+    policy = (
+        f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    title = f"{visible(os.path.basename(view.source.path) or view.source.path)} \u2013 ptxkit view"
+    head = tag(
+        "head",
+        tag("meta", charset="utf-8"),
+        tag("meta", http_equiv="Content-Security-Policy", content=policy),
+        tag("meta", name="viewport", content="width=device-width"),
+        tag("title", text(title)),
+        f"<style>{style}</style>",
+    )
+    body = tag("body", definitions(), _header(view), _main(view, pages or {}), f"<script>{script}</script>")
+    return f"<!DOCTYPE html>\n{tag('html', head, body, lang='en')}\n"
+
+
+def _main(view: FileView, pages: Mapping[str, CodePage]) -> str:
+    findings = view.result.diagnostics
+    below = [item for item in findings if item.code != NOT_CHECKED]
+    numbered = [*below, *(item for item in findings if item.code == NOT_CHECKED)]
+    lines = tag("section", listing(view, below, pages), id="listing", tabindex=0, aria_label="PTX with findings")
+    return tag("main", lines, _panel(view, numbered, min(len(below), MOST_SHOWN)))
+
+
+# -------------------------------------------------------------------------------------------------------- header
+
+
+def _header(view: FileView) -> str:
+    name = tag("h1", text(visible(view.source.path)))
+    facts = [
+        f".version {view.version}" if view.version else "no .version",
+        f".target {visible(view.target)}" if view.target else "no .target",
+        f"{view.source.line_count:,} lines",
+    ]
+    counts = [tag("a", text(words), href="#findings", class_=f"count {sort}") for words, sort in _counts(view) if words]
+    search = tag(
+        "form",
+        tag(
+            "input",
+            type="search",
+            id="query",
+            placeholder="search: text, %register or line  ( / )",
+            aria_label="Search the listing",
+        ),
+        tag(
+            "button",
+            "\u2191",
+            type="button",
+            id="previous",
+            title="previous (shift enter, N)",
+            aria_label="Previous match",
+        ),
+        tag("button", "\u2193", type="submit", id="next", title="next (enter, n)", aria_label="Next match"),
+        tag("output", id="matches"),
+        id="search",
+        role="search",
+        class_="scripted",
+    )
+    theme = tag("button", "light / dark", id="theme", type="button", class_="scripted")
+    return tag(
+        "header",
+        tag("div", name, tag("p", text(" \u00b7 ".join(facts)), class_="how"), class_="file"),
+        tag("p", *counts, class_="counts"),
+        search,
+        theme,
+    )
+
+
+def _counts(view: FileView) -> Iterator[tuple[str, str]]:
+    findings: Sequence[Diagnostic] = view.result.diagnostics
+    for severity in Severity:
+        count = sum(item.severity is severity for item in findings)
+        if count or severity is not Severity.NOTE:
+            yield f"{count:,} {severity}{'' if count == 1 else 's'}", str(severity) if count else ""
+    if view.result.undecided:
+        yield f"{len(view.result.undecided):,} undecided", ""
+    if view.result.suppressed:
+        yield f"{view.result.suppressed:,} suppressed", ""
+    if view.result.known:
+        yield f"{view.result.known:,} known", ""
+
+
+# --------------------------------------------------------------------------------------------------------- panel
+
+
+def _panel(view: FileView, findings: Sequence[Diagnostic], shown: int) -> str:
+    tabs = [
+        tag("button", word, type="button", role="tab", id=f"tab-{name}", aria_controls=name)
+        for name, word in (
+            ("transfers", "Transfers"),
+            ("graph", "Control flow"),
+            ("findings", f"Findings ({len(findings):,})"),
+        )
+    ]
+    drawn = view.functions[:MOST_FUNCTIONS]
+    everywhere = {each.line: each for function in view.functions for each in function.happenings}
+    links = _links(findings[:shown])
+    listed = tag(
+        "section",
+        tag("h2", "Findings"),
+        whole_file(findings),
+        finding_list(findings, shown),
+        question_list(view.result.undecided),
+        id="findings",
+        class_="tab",
+        aria_labelledby="tab-findings",
+    )
+    parts = [tag("div", *tabs, role="tablist", class_="scripted", aria_label="What to show")]
+    parts.append(_choice(drawn))
+    if view.unread:
+        parts.append(tag("p", text(view.unread), class_="left"))
+    if len(view.functions) > len(drawn):
+        parts.append(
+            tag("p", text(f"{len(view.functions):,} functions; the first {len(drawn):,} are drawn."), class_="left")
+        )
+    facts = [_facts(function, number) for number, function in enumerate(drawn, 1)]
+    charts = [
+        _of(number, function, transfers_chart(view.source, function, everywhere, links, f"b{number}"))
+        for number, function in enumerate(drawn, 1)
+    ]
+    graphs = [_of(number, function, graph(function)) for number, function in enumerate(drawn, 1)]
+    legend = graph_legend() if any(function.blocks for function in drawn) else ""
+    empty = tag("p", text(view.unread or "There is no function."), class_="left") if not drawn else ""
+    parts += facts
+    parts.append(
+        tag(
+            "section",
+            tag("h2", "Transfers"),
+            *charts,
+            empty,
+            id="transfers",
+            class_="tab",
+            aria_labelledby="tab-transfers",
+        )
+    )
+    parts.append(
+        tag(
+            "section",
+            tag("h2", "Control flow"),
+            legend,
+            *graphs,
+            empty,
+            id="graph",
+            class_="tab",
+            aria_labelledby="tab-graph",
+        )
+    )
+    parts.append(listed)
+    return tag("section", *parts, id="panel", tabindex=0, aria_label="Kernels, transfers, control flow and findings")
+
+
+def _links(findings: Sequence[Diagnostic]) -> dict[int, list[Found]]:
+    """By line: what was found there."""
+    found: dict[int, list[Found]] = defaultdict(list)
+    for number, item in enumerate(findings, 1):
+        line = item.source.position(item.span.start)[0]
+        found[line].append(Found(f"{item.code} {item.severity}", str(item.severity), f"#d{number}"))
+    return found
+
+
+def _choice(functions: Sequence[FunctionView]) -> str:
+    """What to choose a function by, where there are several."""
+    if len(functions) < 2:
+        return ""
+    options = [
+        tag("option", text(f"{number}. {_name(function)}"), value=number)
+        for number, function in enumerate(functions, 1)
+    ]
+    return tag(
+        "div",
+        tag("label", tag("span", "function", class_="sr"), tag("select", *options, id="function")),
+        tag(
+            "button",
+            "\u2039",
+            type="button",
+            id="before",
+            title="previous function ( [ )",
+            aria_label="Previous function",
+        ),
+        tag("button", "\u203a", type="button", id="after", title="next function ( ] )", aria_label="Next function"),
+        id="choice",
+        class_="scripted",
+    )
+
+
+def _facts(function: FunctionView, number: int) -> str:
+    """The head of a function: its name, which leads to its line, and what is known before it runs."""
+    pairs = [part for name, words in function.facts for part in (tag("dt", text(name)), tag("dd", text(words)))]
+    kind = ".entry" if function.kind == "entry" else ".func"
+    name = tag("a", text(_name(function)), href=f"#L{function.line}", title=visible(function.name))
+    return tag(
+        "div",
+        tag(
+            "h3",
+            text(f"{kind} "),
+            name,
+            tag("span", text(f" lines {function.line}\u2013{function.last}"), class_="soft"),
+        ),
+        tag("dl", *pairs) if pairs else "",
+        id=f"f-{number}",
+        class_="facts",
+        data_function=number,
+        data_from=function.line,
+        data_to=function.last,
+    )
+
+
+def _of(number: int, function: FunctionView, content: str) -> str:
+    """What belongs to one function. Its name stands above it where all are shown, one below the other."""
+    return tag("div", tag("h3", text(_name(function)), class_="plain"), content, data_function=number)
+
+
+def _name(function: FunctionView) -> str:
+    name = visible(function.name)
+    half = (MOST_NAME - 1) // 2
+    return name if len(name) <= MOST_NAME else f"{name[:half]}\u2026{name[-half:]}"
+
+
+# -------------------------------------------------------------------------------------------------------- assets
+
+
+@cache
+def _asset(name: str) -> str:
+    """A file beside this one."""
+    path = os.path.join(os.path.dirname(os.path.realpath(__file__)), name)
+    with open(path, encoding="utf-8") as stream:
+        return stream.read()
+
+
+def _style() -> str:
+    return PALETTE + _asset("view.css")
+
+
+def _hash(content: str) -> str:
+    """The name by which a policy lets one style or script through, and nothing else."""
+    return f"sha256-{b64encode(sha256(content.encode('utf-8')).digest()).decode('ascii')}"

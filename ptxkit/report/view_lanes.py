@@ -1,0 +1,202 @@
+"""The asynchronous operations of a function as bars along its program: what issues, commits, waits, fences.
+
+The rows are the lines that have to do with synchronisation, in the order of the text; neighbours that do the same are
+one row. A bar goes from the row that issues to the row that waits for it; where that stands further up, in a loop, the
+bar goes on at the loop's beginning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from ptxkit.records import dataclass, replace
+from ptxkit.transfers import Transfer, Unit
+from ptxkit.views import FunctionView, Happening, LoopView
+
+MOST_ROWS, MOST_LANES = 3_000, 48
+"""Rows of one function, and bars side by side, that are drawn."""
+MOST_LOOPS = 4
+"""Loops in one another that are bracketed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """Lines that do the same, neighbours in the chart. happening: of the first. transfer: what it issues."""
+
+    first: int
+    last: int
+    count: int
+    happening: Happening | None
+    transfer: Transfer | None = None
+    lines: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """An operation on its way. lane: counted from the left. issue: its row.
+
+    spans: of rows, each from the middle of its first to the middle of its last one, on which it is under way; tails:
+    from the first wait on, where others follow. waits, reads: the rows that wait for it, and for its source only.
+    commits, fences: rows. is_open: no wait is known; is_known: some walk saw it.
+    """
+
+    issue: int
+    transfer: Transfer
+    count: int
+    spans: tuple[tuple[int, int], ...]
+    tails: tuple[tuple[int, int], ...]
+    waits: tuple[int, ...]
+    reads: tuple[int, ...]
+    commits: tuple[int, ...]
+    fences: tuple[int, ...]
+    lane: int = 0
+
+    @property
+    def is_known(self) -> bool:
+        return self.transfer.reached
+
+    @property
+    def is_open(self) -> bool:
+        return not self.waits and not self.reads
+
+    @property
+    def extent(self) -> tuple[int, int]:
+        """The first and the last row that it needs in its lane."""
+        rows = [self.issue, *self.fences, *(row for span in (*self.spans, *self.tails) for row in span)]
+        return min(rows), max(rows) + (1 if self.is_open else 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """left_rows, left_bars: how many are over the limits, and are left out. loops: (first row, last row, depth)."""
+
+    rows: tuple[Row, ...] = ()
+    bars: tuple[Bar, ...] = ()
+    loops: tuple[tuple[int, int, int], ...] = ()
+    lanes: int = 0
+    left_rows: int = 0
+    left_bars: int = 0
+
+
+def chart(function: FunctionView, everywhere: Mapping[int, Happening]) -> Chart:
+    """The chart of a function. everywhere: what happens in all functions, by line; it may call them."""
+    rows = _rows(function, everywhere)
+    left = max(len(rows) - MOST_ROWS, 0)
+    rows = rows[:MOST_ROWS]
+    place = {line: number for number, row in enumerate(rows) for line in row.lines}
+    bars = [_bar(number, row, row.transfer, place, function.loops) for number, row in enumerate(rows) if row.transfer]
+    drawn, lanes = _in_lanes(bars)
+    loops = tuple(_brackets(function.loops, rows))
+    return Chart(tuple(rows), tuple(drawn), loops, lanes, left, len(bars) - len(drawn))
+
+
+def _rows(function: FunctionView, everywhere: Mapping[int, Happening]) -> list[Row]:
+    transfers = function.transfers.transfers if function.transfers is not None else ()
+    issued = {each.line: each for each in transfers if each.unit is not Unit.PLAIN}
+    wanted = {each.line: each for each in function.happenings}
+    for each in issued.values():
+        for line in _lines_of(each):
+            if line not in wanted and line in everywhere:
+                wanted[line] = everywhere[line]
+    found: list[Row] = []
+    keys: list[object] = []
+    for line in sorted({*wanted, *issued}):
+        row = Row(line, line, 1, wanted.get(line), issued.get(line), (line,))
+        key = _key(row, function.loops)
+        if found and keys[-1] == key:
+            before = found[-1]
+            found[-1] = replace(before, last=line, count=before.count + 1, lines=(*before.lines, line))
+        else:
+            found.append(row)
+            keys.append(key)
+    return found
+
+
+def _lines_of(transfer: Transfer) -> Iterator[int]:
+    yield transfer.line
+    yield from transfer.completion.lines
+    yield from (wait.line for wait in transfer.waits)
+    yield from (fence.line for fence in transfer.fences if fence.line is not None)
+
+
+def _key(row: Row, loops: Sequence[LoopView]) -> object:
+    """What neighbours must have in common to be one row."""
+    around = [number for number, loop in enumerate(loops) if loop.first <= row.first <= loop.last]
+    what = row.transfer
+    if what is not None:
+        key = (what.operation, what.source, what.destination, what.unit, what.completion, what.waits, what.fences)
+        return (*key, what.reached, what.variable, what.size, around)
+    if row.happening is None:
+        return row.first
+    return (row.happening.sort, row.happening.opcode, around)
+
+
+def _bar(issue: int, row: Row, transfer: Transfer, place: Mapping[int, int], loops: Sequence[LoopView]) -> Bar:
+    full = [place[wait.line] for wait in transfer.waits if not wait.reads_only and wait.line in place]
+    reads = [place[wait.line] for wait in transfer.waits if wait.reads_only and wait.line in place]
+    spans: list[tuple[int, int]] = []
+    tails: list[tuple[int, int]] = []
+    ends = full or reads
+    later = sorted({each for each in ends if each > issue})
+    earlier = sorted({each for each in ends if each <= issue})
+    if later:
+        spans.append((issue, later[0]))
+        if later[-1] > later[0]:
+            tails.append((later[0], later[-1]))
+    if earlier:
+        loop = _around(row.first, min(line for line, at in place.items() if at == earlier[0]), loops)
+        inside = sorted(at for line, at in place.items() if loop and loop.first <= line <= loop.last)
+        if inside:
+            spans.append((issue, max(inside[-1], issue)))
+            spans.append((min(inside[0], earlier[0]), earlier[-1]))
+        else:
+            spans.append((earlier[0], issue))
+    fences = tuple(
+        sorted({place[each.line] for each in transfer.fences if each.line is not None and each.line in place})
+    )
+    commits = tuple(sorted({place[line] for line in transfer.completion.lines if line in place}))
+    return Bar(
+        issue,
+        transfer,
+        row.count,
+        tuple(spans),
+        tuple(tails),
+        tuple(sorted(set(full))),
+        tuple(sorted(set(reads))),
+        commits,
+        fences,
+    )
+
+
+def _around(line: int, other: int, loops: Sequence[LoopView]) -> LoopView | None:
+    """The smallest loop that holds both lines."""
+    both = [each for each in loops if each.first <= line <= each.last and each.first <= other <= each.last]
+    return min(both, key=lambda each: each.last - each.first, default=None)
+
+
+def _in_lanes(bars: Sequence[Bar]) -> tuple[list[Bar], int]:
+    """Each bar in the first lane that is free where it is; those for which there is none are left out."""
+    free: list[int] = []
+    drawn: list[Bar] = []
+    for bar in sorted(bars, key=lambda each: each.extent):
+        low, high = bar.extent
+        lane = next((number for number, end in enumerate(free) if end < low), len(free))
+        if lane >= MOST_LANES:
+            continue
+        if lane == len(free):
+            free.append(-1)
+        free[lane] = high
+        drawn.append(replace(bar, lane=lane))
+    return sorted(drawn, key=lambda each: each.issue), len(free)
+
+
+def _brackets(loops: Sequence[LoopView], rows: Sequence[Row]) -> Iterator[tuple[int, int, int]]:
+    """The loops that hold rows: their first and last one, and how many loops are around."""
+    seen: list[tuple[int, int]] = []
+    for loop in sorted(loops, key=lambda each: (each.first, -each.last)):
+        inside = [number for number, row in enumerate(rows) if loop.first <= row.first <= loop.last]
+        if inside:
+            depth = sum(first <= loop.first and loop.last <= last for first, last in seen)
+            seen.append((loop.first, loop.last))
+            if depth < MOST_LOOPS:
+                yield inside[0], inside[-1], depth

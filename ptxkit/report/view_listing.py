@@ -1,0 +1,147 @@
+"""The text of a file with line numbers and colours, and below each line what was found there.
+
+Lines come in portions, so that a browser need lay out only those that are seen. The marks of colours are the shortest
+elements that HTML has, as a page holds hundreds of thousands of them.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from html import escape
+
+from ptxkit.diagnostics import Diagnostic
+from ptxkit.report.style import visible
+from ptxkit.report.trace_markup import tag, text
+from ptxkit.report.view_findings import finding
+from ptxkit.results import CodePage
+from ptxkit.source import Place
+from ptxkit.views import Colour, FileView, Piece
+
+PORTION = 200
+"""Lines that are laid out together."""
+MOST_LINE = 2_000
+"""Characters of a line that are shown."""
+MOST_SHOWN = 1_000
+"""Findings that stand below their lines."""
+
+_MARKS = {
+    Colour.OPCODE: "b",
+    Colour.REGISTER: "i",
+    Colour.SPECIAL: "u",
+    Colour.NUMBER: "s",
+    Colour.LABEL: "em",
+    Colour.DIRECTIVE: "dfn",
+    Colour.STRING: "q",
+    Colour.COMMENT: "small",
+}
+
+
+def listing(view: FileView, findings: Sequence[Diagnostic], pages: Mapping[str, CodePage]) -> str:
+    """The whole text. findings: those to show, numbered by their place; pages: of their codes."""
+    return tag("div", *_portions(view, _below(view, findings, pages)), class_="text")
+
+
+def _below(view: FileView, findings: Sequence[Diagnostic], pages: Mapping[str, CodePage]) -> dict[int, list[str]]:
+    """By line: the findings, as markup. The first one of a code brings its page along."""
+    found: dict[int, list[str]] = defaultdict(list)
+    seen: set[str] = set()
+    for number, item in enumerate(findings[:MOST_SHOWN], 1):
+        line = min(view.source.position(item.span.start)[0], view.source.line_count)
+        page = pages.get(item.code) if item.code not in seen else None
+        seen.add(item.code)
+        found[line].append(finding(item, number, page))
+    return found
+
+
+def _portions(view: FileView, below: Mapping[int, list[str]]) -> Iterator[str]:
+    sorts = {each.line: each.sort for function in view.functions for each in function.happenings}
+    places = view.places
+    labels = _labels(view)
+    rows: list[str] = []
+    count = view.source.line_count
+    if count > 1 and not view.source.line_text(count):
+        count -= 1  # behind the end of the last line
+    pieces = _Pieces(view.source.text, view.pieces, labels)
+    for line in range(1, count + 1):
+        content = pieces.line(view.source.line_bounds(line))
+        extra = below.get(line)
+        place = places.get(line)
+        if extra or place:
+            content = f"<code>{content}</code>{_place(place) if place else ''}{''.join(extra or ())}"
+        sort = sorts.get(line)
+        mark = f" class={sort}" if sort is not None else ""
+        rows.append(f"<li id=L{line}{mark}>{content}</li>\n")
+        if len(rows) == PORTION or line == count:
+            yield f'<ol start="{line - len(rows) + 1}">\n{"".join(rows)}</ol>\n'
+            rows = []
+
+
+def _place(chain: Sequence[Place]) -> str:
+    """The line of the program that the PTX was compiled from: of inlined code, that of the outermost call."""
+    last = chain[-1]
+    words = f"{os.path.basename(last.file)}:{last.line}"
+    told = ", inlined at ".join(f"{each.file}:{each.line}" for each in chain)
+    return tag("span", text(visible(words)), class_="loc", title=visible(told))
+
+
+def _labels(view: FileView) -> dict[str, int]:
+    """By label: the line of the block that it begins. One that several blocks have leads nowhere."""
+    found: dict[str, int] = {}
+    for function in view.functions:
+        for block in function.blocks:
+            if block.label:
+                found[block.label] = 0 if block.label in found else block.first
+    return {label: line for label, line in found.items() if line}
+
+
+class _Pieces:
+    """Hands out the coloured text of lines, one after the other."""
+
+    def __init__(self, source: str, pieces: Sequence[Piece], labels: Mapping[str, int]) -> None:
+        self._text = source
+        self._pieces = pieces
+        self._labels = labels
+        self._next = 0
+
+    def line(self, span: tuple[int, int]) -> str:
+        start, end = span
+        cut = min(end, start + MOST_LINE)
+        parts: list[str] = []
+        at = start
+        pieces, source = self._pieces, self._text
+        number = self._next
+        while number < len(pieces) and pieces[number][0] < end:
+            first, last, colour = pieces[number]
+            if last > end:  # it goes on in the next line
+                last = end
+                self._next = number
+            else:
+                self._next = number + 1
+            number += 1
+            first = max(first, start)
+            if first < cut and first < last:
+                if at < first:
+                    parts.append(_shown(source[at:first]))
+                at = min(last, cut)
+                parts.append(self._coloured(source[first:at], colour))
+            if pieces[number - 1][1] > end:
+                break
+        if at < cut:
+            parts.append(_shown(source[at:cut]))
+        if cut < end:
+            parts.append(f'<span class="cut">\u2026 {end - cut:,} more characters</span>')
+        return "".join(parts)
+
+    def _coloured(self, word: str, colour: Colour) -> str:
+        mark = _MARKS.get(colour)
+        if mark is None:
+            return _shown(word)
+        if colour is Colour.LABEL and word in self._labels:
+            return f'<a href="#L{self._labels[word]}">{_shown(word)}</a>'
+        return f"<{mark}>{_shown(word)}</{mark}>"
+
+
+def _shown(piece: str) -> str:
+    return escape(piece if piece.isprintable() else visible(piece), quote=False)

@@ -1,0 +1,156 @@
+"""What each word of a text is: from the tokens of the grammar and, where the text parses, the names its tree declares.
+
+A name is a register where its function declares one, a label where it has one, and a special register where nobody
+declares it and it begins with `%`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from ptxkit.records import dataclass, field
+from ptxkit.syntax.cutter import COMMENT
+from ptxkit.syntax.grammar import grammar
+from ptxkit.syntax.tokenizer import Scanned
+from ptxkit.syntax.tree import Block, Body, Declaration, Function, Instruction, LabelStatement, Module
+from ptxkit.views import Colour, Piece
+
+_COMMENTS = re.compile(COMMENT)
+_AT_ONCE = 100_000
+#: Terminals that are one thing wherever they stand.
+_PLAIN = {
+    "STRING": Colour.STRING,
+    "INT": Colour.NUMBER,
+    "FLOAT": Colour.NUMBER,
+    "BITS": Colour.NUMBER,
+    "WARP_SIZE": Colour.SPECIAL,
+    "DWARF_LINE": Colour.COMMENT,
+    "SOURCE_SECTION": Colour.COMMENT,
+}
+_PLAIN_WORDS = frozenset({"FLOAT", "SOURCE_SECTION"})
+_BEFORE_A_STATEMENT = frozenset(";{}:")
+
+
+@dataclass(frozen=True)
+class _Names:
+    """The names that one function declares, and where its instructions begin."""
+
+    registers: set[str] = field(default_factory=set)
+    families: dict[str, int] = field(default_factory=dict)
+    labels: set[str] = field(default_factory=set)
+    instructions: set[int] = field(default_factory=set)
+    known: dict[str, Colour] = field(default_factory=dict)
+
+    def read(self, body: Body) -> None:
+        for statement, start in body.located():
+            if isinstance(statement, Instruction):
+                self.instructions.add(start)
+            elif isinstance(statement, LabelStatement):
+                self.labels.add(statement.name)
+            elif isinstance(statement, Block):
+                self.read(statement.body)
+            elif isinstance(statement, Declaration) and statement.space == "reg":
+                for each in statement.declarators:
+                    if each.count is None:
+                        self.registers.add(each.name)
+                    else:
+                        self.families[each.name] = max(each.count, self.families.get(each.name, 0))
+
+    def colour(self, name: str) -> Colour:
+        """What a name in an operand is."""
+        found = self.known.get(name)
+        if found is None:
+            found = self.known[name] = self._colour(name)
+        return found
+
+    def _colour(self, name: str) -> Colour:
+        whole = name.partition(".")[0]
+        stem = whole.rstrip("0123456789")
+        if whole in self.registers or (stem in self.families and stem != whole):
+            return Colour.REGISTER
+        if name in self.labels:
+            return Colour.LABEL
+        return Colour.SPECIAL if name.startswith("%") else Colour.NAME
+
+
+def colours(text: str, module: Module | None) -> Iterator[Piece]:
+    """The coloured pieces of a text, in order; module: its tree, None where it has none."""
+    painter = _Painter(module)
+    for token, before in _tokens(text):
+        yield from before
+        piece = painter.piece(token)
+        if piece is not None:
+            yield piece
+
+
+def _tokens(text: str) -> Iterator[tuple[Scanned | None, Sequence[Piece]]]:
+    """The tokens, each with the comments before it; at the end None with those behind the last."""
+    scan = grammar().tokenizer.scan
+    at = reached = 0
+    while reached < len(text):
+        tokens, end = scan(text, reached, _AT_ONCE)
+        for token in tokens:
+            yield token, _comments(text, at, token[2])
+            at = token[2] + len(token[1])
+        reached = end if tokens or end > reached else reached + 1  # no token begins there: it stays plain
+    yield None, _comments(text, at, len(text))
+
+
+def _comments(text: str, start: int, end: int) -> Sequence[Piece]:
+    if end - start < 2 or text.find("/", start, end) < 0:
+        return ()
+    return [(found.start(), found.end(), Colour.COMMENT) for found in _COMMENTS.finditer(text, start, end)]
+
+
+class _Painter:
+    """Gives tokens their colours, in the order of the text."""
+
+    def __init__(self, module: Module | None) -> None:
+        self._has_tree = module is not None
+        self._functions: list[tuple[int, _Names]] = []
+        for item, start in module.located() if module is not None else ():
+            names = _Names()
+            if isinstance(item, Function) and item.body is not None:
+                names.read(item.body)
+            self._functions.append((start, names))
+        self._functions.reverse()
+        self._names = _Names()
+        kinds = grammar().tokenizer.names
+        self._kinds = kinds
+        self._previous = ";"
+        self._end = -1
+        self._opcode_next = False
+
+    def piece(self, token: Scanned | None) -> Piece | None:
+        if token is None:
+            return None
+        kind, word, start = token
+        while self._functions and self._functions[-1][0] <= start:
+            self._names = self._functions.pop()[1]
+        follows, self._end = self._end == start, start + len(word)
+        name = self._kinds[kind]
+        colour = self._colour(name, word, start, follows=follows)
+        self._previous = word if colour is not Colour.OPCODE else ""
+        return None if colour is None else (start, self._end, colour)
+
+    def _colour(self, name: str, word: str, start: int, *, follows: bool) -> Colour | None:
+        if self._begins(start):
+            self._opcode_next = True
+        if name == "IDENT":
+            if self._opcode_next and self._previous not in ("@", "!"):
+                self._opcode_next = False
+                return Colour.OPCODE
+            return self._names.colour(word) if self._has_tree else self._guess(word)
+        if word.startswith(".") and name not in _PLAIN_WORDS:
+            return Colour.OPCODE if follows and not self._previous else Colour.DIRECTIVE
+        return _PLAIN.get(name)
+
+    def _begins(self, start: int) -> bool:
+        """Whether an instruction begins there. Without a tree every statement may be one."""
+        if self._has_tree:
+            return start in self._names.instructions
+        return self._previous in _BEFORE_A_STATEMENT
+
+    def _guess(self, word: str) -> Colour:
+        return Colour.REGISTER if word.startswith("%") else Colour.NAME
