@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from lsprotocol import types
+from pygls.exceptions import JsonRpcException
 from pygls.protocol import LanguageServerProtocol, lsp_method
 
 
@@ -25,7 +26,16 @@ def _passed_on(method: str) -> Callable[..., Iterator[Any]]:
 
 
 class Protocol(LanguageServerProtocol):
-    """Without a copy of the texts."""
+    """Without a copy of the texts, and with an answer to every request, be it malformed."""
+
+    def structure_message(self, data: dict[str, Any]) -> Any:
+        """A part of a message as an object. Raises JsonRpcException."""
+        try:
+            return super().structure_message(data)
+        except JsonRpcException as error:
+            if "id" in data and "method" in data:
+                self._send_response(data["id"], error=error.to_response_error())
+            raise
 
     lsp_text_document__did_open = _passed_on(types.TEXT_DOCUMENT_DID_OPEN)
     lsp_text_document__did_change = _passed_on(types.TEXT_DOCUMENT_DID_CHANGE)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from json import JSONDecodeError
 from traceback import format_exception
 from typing import BinaryIO, TypeVar
 
 from lsprotocol import types
-from pygls.exceptions import JsonRpcInvalidParams
+from pygls.exceptions import FeatureRequestError, JsonRpcException, JsonRpcInternalError, JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 from pygls.uris import to_fs_path
 
@@ -53,6 +54,9 @@ class Server(LanguageServer):
 
     def serve(self, stdin: BinaryIO, stdout: BinaryIO) -> int:
         """Answers until the client says that it is enough; 0 where it took its leave as the protocol has it."""
+        pygls = logging.getLogger("pygls")
+        pygls.addHandler(logging.NullHandler())
+        pygls.propagate = False  # the client is told
         self.start_io(stdin, stdout)
         logging.getLogger("asyncio").setLevel(logging.CRITICAL)  # a process that ends now has no loop to tell of it
         self.checker.end()
@@ -81,7 +85,13 @@ class Server(LanguageServer):
 
     def report_server_error(self, error: Exception, source: object) -> None:
         """What a handler raised is no reason to stop, and none to open a window."""
-        self.log("".join(format_exception(error)) or repr(source))
+        if isinstance(error, JsonRpcInternalError):
+            self.log("\n".join([str(error), *(error.data or {}).get("traceback", ())]))
+        elif isinstance(error, JsonRpcException | JSONDecodeError):
+            if source is not FeatureRequestError:  # who asked has the answer
+                self.log(f"{type(error).__name__}: {error}")
+        else:
+            self.log("".join(format_exception(error)))
 
     # ------------------------------------------------------------------------------------------ for handlers
 

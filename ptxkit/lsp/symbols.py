@@ -49,7 +49,6 @@ def _function(text: Snapshot, names: Names, place: Place, function: Function) ->
 
 def _names(text: Snapshot, names: Names, place: Place) -> Iterator[types.DocumentSymbol]:
     """The labels and variables that a statement declares. Registers would be too many."""
-    whole = statement_spans(names.source, place.start).statement
     match place.node:
         case LabelStatement(name=name):
             kind, declared, detail = types.SymbolKind.Key, [name], "label"
@@ -58,6 +57,7 @@ def _names(text: Snapshot, names: Names, place: Place) -> Iterator[types.Documen
             detail = " ".join(f".{word}" for word in (space, type_) if word)
         case _:
             return
+    whole = statement_spans(names.source, place.start).statement
     for name in declared:
         named = place.scope.find(name)
         span = names.declaration(name, named) if named is not None and named.start == place.start else whole

@@ -1,0 +1,160 @@
+"""The server survives what is not as it should be, and leaves when it is told to."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.cli.support import shell
+from tests.lsp.session import KERNEL
+
+
+class Pipe:
+    """A server's process, spoken to byte by byte. heard: the notifications that came while an answer was waited for."""
+
+    def __init__(self) -> None:
+        command = [sys.executable, "-m", "ptxkit", "lsp", "--stdio"]
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.heard: list[dict[str, Any]] = []
+        self._last = 0
+
+    def send(self, data: bytes) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write(b"Content-Length: %d\r\n\r\n" % len(data) + data)
+        self.process.stdin.flush()
+
+    def notify(self, method: str, params: object = None) -> None:
+        self.send(json.dumps({"jsonrpc": "2.0", "method": method, "params": params}).encode())
+
+    def ask(self, method: str, params: object = None) -> dict[str, Any]:
+        """The whole answer: with a `result` or an `error`."""
+        self._last += 1
+        self.send(json.dumps({"jsonrpc": "2.0", "id": self._last, "method": method, "params": params}).encode())
+        while (message := self.read()).get("id") != self._last or "method" in message:
+            self.heard.append(message)
+        return message
+
+    def read(self) -> dict[str, Any]:
+        assert self.process.stdout is not None
+        length = 0
+        while (line := self.process.stdout.readline()) != b"\r\n":
+            assert line, "the server has gone"
+            if line.lower().startswith(b"content-length:"):
+                length = int(line.split(b":")[1])
+        found: dict[str, Any] = json.loads(self.process.stdout.read(length))
+        return found
+
+    def until(self, method: str) -> dict[str, Any]:
+        """The next notification of a method."""
+        while True:
+            message = self.heard.pop(0) if self.heard else self.read()
+            if message.get("method") == method:
+                return message
+
+    def initialize(self, **capabilities: object) -> dict[str, Any]:
+        given = {"processId": None, "rootUri": None, "capabilities": capabilities}
+        return self.ask("initialize", given)
+
+    def end(self) -> int:
+        """The status after `exit`."""
+        self.notify("exit")
+        return self.gone()
+
+    def gone(self) -> int:
+        _, printed = self.process.communicate(timeout=60)
+        assert printed == b"", printed.decode()
+        return self.process.returncode
+
+
+@pytest.fixture
+def pipe() -> Iterator[Pipe]:
+    made = Pipe()
+    yield made
+    made.process.kill()
+    made.process.communicate()
+
+
+def opened(uri: str, text: str) -> dict[str, object]:
+    return {"textDocument": {"uri": uri, "languageId": "ptx", "version": 1, "text": text}}
+
+
+def at(uri: str, line: int, character: int) -> dict[str, object]:
+    return {"textDocument": {"uri": uri}, "position": {"line": line, "character": character}}
+
+
+def test_messages_that_are_none_are_answered_or_logged_and_the_server_goes_on(pipe: Pipe) -> None:
+    capabilities = pipe.initialize()["result"]["capabilities"]
+    assert capabilities["positionEncoding"] == "utf-16"
+    assert capabilities["textDocumentSync"]["change"] == 2
+    pipe.send(b"{nonsense")
+    assert "JSONDecodeError" in pipe.until("window/logMessage")["params"]["message"]
+    pipe.send(b"[1, 2]")
+    assert "Traceback" in pipe.until("window/logMessage")["params"]["message"]
+    assert pipe.ask("textDocument/hover", {"x": 1})["error"]["code"] == -32602
+    assert pipe.ask("no/such", {})["error"]["code"] == -32601
+    pipe.notify("no/such", {})
+    pipe.notify("textDocument/didOpen", {"x": 1})
+    pipe.notify("$/cancelRequest", {"id": 99})
+    for method in ("hover", "definition", "completion", "documentSymbol", "formatting"):
+        params = {**at("file:///not/open.ptx", 3, 4), "options": {"tabSize": 8, "insertSpaces": False}}
+        assert pipe.ask(f"textDocument/{method}", params)["result"] is None
+    pipe.notify("textDocument/didClose", {"textDocument": {"uri": "file:///not/open.ptx"}})
+    change = {"textDocument": {"uri": "file:///not/open.ptx", "version": 2}, "contentChanges": [{"text": "x"}]}
+    pipe.notify("textDocument/didChange", change)
+    pipe.notify("textDocument/didOpen", opened("untitled:a", KERNEL))
+    assert pipe.ask("textDocument/hover", at("untitled:a", 5, 1))["result"]["contents"]["kind"] == "markdown"
+    assert pipe.ask("textDocument/hover", at("untitled:a", 999, 999))["result"] is None
+    assert pipe.ask("shutdown")["result"] is None
+    assert pipe.end() == 0
+
+
+def test_a_text_that_is_hardly_one_is_read(pipe: Pipe) -> None:
+    """Without an answer this would hang."""
+    pipe.initialize()
+    for text in ("", "\n", "\r\n\r\n", "{", "\x00", "}" * 50, "// ptx", ".version 8.0", "😀" * 9, "\ud83d"):
+        pipe.notify("textDocument/didOpen", opened("untitled:a", text))
+        assert pipe.until("textDocument/publishDiagnostics")["params"]["uri"] == "untitled:a"
+        for method in ("hover", "definition", "completion"):
+            assert "error" not in pipe.ask(f"textDocument/{method}", at("untitled:a", 0, 1))
+        assert pipe.ask("textDocument/documentSymbol", {"textDocument": {"uri": "untitled:a"}})["result"] == []
+        pipe.notify("textDocument/didClose", {"textDocument": {"uri": "untitled:a"}})
+    assert pipe.ask("shutdown")["result"] is None
+    assert pipe.end() == 0
+
+
+def test_leaving_without_shutdown_is_told_by_the_status(pipe: Pipe) -> None:
+    pipe.initialize()
+    assert pipe.end() == 1
+
+
+def test_the_server_ends_when_its_client_is_gone(pipe: Pipe) -> None:
+    pipe.initialize()
+    pipe.notify("textDocument/didOpen", opened("untitled:a", KERNEL))
+    assert pipe.process.stdin is not None
+    pipe.process.stdin.close()
+    pipe.process.stdin = None
+    assert pipe.gone() == 1
+
+
+def test_the_columns_are_in_the_encoding_that_the_client_prefers(pipe: Pipe) -> None:
+    capabilities = pipe.initialize(general={"positionEncodings": ["utf-8", "utf-16"]})["result"]["capabilities"]
+    assert capabilities["positionEncoding"] == "utf-8"
+    pipe.notify("textDocument/didOpen", opened("untitled:a", KERNEL.replace("bra DONE", "/* ä😀 */ bra DONE")))
+    line = KERNEL[: KERNEL.index("bra DONE")].count("\n")
+    column = len("\t@%p1 /* ä😀 */ bra ".encode())
+    found = pipe.ask("textDocument/hover", at("untitled:a", line, column))["result"]
+    assert found["range"]["start"] == {"line": line, "character": column}
+    assert "a label" in found["contents"]["value"]
+
+
+def test_a_machine_without_pygls_is_told_what_to_install() -> None:
+    script = "import sys; sys.modules['pygls'] = None; from ptxkit.cli.main import main; main(['lsp'])"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "pip install 'ptxkit[lsp]'" in done.stderr
+    assert b"language server" in shell("lsp", "--help").stdout

@@ -1,0 +1,172 @@
+"""Findings appear while a person writes: letter by letter, in large texts, beside files of settings."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_lsp
+from lsprotocol import types
+from pytest_lsp import LanguageClient
+
+from ptxkit import lint
+from tests.lsp.session import CONFIG, KERNEL, MENDED, Editor, begin, eventually
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+@pytest_lsp.fixture(config=CONFIG, scope="module")
+async def client(lsp_client: LanguageClient) -> AsyncIterator[None]:
+    await begin(lsp_client)
+    yield
+    await lsp_client.shutdown_session()
+
+
+async def test_a_finding_of_the_analysis_stands_where_it_is_with_its_other_places(client: LanguageClient) -> None:
+    editor = Editor(client, "untitled:a", KERNEL)
+    [found] = await editor.codes("PTX401")
+    assert found.severity is types.DiagnosticSeverity.Error
+    assert found.source == "ptxkit"
+    assert found.range.start == editor.position("cp.reduce.async")
+    assert "help: add `fence.proxy.async" in found.message
+    related = found.related_information or []
+    assert [each.location.range.start for each in related] == [
+        editor.position("st.shared.u32"),
+        editor.position("bar.sync"),
+    ]
+    assert related[0].message == "generic write"
+
+
+async def test_a_text_that_is_right_has_no_finding(client: LanguageClient) -> None:
+    assert list(await Editor(client, "untitled:b", MENDED).codes()) == []
+
+
+async def test_findings_follow_the_text(client: LanguageClient) -> None:
+    editor = Editor(client, "untitled:c", MENDED)
+    await editor.codes()
+    editor.replace("\tfence.proxy.async.shared::cta;\n", "")
+    await editor.codes("PTX401")
+    editor.replace("\tret;", "\tret")
+    [found] = await editor.codes("PTX101")
+    assert found.severity is types.DiagnosticSeverity.Error
+    editor.replace("\tret", "\tret;")
+    await editor.codes("PTX401")
+    editor.replace("\tbar.sync 0;", "\tfence.proxy.async.shared::cta;\n\tbar.sync 0;")
+    await editor.codes()
+    editor.close()
+
+    async def gone() -> bool:
+        return not client.diagnostics.get(editor.uri, KERNEL)
+
+    await eventually(gone)
+
+
+async def test_an_instruction_is_written_letter_by_letter(client: LanguageClient) -> None:
+    editor = Editor(client, "untitled:a", KERNEL)
+    await editor.codes("PTX401")
+    for letter in "\tfence.proxy.async.shared::cta;\n":
+        place = editor.text.index("\tbar.sync")
+        editor.edit(place, place, letter)
+        await asyncio.sleep(0.01)
+    assert editor.text == MENDED
+    await editor.codes()
+    while editor.text != KERNEL:
+        place = editor.text.index("\tbar.sync") - 1
+        editor.edit(place, place + 1, "")
+    [found] = await editor.codes("PTX401")
+    assert found.range.start == editor.position("cp.reduce.async")
+
+
+async def test_a_finding_stays_with_its_line_while_lines_come_and_go_above_it(client: LanguageClient) -> None:
+    editor = Editor(client, "untitled:b", KERNEL.replace("\n", "\r\n"))
+    await editor.codes("PTX401")
+    editor.edit(0, 0, "// 😀\r\n\r\n")
+    wanted = editor.position("cp.reduce.async")
+
+    async def moved() -> bool:
+        found = client.diagnostics[editor.uri]
+        return [(item.code, item.range.start) for item in found] == [("PTX401", wanted)]
+
+    await eventually(moved)
+    editor.replace("\tld.param.u64 %rd1, [in];\r\n", "")
+    editor.replace("\r\n\r\n", "\r\n")
+    wanted = editor.position("cp.reduce.async")
+    await eventually(moved)
+
+
+async def test_the_last_of_many_versions_wins(client: LanguageClient) -> None:
+    editor = Editor(client, "untitled:c", KERNEL)
+    for number in range(40):
+        old, new = ("512;", "256;") if number % 2 == 0 else ("256;", "512;")
+        editor.replace(old, new)
+    editor.replace("\tbar.sync 0;", "\tfence.proxy.async.shared::cta;\n\tbar.sync 0;")
+    await editor.codes()
+    assert not lint(editor.text).diagnostics
+
+
+async def test_a_large_text_is_answered_for_while_it_is_checked(client: LanguageClient) -> None:
+    head, rest = MENDED.split("\n\n", 1)
+    kernels = "\n".join(rest.replace("kernel(", f"kernel{number}(") for number in range(3300))
+    editor = Editor(client, "untitled:d", f"{head}\n\n{kernels}")
+    assert len(editor.text) > 1_900_000
+    small = Editor(client, "untitled:e", KERNEL)
+    params = types.HoverParams(small.document, small.position("tile;"))
+    loop = asyncio.get_running_loop()
+    before = loop.time()
+    assert await client.text_document_hover_async(params) is not None
+    assert loop.time() - before < 15
+    editor.edit(len(head), len(head), "\n")
+    editor.close()
+    small.close()
+
+
+async def test_the_nearest_settings_count_and_are_read_anew(client: LanguageClient, tmp_path: Path) -> None:
+    settings = tmp_path / "ptxkit.toml"
+    settings.write_text('severity = { PTX401 = "note" }\n')
+    uri = (tmp_path / "k.ptx").as_uri()
+    [found] = await Editor(client, uri, KERNEL).codes("PTX401")
+    assert found.severity is types.DiagnosticSeverity.Information
+    settings.write_text('ignore = ["PTX4"]\n')
+    event = types.FileEvent(settings.as_uri(), types.FileChangeType.Changed)
+    editor = Editor(client, (tmp_path / "l.ptx").as_uri(), KERNEL)
+    client.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams([event]))
+
+    async def empty() -> bool:
+        return [client.diagnostics.get(each, [None]) for each in (uri, editor.uri)] == [(), ()]
+
+    await eventually(empty)
+
+
+async def test_settings_that_cannot_be_used_are_told_once_and_do_not_count(
+    client: LanguageClient, tmp_path: Path
+) -> None:
+    (tmp_path / "ptxkit.toml").write_text('ignroe = ["PTX4"]\n')
+    client.messages.clear()
+    editor = Editor(client, (tmp_path / "k.ptx").as_uri(), KERNEL)
+    await editor.codes("PTX401")
+    editor.replace("512;", "256;")
+    await editor.until(lambda codes: codes == ["PTX401"])
+    told = [each.message for each in client.messages]
+    assert len(told) == 1
+    assert "there is no setting `ignroe`; did you mean `ignore`?" in told[0]
+    assert "ptxkit.toml:1" in told[0]
+
+
+async def test_comments_hide_and_notes_are_faded(client: LanguageClient, tmp_path: Path) -> None:
+    hidden = KERNEL.replace("512;", "512; // ptxkit: ignore[PTX401] meant")
+    await Editor(client, "untitled:h", hidden).codes()
+    (tmp_path / "ptxkit.toml").write_text("notes = true\n")
+    twice = MENDED.replace("\tbar.sync 0;", "\tbar.sync 0;\n\tbar.sync 0;")
+    [found] = await Editor(client, (tmp_path / "k.ptx").as_uri(), twice).codes("PTX903")
+    assert found.tags is not None
+    assert list(found.tags) == [types.DiagnosticTag.Unnecessary]
+    assert found.severity is types.DiagnosticSeverity.Information
+
+
+async def test_the_server_asks_to_be_told_of_settings_files(client: LanguageClient) -> None:
+    async def asked() -> bool:
+        return getattr(client, "registered", []) == [types.WORKSPACE_DID_CHANGE_WATCHED_FILES]
+
+    await eventually(asked)
