@@ -5,7 +5,7 @@ Over a limit there is a diagnostic that names the limit; never a traceback, and 
 
 from __future__ import annotations
 
-MAX_FILE_BYTES = 512 * 1024 * 1024
+MAX_FILE_BYTES = 128 * 1024 * 1024
 """Bytes read of one file. The largest PTX files seen in the wild have 12 MB."""
 
 MAX_SYNTAX_ERRORS = 50

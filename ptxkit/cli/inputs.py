@@ -93,7 +93,7 @@ def read_all(path: str, stdin_name: str | None = None) -> Iterator[SourceFile | 
                 yield not_checked(name, "cannot be read: standard input is closed", remedy="give it something to read")
                 return
             data = _limited(sys.stdin.buffer)
-            if data.startswith(_MAY_HOLD_PTX):
+            if data is not None and data.startswith(_MAY_HOLD_PTX):
                 yield from _inside(name, BytesIO(data))
                 return
         else:
@@ -108,8 +108,8 @@ def read_all(path: str, stdin_name: str | None = None) -> Iterator[SourceFile | 
     yield _text(name, data)
 
 
-def _text(name: str, data: bytes) -> SourceFile | FileResult:
-    if len(data) > MAX_FILE_BYTES:
+def _text(name: str, data: bytes | None) -> SourceFile | FileResult:
+    if data is None:
         return not_checked(name, f"longer than {MAX_FILE_BYTES:,} bytes, the most that is read", remedy="split it")
     for magic, (what, remedy) in _NOT_TEXT.items():
         if data.startswith(magic):
@@ -149,9 +149,15 @@ def _texts(name: str, everything: Iterable[Found]) -> Iterator[SourceFile | File
         yield not_checked(name, f"holds no PTX{only}", remedy=remedy)
 
 
-def _limited(stream: IO[bytes]) -> bytes:
-    """At most one byte over the limit, so that a device without an end does not fill the memory."""
-    return stream.read(MAX_FILE_BYTES + 1)
+def _limited(stream: IO[bytes]) -> bytes | None:
+    """The contents; None where they are longer than the limit, and then not much of them is kept in memory."""
+    try:
+        if os.fstat(stream.fileno()).st_size > MAX_FILE_BYTES:
+            return None
+    except (OSError, ValueError):
+        pass  # not a file of the system: it is read as far as the limit
+    data = stream.read(MAX_FILE_BYTES + 1)
+    return data if len(data) <= MAX_FILE_BYTES else None
 
 
 def _expand(path: str, *, binaries: bool) -> Iterator[str | FileResult]:
