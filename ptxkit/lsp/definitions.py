@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
+
 from lsprotocol import types
+from pygls.uris import from_fs_path
 
 from ptxkit.lsp.documents import Snapshot
 from ptxkit.lsp.names import Meaning, Names
+from ptxkit.syntax.tree import Directive
 
 
 def meaning_at(text: Snapshot, position: types.Position) -> tuple[Names, Meaning] | None:
@@ -19,9 +23,38 @@ def meaning_at(text: Snapshot, position: types.Position) -> tuple[Names, Meaning
 
 
 def definition_at(text: Snapshot, position: types.Position) -> types.Location | None:
-    """Where the name at a position is declared; None for what the machine has, and for what nothing declares."""
+    """Where the name at a position is declared, of a `.loc` the line of the program that it names.
+
+    None for what the machine has, and for what nothing declares.
+    """
     found = meaning_at(text, position)
-    return None if found is None else types.Location(text.uri, text.lines.range(found[1].span))
+    if found is None:
+        return _compiled_from(text, position)
+    return types.Location(text.uri, text.lines.range(found[1].span))
+
+
+def _compiled_from(text: Snapshot, position: types.Position) -> types.Location | None:
+    """The place that a `.loc` names, where such a file is there."""
+    names = text.reading.names
+    place = names.before(text.lines.offset(position)) if names is not None else None
+    node = place.node if place is not None else None
+    if names is None or not isinstance(node, Directive) or node.name != "loc" or len(node.words) < 2:
+        return None
+    wanted, line, *column = (int(word) for word in node.words[:3] if word.isdecimal())
+    for item in names.module.items:
+        if isinstance(item, Directive) and item.name == "file" and item.words[:1] == (str(wanted),):
+            path = os.path.join(text.folder or "", item.words[1].strip('"'))
+            if not os.path.isfile(path):
+                return None
+            start = types.Position(max(line - 1, 0), max(*column, 1) - 1 if column else 0)
+            return types.Location(from_fs_path(os.path.abspath(path)) or "", types.Range(start, start))
+    return None
+
+
+def highlights_at(text: Snapshot, position: types.Position) -> list[types.DocumentHighlight]:
+    """Every place where the name at a position stands for the same."""
+    places = references_at(text, position, declared=True)
+    return [types.DocumentHighlight(place.range, types.DocumentHighlightKind.Text) for place in places]
 
 
 def references_at(text: Snapshot, position: types.Position, *, declared: bool) -> list[types.Location]:

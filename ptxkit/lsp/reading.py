@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from functools import cached_property
+from time import monotonic
 
 from ptxkit.diagnostics import Diagnostic
 from ptxkit.lsp.names import Names
@@ -17,6 +18,8 @@ from ptxkit.syntax.tree import Module
 
 MAX_ROUNDS = 12
 """How often lines are taken out before it is given up."""
+MAX_SECONDS = 2.0
+"""For all of them; what takes longer is no PTX that somebody writes."""
 
 _KEPT = re.compile(r"[^\S \t]|[{}]")
 """Characters that stay where a line is blanked: its end, and braces."""
@@ -43,6 +46,7 @@ class Reading:
 
     def _read(self) -> Module | None:
         text = self.source.text
+        last = monotonic() + MAX_SECONDS
         for _ in range(MAX_ROUNDS):
             try:
                 return parse(text, self.source.path)
@@ -50,7 +54,7 @@ class Reading:
                 if not self.errors:
                     self.errors = error.diagnostics
                 shorter = self._without(text, error.diagnostics)
-                if shorter == text:
+                if shorter == text or monotonic() > last:
                     return None
                 text = shorter
         return None

@@ -20,7 +20,7 @@ from ptxkit.lsp.actions import FIX_ALL, KINDS, fix_action, fix_all_action, found
 from ptxkit.lsp.checking import Checker
 from ptxkit.lsp.completion import TRIGGERS, completions_at
 from ptxkit.lsp.configuration import FILES
-from ptxkit.lsp.definitions import definition_at, references_at
+from ptxkit.lsp.definitions import definition_at, highlights_at, references_at
 from ptxkit.lsp.diagnostics import Abilities, converted
 from ptxkit.lsp.documents import Document, Documents, Snapshot
 from ptxkit.lsp.formatting import formatted
@@ -187,6 +187,10 @@ def _questions(server: Server) -> None:
         return await server.of(
             params.text_document.uri, lambda text: references_at(text, params.position, declared=declared)
         )
+
+    @server.feature(types.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT)
+    async def highlights(params: types.DocumentHighlightParams) -> list[types.DocumentHighlight] | None:
+        return await server.of(params.text_document.uri, lambda text: highlights_at(text, params.position))
 
     @server.feature(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
     async def symbols(params: types.DocumentSymbolParams) -> list[types.DocumentSymbol] | None:

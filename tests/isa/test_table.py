@@ -16,7 +16,7 @@ from ptxkit.syntax.tree import Block, Body, Instruction
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PROGRAMS = sorted((ROOT / "corpus").rglob("*.ptx"))
-READING_ROOMS = ("syntax", "isa", "validate", "analysis")
+READING_ROOMS = ("syntax", "isa", "validate", "analysis", "lsp")
 
 
 def opcodes(body: Body) -> Iterator[str]:
