@@ -23,7 +23,7 @@ from ptxkit.device.errors import (
     TensorMapError,
 )
 from ptxkit.device.geometry import Geometry
-from ptxkit.device.launcher import Bound, Loaded, device_target, launch, load
+from ptxkit.device.launcher import Bound, Loaded, launch, load
 from ptxkit.device.launches import Launch
 from ptxkit.device.libraries import check_device
 from ptxkit.device.linking import link
@@ -31,6 +31,7 @@ from ptxkit.device.memory import DeviceArray, to_device, use_device
 from ptxkit.device.operators import torch_op
 from ptxkit.device.programs import LinkedKernel, Program
 from ptxkit.device.signature import Argument, Signature
+from ptxkit.device.targets import device_target, target_for
 from ptxkit.device.tensormap import TensorMap
 
 __all__ = [
@@ -61,6 +62,7 @@ __all__ = [
     "launch",
     "link",
     "load",
+    "target_for",
     "to_device",
     "torch_op",
     "use_device",

@@ -19,6 +19,7 @@ from ptxkit.device.memory import use_device
 from ptxkit.device.signature import Signature, of_kernel
 from ptxkit.device.streams import stream_handle
 from ptxkit.device.submit import Frame
+from ptxkit.device.targets import device_target
 
 ORDINARY_SHARED = 48 * 1024
 """Bytes of shared memory that a CTA may have without asking for more."""
@@ -194,9 +195,3 @@ def launch(
     """
     loaded = kernel if isinstance(kernel, Loaded) else load(kernel)
     loaded.launch(stream, *arguments, grid=grid, block=block, cluster=cluster, shared=shared)
-
-
-def device_target(capability: tuple[int, int]) -> str:
-    """The target of a device, with its architecture-specific instructions where it has any: `sm_90a` of (9, 0)."""
-    major, minor = capability
-    return f"sm_{major}{minor}" + ("a" if major >= 9 else "")

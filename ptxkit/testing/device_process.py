@@ -60,6 +60,14 @@ Outputs: TypeAlias = Mapping[int, Any]
 Answer: TypeAlias = Outputs | str
 """The outputs, or why there are none."""
 
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """What a process says that has a GPU. target: what code is compiled for to run on it (`device_target`)."""
+
+    target: str
+
+
 Serve: TypeAlias = Callable[[Connection], None]
 
 
@@ -68,8 +76,8 @@ class DeviceProcess:
 
     Use it in a `with`; it may also be left to end with the process that began it.
 
-    serve: what runs in the process: sends a line, empty where it is ready; then takes (cubin, launches) again and
-    again, and sends an `Answer` for each launch. After an answer that is a line of text it ends.
+    serve: what runs in the process: sends `Ready`, or a line that says why not; then takes (cubin, launches) again
+    and again, and sends an `Answer` for each launch. After an answer that is a line of text it ends.
     """
 
     def __init__(self, seconds: float = 20.0, serve: Serve | None = None, gpu: int = 0) -> None:
@@ -78,6 +86,7 @@ class DeviceProcess:
         self._gpu = gpu
         self._process: BaseProcess | None = None
         self._connection: Connection | None = None
+        self._target = ""
 
     def __enter__(self) -> DeviceProcess:
         return self
@@ -100,6 +109,13 @@ class DeviceProcess:
                     break
         return answers
 
+    @property
+    def target(self) -> str:
+        """What code is compiled for to run on this GPU. Raises NoDeviceError where there is none."""
+        if not self._target:
+            self._begun()
+        return self._target
+
     def begin(self) -> None:
         """Starts the process, which otherwise the first launch does. Raises NoDeviceError where there is no GPU."""
         self._begun()
@@ -114,9 +130,10 @@ class DeviceProcess:
         other.close()
         self._connection = mine
         said = mine.recv() if mine.poll(START_SECONDS) else "the device does not answer"
-        if said:
+        if not isinstance(said, Ready):
             self.end()
             raise NoDeviceError(said)
+        self._target = said.target
         return mine
 
     def _answer(self, connection: Connection) -> Answer:
@@ -172,14 +189,15 @@ def _end_after(sentinel: int) -> None:
 
 def serve_device(connection: Connection) -> None:
     """What runs in the process."""
-    from ptxkit.device import use_device
+    from ptxkit.device import device_target, use_device
 
     try:
-        stream = use_device().create_stream()
+        device = use_device()
+        stream = device.create_stream()
     except NoDeviceError as error:
         connection.send(str(error) or "no GPU")
         return
-    connection.send("")
+    connection.send(Ready(device_target(device.compute_capability)))
     while True:
         try:
             cubin, launches = connection.recv()

@@ -36,6 +36,9 @@ class BudgetSpentError(SkipTest):
 class Launching(Protocol):
     """Who launches kernels: `DeviceProcess`, or what asks one elsewhere."""
 
+    @property
+    def target(self) -> str: ...
+
     def run(self, cubin: Cubin | None, launches: Sequence[DeviceLaunch]) -> list[Answer]: ...
 
 

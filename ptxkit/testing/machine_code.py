@@ -14,7 +14,10 @@ LEVELS = ("0", "1", "2", "3", "link", "jit")
 
 
 def cubin_of(text: str, target: str, level: str) -> Cubin | str:
-    """Machine code by one of the `LEVELS`, or why there is none; for `jit` the text, as the driver takes it."""
+    """Machine code by one of the `LEVELS`, or why there is none; for `jit` the text, as the driver takes it.
+
+    target: of the GPU that is to run it (`ptxkit.device.target_for`).
+    """
     if level == "jit":
         return Cubin(text.encode() + b"\0", target, of_module(parse(text)), text)
     try:

@@ -15,7 +15,7 @@ from unittest import SkipTest
 
 import numpy as np
 
-from ptxkit.device import NoDeviceError, assembler
+from ptxkit.device import DeviceError, NoDeviceError, assembler, target_for
 from ptxkit.diagnostics import Diagnostic, Severity
 from ptxkit.linter import lint
 from ptxkit.source import SourceFile
@@ -159,7 +159,7 @@ def on_machine(source: Source, launch: DeviceLaunch | None = None) -> Mapping[in
 def on_device(source: Source, launch: DeviceLaunch | None = None, level: str = "3") -> Mapping[int, Any]:
     """The arrays as the GPU leaves them; AssertionError with what it says, SkipTest where there is none."""
     text, launch, device = text_of(source), _launch_of(source, launch), the_device()
-    cubin = cubin_of(text, _aim(text)[1], level)
+    cubin = cubin_of(text, _target_there(text, device), level)
     if isinstance(cubin, str):
         raise AssertionError(f"not compiled: {cubin}\n{text}")
     (answer,) = device.run(cubin, [launch])
@@ -214,6 +214,16 @@ def the_device() -> Launching:
     if isinstance(device, str):
         raise NoDeviceError(device) if use == "require" else SkipTest(device)
     return device
+
+
+def _target_there(text: str, device: Launching) -> str:
+    """What a module is compiled for to run on a GPU; where it cannot: SkipTest, or an error where one is required."""
+    try:
+        return target_for(parse(text).targets, device.target)
+    except DeviceError as error:
+        if current().device == "require":
+            raise
+        raise SkipTest(str(error)) from error
 
 
 @cache

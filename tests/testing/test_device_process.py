@@ -8,14 +8,14 @@ from multiprocessing.connection import Connection
 import pytest
 
 from ptxkit.device import Cubin, NoDeviceError
-from ptxkit.testing.device_process import DeviceLaunch, DeviceProcess
+from ptxkit.testing.device_process import DeviceLaunch, DeviceProcess, Ready
 
 LAUNCHES = [DeviceLaunch(name, 1, 32, (7,)) for name in ("first", "second", "third")]
 
 
 def serve(connection: Connection) -> None:
     """Answers with the argument, hangs at `hangs`, fails at `fails`, breaks down at `dies`."""
-    connection.send("")
+    connection.send(Ready("sm_90a"))
     while True:
         cubin, launches = connection.recv()
         for each in launches:
@@ -51,6 +51,11 @@ def test_what_hangs_or_fails_costs_its_own_answer_only(name: str, said: str) -> 
     assert isinstance(second, str)
     assert said in second
     assert first == third == {0: (b"code", 7)}
+
+
+def test_a_process_tells_what_its_gpu_is() -> None:
+    with DeviceProcess(20, serve) as device:
+        assert device.target == "sm_90a"
 
 
 def test_without_a_gpu_the_reason_is_raised() -> None:

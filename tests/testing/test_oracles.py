@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from random import Random
 from unittest import SkipTest
 
 import numpy as np
 import pytest
 
-from ptxkit.device import NoDeviceError, check_device
+from ptxkit.device import Cubin, DeviceError, NoDeviceError, check_device
 from ptxkit.syntax import PTXSyntaxError
-from ptxkit.testing import oracles
-from ptxkit.testing.device_process import DeviceLaunch
+from ptxkit.testing import judging, oracles
+from ptxkit.testing.device_process import Answer, DeviceLaunch
 from ptxkit.testing.generator import random_kernel
+from ptxkit.testing.judging import Judging
+from ptxkit.testing.machine_code import launch_of
 
 DOUBLE = """.version 8.0
 .target sm_80
@@ -112,6 +115,51 @@ def test_machine_and_device_leave_the_same_at_every_level() -> None:
     oracles.assert_machine_matches_device(KERNEL)
     oracles.assert_machine_matches_device(DOUBLE, LAUNCH)
     oracles.assert_optimisation_invariant(KERNEL)
+
+
+class Elsewhere:
+    """A GPU that keeps what it is to launch."""
+
+    def __init__(self, target: str) -> None:
+        self.target = target
+        self.compiled: list[Cubin] = []
+
+    def run(self, cubin: Cubin | None, launches: Sequence[DeviceLaunch]) -> list[Answer]:
+        assert cubin is not None
+        self.compiled.append(cubin)
+        return [{0: launches[0].arguments[0]}]
+
+
+@pytest.fixture
+def elsewhere() -> Iterator[Callable[[str], Elsewhere]]:
+    def begun(target: str) -> Elsewhere:
+        found = Elsewhere(target)
+        judging.begin(Judging(process=found))
+        return found
+
+    before = judging.current()
+    yield begun
+    judging.begin(before)
+
+
+def test_text_for_an_older_chip_is_compiled_for_the_gpu_that_runs_it(elsewhere: Callable[[str], Elsewhere]) -> None:
+    gpu = elsewhere("sm_90a")
+    oracles.on_device(DOUBLE, LAUNCH)
+    oracles.on_device(KERNEL.module(), launch_of(KERNEL))
+    assert [each.target for each in gpu.compiled] == ["sm_90a", "sm_90a"]
+
+
+def test_text_for_another_chip_is_not_run_and_says_why(elsewhere: Callable[[str], Elsewhere]) -> None:
+    elsewhere("sm_100a")
+    with pytest.raises(SkipTest, match="code for sm_90a does not run on this GPU, which is sm_100"):
+        oracles.on_device(KERNEL)
+    oracles.on_device(DOUBLE, LAUNCH)
+    elsewhere("sm_80")
+    with pytest.raises(SkipTest, match="code for sm_90a does not run on this GPU, which is sm_80"):
+        oracles.on_device(KERNEL)
+    judging.current().device = "require"
+    with pytest.raises(DeviceError, match="code for sm_90a does not run"):
+        oracles.on_device(KERNEL)
 
 
 @pytest.mark.parametrize("level", oracles.LEVELS)

@@ -12,12 +12,12 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from queue import Queue
 
-from ptxkit.device import Cubin
+from ptxkit.device import Cubin, NoDeviceError
 from ptxkit.records import dataclass, field
 from ptxkit.testing.device_process import Answer, DeviceLaunch, DeviceProcess
 from ptxkit.testing.examples import Example
 from ptxkit.testing.fuzz.questions import Campaign, kind_of
-from ptxkit.testing.fuzz.worker import Begun, Done, Failed, Launch, Said, serve
+from ptxkit.testing.fuzz.worker import Begun, Done, Failed, Launch, Said, Which, serve
 
 HANG_SECONDS = 20.0
 """For one example, when nothing else is said; with time of the GPU's process on top."""
@@ -89,6 +89,13 @@ class Gpus:
         finally:
             self._free.put(process)
 
+    @property
+    def target(self) -> str:
+        """What code is compiled for: that of the first GPU, as those of one machine are alike. Raises NoDeviceError."""
+        if not self._processes:
+            raise NoDeviceError("no GPU is used")
+        return self._processes[0].target
+
     def end(self) -> None:
         """Ends the processes."""
         for each in self._processes:
@@ -158,6 +165,8 @@ class Watched:
                     connection.send(is_new(example.cause))
                 case Launch(cubin, launches):
                     connection.send(self._gpus.run(cubin, launches))
+                case Which():
+                    connection.send(self._gpus.target)
 
     def _said(self, connection: Connection, first: int) -> Iterator[Said]:
         """What the process says until it is done. Raises _LostError."""

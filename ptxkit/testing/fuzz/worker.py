@@ -1,7 +1,8 @@
 """The process that asks: it tells its parent which example it begins, so that one which hangs or dies is known.
 
 It gets (campaign, numbers), and sends `Begun` for each example, `Failed` where one fails (and hears whether it should
-be made smaller: then sends it again), `Launch` where a kernel is to be launched (and hears the answers), `Done` last.
+be made smaller: then sends it again), `Launch` where a kernel is to be launched (and hears the answers), `Which` where
+it wants to know the GPU, `Done` last.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import faulthandler
 import signal
 import sys
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -63,6 +65,11 @@ class Launch:
 
 
 @dataclass(frozen=True, slots=True)
+class Which:
+    """Asks which GPU launches; the answer is `DeviceProcess.target`."""
+
+
+@dataclass(frozen=True, slots=True)
 class Done:
     """All of the numbers are asked."""
 
@@ -71,7 +78,7 @@ class Done:
     reason: str
 
 
-Said: TypeAlias = Begun | Failed | Launch | Done
+Said: TypeAlias = Begun | Failed | Launch | Which | Done
 
 
 class _Elsewhere:
@@ -79,6 +86,11 @@ class _Elsewhere:
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
+
+    @cached_property
+    def target(self) -> str:
+        self._connection.send(Which())
+        return str(self._connection.recv())
 
     def run(self, cubin: Cubin | None, launches: Sequence[DeviceLaunch]) -> list[Answer]:
         self._connection.send(Launch(cubin, tuple(launches)))

@@ -12,7 +12,7 @@ import pytest
 
 from ptxkit.device import Cubin
 from ptxkit.emulate import run as emulate
-from ptxkit.testing.device_process import DeviceLaunch, DeviceProcess
+from ptxkit.testing.device_process import DeviceLaunch, DeviceProcess, Ready
 from ptxkit.testing.fuzz.questions import Campaign
 from ptxkit.testing.fuzz.running import Here, Limits, run
 from ptxkit.testing.fuzz.store import Store
@@ -25,7 +25,7 @@ HANGS, BREAKS, WRONG = 2, 3, 5
 
 def serve(connection: Connection) -> None:
     """Launches on the reference machine. Some hang, break the process, or come out wrong."""
-    connection.send("")
+    connection.send(Ready("sm_90a"))
     while True:
         cubin, launches = connection.recv()
         for each in launches:
