@@ -17,7 +17,19 @@ from ptxkit.source import SourceFile, Span
 if TYPE_CHECKING:
     from ptxkit.syntax.tree import Module
 
-__all__ = ["POLICIES", "Policy", "broken", "lint", "lint_source", "not_checked", "with_origins"]
+__all__ = [
+    "POLICIES",
+    "Policy",
+    "as_commented",
+    "assumed",
+    "broken",
+    "chosen",
+    "found",
+    "lint",
+    "lint_source",
+    "not_checked",
+    "with_origins",
+]
 
 
 def lint(
@@ -55,16 +67,25 @@ def lint_source(source: SourceFile, settings: Settings = DEFAULT) -> FileResult:
 
 def _checked(text_or_module: str | Module, path: str | None, settings: Settings) -> tuple[Verdict, int]:
     """The verdict as settings and comments leave it, and how many findings comments hide."""
-    from ptxkit.suppressions import apply
     from ptxkit.syntax import PTXSyntaxError
 
     try:
         module = _with_places(text_or_module, path)
     except PTXSyntaxError as error:
         return Verdict(error.diagnostics), 0
-    stricter = None if settings.policy == "strict" else lambda: _found(module, replace(settings, policy="strict"))
-    verdict, hidden = apply(_found(module, settings), module, settings.shows, stricter)
-    return with_origins(verdict, module), hidden
+    return as_commented(found(module, settings), module, settings)
+
+
+def as_commented(verdict: Verdict, module: Module, settings: Settings, *, ran: bool = False) -> tuple[Verdict, int]:
+    """The verdict as comments of the text leave it, with the lines of its source, and how many findings they hide.
+
+    ran: the verdict knows what runs on the reference machine show, too.
+    """
+    from ptxkit.suppressions import apply
+
+    stricter = None if settings.policy == "strict" else lambda: found(module, replace(settings, policy="strict"))
+    left, hidden = apply(verdict, module, settings.shows, stricter, ran=ran)
+    return with_origins(left, module), hidden
 
 
 def with_origins(verdict: Verdict, module: Module) -> Verdict:
@@ -87,22 +108,33 @@ def with_origins(verdict: Verdict, module: Module) -> Verdict:
     )
 
 
-def _found(module: Module, settings: Settings) -> Verdict:
-    """What is wrong with a module, as far as the settings show it, with the severities that they say."""
-    from ptxkit.rules import analyse
-    from ptxkit.validate import validate
-
+def assumed(module: Module, settings: Settings) -> tuple[Module, Module]:
+    """The module with the heading that settings give, and that with their launches, too. Raises LaunchConflictError."""
     if settings.target is not None or settings.version is not None:
         from ptxkit.assumptions import with_heading
 
         module = with_heading(module, settings.target, settings.version)
-    launched = module
-    if settings.launches:
-        from ptxkit.assumptions import with_launches
+    if not settings.launches:
+        return module, module
+    from ptxkit.assumptions import with_launches
 
-        launched = with_launches(module, settings.launches)
+    return module, with_launches(module, settings.launches)
+
+
+def found(module: Module, settings: Settings) -> Verdict:
+    """What is wrong with a module, as far as the settings show it, with the severities that they say; comments hide
+    nothing yet. Raises LaunchConflictError."""
+    from ptxkit.rules import analyse
+    from ptxkit.validate import validate
+
+    module, launched = assumed(module, settings)
     shows = settings.shows if settings.choices else None
     verdict = _merge(validate(module), analyse(launched, settings.policy, notes=settings.notes, shows=shows))
+    return chosen(verdict, settings)
+
+
+def chosen(verdict: Verdict, settings: Settings) -> Verdict:
+    """What settings show of a verdict, with the severities that they say."""
     if not (settings.choices or settings.severities):
         return verdict
     return Verdict(
@@ -160,10 +192,10 @@ def _with_places(text_or_module: str | Module, path: str | None) -> Module:
 
 def _merge(*verdicts: Verdict) -> Verdict:
     """The verdicts as one, in the order of the text, nothing said twice."""
-    found = {_key(item): item for verdict in verdicts for item in verdict.diagnostics}
+    said = {_key(item): item for verdict in verdicts for item in verdict.diagnostics}
     asked = {_key(item): item for verdict in verdicts for item in verdict.undecided}
     return Verdict(
-        tuple(found[key] for key in sorted(found)),
+        tuple(said[key] for key in sorted(said)),
         tuple(asked[key] for key in sorted(asked)),
     )
 

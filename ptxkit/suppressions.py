@@ -23,8 +23,9 @@ MARK = "ptxkit:"
 _LINE, _FILE = "ignore", "ignore-file"
 UNHIDEABLE = ("PTX100", "PTX101", UNUSED, MALFORMED)
 """Codes that no comment hides."""
-_SEEN_ELSEWHERE = "PTX65"
-"""Codes that only runs on the reference machine give: whether their comments are used, a lint cannot tell."""
+_SEEN_BY_RUNS = ("PTX65", "PTX202", "PTX205", "PTX206", "PTX207")
+"""Codes that runs on the reference machine give where it hangs on what is passed, and a lint says nothing: whether
+their comments are used, only `verify` can tell."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +47,14 @@ def apply(
     module: Module,
     shows: Callable[[str], bool],
     stricter: Callable[[], Verdict] | None = None,
+    *,
+    ran: bool = False,
 ) -> tuple[Verdict, int]:
     """The verdict without what comments of the text hide, and how many findings they hid.
 
     shows: whether findings of a code are reported at all; of others nothing is said. stricter: the verdict of the
-    strict policy, where another one is in force; a comment that is of use there is no idle one.
+    strict policy, where another one is in force; a comment that is of use there is no idle one. ran: the verdict knows
+    what runs on the reference machine show, too; else nothing is said of comments for what only those can show.
     """
     source = module.source
     if source is None or MARK not in source.text:
@@ -59,7 +63,7 @@ def apply(
     used: set[Suppression] = set()
     kept = tuple(item for item in verdict.diagnostics if not _hidden(item, written, used))
     asked = tuple(item for item in verdict.undecided if not _hidden(item, written, used))
-    idle = [each for each in written if each not in used and _is_expected(each.code, shows)]
+    idle = [each for each in written if each not in used and _is_expected(each.code, shows, ran=ran)]
     if idle and stricter is not None:
         more = stricter()
         for found in (more.diagnostics, more.undecided):
@@ -82,10 +86,12 @@ def _hidden(item: Diagnostic | Undecided, written: Sequence[Suppression], used: 
     return bool(hiding)
 
 
-def _is_expected(prefix: str, shows: Callable[[str], bool]) -> bool:
+def _is_expected(prefix: str, shows: Callable[[str], bool], *, ran: bool) -> bool:
     """Whether a finding of the prefix would have been reported."""
-    codes = [code for code in _codes() if code.startswith(prefix) and not code.startswith(_SEEN_ELSEWHERE)]
-    return bool(codes) and all(map(shows, codes))
+    codes = [code for code in _codes() if code.startswith(prefix)]
+    if not ran and all(code.startswith(_SEEN_BY_RUNS) for code in codes):
+        return False
+    return all(map(shows, codes))
 
 
 def _codes() -> list[str]:

@@ -80,7 +80,7 @@ def _items(inputs: Sequence[str | FileResult], configured: Configured, kept: Kep
             yield Item(number, answer=Answer(path))
             continue
         try:
-            settings = configured.settings_for(path)
+            configured.settings_for(path)  # before the input is read: what is wrong here is told first
         except SettingsError as mistake:
             yield Item(number, mistake=mistake)
             return
@@ -89,6 +89,7 @@ def _items(inputs: Sequence[str | FileResult], configured: Configured, kept: Kep
                 yield Item(number, answer=Answer(source))
                 continue
             configured.has_seen(source)
+            settings = configured.settings_for(path, source.path)
             question, answer = kept.known(Question(source, settings, wish))
             yield Item(number, question, answer)
 

@@ -42,12 +42,17 @@ class Configured:
             level = self._files.level_for(os.path.dirname(name))
         return [each for each in (level, self.options.level) if each is not None]
 
-    def settings_for(self, path: str) -> Settings:
-        """What counts for an input. Raises SettingsError."""
+    def settings_for(self, path: str, name: str | None = None) -> Settings:
+        """What counts for an input. name: of a text in it, which patterns of files may fit, too.
+
+        Raises SettingsError.
+        """
         levels = self.levels_for(path)
         if levels == [Level(COMMAND_LINE)]:
             return DEFAULT
-        return Settings.of(levels, path if path != STDIN else self.options.stdin_name)
+        if path == STDIN:
+            path, name = self.options.stdin_name or "", None
+        return Settings.of(levels, *dict.fromkeys(filter(None, (path, name))))
 
     def without_known(self, result: FileResult, settings: Settings) -> FileResult:
         """The result without the findings of its baseline. Raises SettingsError."""

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 import numpy
 
+from ptxkit.assumptions import LaunchConflictError
+from ptxkit.cli.configured import Configured
 from ptxkit.cli.inputs import read
 from ptxkit.cli.launch_options import launch_options
+from ptxkit.cli.options import Options
 from ptxkit.cli.output import write_lines
+from ptxkit.diagnostics import Diagnostic, Severity, Verdict
 from ptxkit.emulate import POLICIES, Budget, LaunchError, Outcome
 from ptxkit.emulate import run as run_kernel
+from ptxkit.linter import assumed, chosen
 from ptxkit.report import diagnostic_lines, full_report
 from ptxkit.results import ExitStatus, FileResult
-from ptxkit.source import SourceFile
+from ptxkit.settings.mistakes import SettingsError
+from ptxkit.suppressions import apply as hidden_by_comments
 from ptxkit.syntax import PTXSyntaxError, parse
 from ptxkit.verifier import Given
 from ptxkit.verifier.choice import Plan, Trial
@@ -39,6 +46,8 @@ _SHOWN = 16
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Of all that chance decides.")
 @click.option("--seconds", type=float, default=600.0, show_default=True)
+@click.option("--config", type=click.Path(dir_okay=False), metavar="FILE", help="Use this settings file alone.")
+@click.option("--isolated", is_flag=True, help="Use no settings file.")
 @launch_options
 @click.pass_context
 def run(  # noqa: PLR0913 (options)
@@ -50,6 +59,8 @@ def run(  # noqa: PLR0913 (options)
     policy: str,
     seed: int,
     seconds: float,
+    config: str | None,
+    isolated: bool,
     grid: tuple[int, ...] | None,
     block: tuple[int, ...] | None,
     cluster: tuple[int, ...] | None,
@@ -58,7 +69,8 @@ def run(  # noqa: PLR0913 (options)
 ) -> None:
     """Run a kernel of a PTX file on the reference machine; - is standard input.
 
-    Every parameter has its `--arg`. What the run shows to be wrong is printed with its witness.
+    Every parameter has its `--arg`. What the run shows to be wrong is printed with its witness, as the settings files
+    of lint and comments in the text leave it.
 
     Exit status: 0 ran to its end, 1 something is wrong, 2 it could not be run, or not to its end.
     """
@@ -67,9 +79,14 @@ def run(  # noqa: PLR0913 (options)
         write_lines(full_report([source]), error=True)
         ctx.exit(ExitStatus.COULD_NOT_RUN)
     try:
-        module = parse(source.text, source.path)
+        settings = Configured(Options(config=config, isolated=isolated)).settings_for(path, source.path)
+        written = parse(source.text, source.path)
+        _, module = assumed(written, settings)
     except PTXSyntaxError as error:
         write_lines(diagnostic_lines(error.diagnostics), error=True)
+        ctx.exit(ExitStatus.COULD_NOT_RUN)
+    except (SettingsError, LaunchConflictError) as error:
+        click.echo(f"ptxkit: {error}", err=True)
         ctx.exit(ExitStatus.COULD_NOT_RUN)
     kernels = [each for each in module.functions() if each.kind == "entry" and each.body is not None]
     names = [each.name for each in kernels]
@@ -99,7 +116,11 @@ def run(  # noqa: PLR0913 (options)
         raise click.UsageError(str(error)) from error
     plan = Plan(grid or (1,), block or (), cluster or (1,), shared or 0, is_given=True)
     told = tuple(f"{key}={value.text}" for key, value in given.items())
-    ctx.exit(_tell(outcome, source, name, plan, Trial(tuple(passed), told, policy, seed), kept))
+    trial = Trial(tuple(passed), told, policy, seed)
+    found = [diagnostic(each, source, name, plan, trial, sure=True) for each in outcome.findings]
+    # Whether a comment is of use, a single run does not tell.
+    reported, _ = hidden_by_comments(chosen(Verdict(tuple(found)), settings), written, lambda _: False)
+    ctx.exit(_tell(outcome, name, reported.diagnostics, kept))
 
 
 def _passed(kernel: str, parameters: list[str], given: dict[str, Given], seed: int) -> list[Any]:
@@ -125,13 +146,10 @@ def _kept(outputs: tuple[str, ...], parameters: list[str]) -> dict[int, Path | N
     return found
 
 
-def _tell(
-    outcome: Outcome, source: SourceFile, kernel: str, plan: Plan, trial: Trial, kept: dict[int, Path | None]
-) -> ExitStatus:
+def _tell(outcome: Outcome, kernel: str, found: Sequence[Diagnostic], kept: dict[int, Path | None]) -> ExitStatus:
     """Print what the kernel printed, what is wrong, and the arrays that were asked for."""
     for text in outcome.printed:
         click.echo(text, nl=False)
-    found = [diagnostic(each, source, kernel, plan, trial, sure=True) for each in outcome.findings]
     write_lines(diagnostic_lines(found))
     for number, file in kept.items():
         if number not in outcome.outputs:
@@ -144,4 +162,4 @@ def _tell(
     if outcome.failed or outcome.undecided:
         click.echo(f"ptxkit: {kernel} was not run to its end: {outcome.failed or outcome.undecided}", err=True)
         return ExitStatus.COULD_NOT_RUN
-    return ExitStatus.FINDINGS if found else ExitStatus.CLEAN
+    return ExitStatus.FINDINGS if any(each.severity is not Severity.NOTE for each in found) else ExitStatus.CLEAN

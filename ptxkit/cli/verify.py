@@ -6,17 +6,20 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import cast
 
 import click
 
-from ptxkit.cli.inputs import sources
+from ptxkit.cli.configured import Configured
+from ptxkit.cli.inputs import expand, read_all
 from ptxkit.cli.launch_options import launch_options
+from ptxkit.cli.options import Options
 from ptxkit.cli.reporting import write_report
+from ptxkit.cli.settings_options import level_of, settings_options
 from ptxkit.emulate import LaunchError
-from ptxkit.linter import POLICIES, Policy
+from ptxkit.records import replace
 from ptxkit.report.formats import FORMATS
-from ptxkit.results import FileResult, Summary
+from ptxkit.results import ExitStatus, FileResult, Summary
+from ptxkit.settings.mistakes import SettingsError
 from ptxkit.source import SourceFile
 from ptxkit.verifier import Given, Request, verify_source
 
@@ -28,13 +31,14 @@ from ptxkit.verifier import Given, Request, verify_source
 @click.option("--seed", type=int, default=0, show_default=True, help="Of all that chance decides.")
 @click.option("--seconds", type=float, default=60.0, show_default=True, help="For the runs of each kernel.")
 @click.option("--format", "form", type=click.Choice(FORMATS), default="full", show_default=True, help="As for lint.")
-@click.option("--policy", type=click.Choice(POLICIES), default="isa", show_default=True, help="As for lint.")
 @click.option("--show-undecided", is_flag=True, help="Print the questions that could not be answered, too.")
 @click.option("--trace", type=click.Path(dir_okay=False), help="Draw what was found by running: a page (.html).")
+@settings_options
 @launch_options
 @click.pass_context
 def verify(  # noqa: PLR0913 (options)
     ctx: click.Context,
+    /,
     paths: tuple[str, ...],
     *,
     entries: tuple[str, ...],
@@ -42,7 +46,8 @@ def verify(  # noqa: PLR0913 (options)
     seed: int,
     seconds: float,
     form: str,
-    policy: str,
+    config: str | None,
+    isolated: bool,
     show_undecided: bool,
     trace: str | None,
     grid: tuple[int, ...] | None,
@@ -50,6 +55,7 @@ def verify(  # noqa: PLR0913 (options)
     cluster: tuple[int, ...] | None,
     shared: int | None,
     arguments: tuple[tuple[str, Given], ...],
+    **given: object,
 ) -> None:
     """Check PTX files as lint does, and run their kernels on the CPU, under the weakest behaviour the ISA allows.
 
@@ -61,6 +67,9 @@ def verify(  # noqa: PLR0913 (options)
     --trace writes one page that needs no other file: for each finding of a run the threads, what they did near it, the
     copies in flight and the ordering that is missing.
 
+    Settings are those of lint: files, options and comments that hide findings count for what runs show, too; launches
+    of the settings are run, where --block and --cluster say nothing else.
+
     Exit status: 0 clean, 1 errors or warnings found, 2 something could not be read or run.
     """
     if trace is not None and not trace.endswith((".html", ".htm")):
@@ -69,7 +78,7 @@ def verify(  # noqa: PLR0913 (options)
         entries,
         schedules,
         seed,
-        cast("Policy", policy),
+        "isa",
         seconds,
         grid,
         block,
@@ -78,11 +87,17 @@ def verify(  # noqa: PLR0913 (options)
         dict(arguments),
         trace is not None,
     )
+    configured = Configured(Options(level=level_of(given), config=config, isolated=isolated))
     results: list[FileResult] = []
     try:
-        write_report(_results(paths, request, results), form, show_undecided=show_undecided)
+        write_report(_results(paths, request, configured, results), form, show_undecided=show_undecided)
+        configured.complain_of_launches()
     except LaunchError as error:
         raise click.UsageError(str(error)) from error
+    except SettingsError as error:
+        sys.stdout.flush()
+        click.echo(f"ptxkit: {error}", err=True)
+        ctx.exit(ExitStatus.COULD_NOT_RUN)
     if trace is not None:
         _write_page(trace, results)
     ctx.exit(Summary.of(results).exit_status)
@@ -99,16 +114,23 @@ def _write_page(path: str, results: list[FileResult]) -> None:
         raise click.UsageError(f"--trace {path} cannot be written: {error.strerror}") from error
 
 
-def _results(paths: tuple[str, ...], request: Request, results: list[FileResult]) -> Iterator[FileResult]:
-    """Each input's result as soon as there is one, also put into `results`."""
-    for found in sources(paths):
-        if isinstance(found, FileResult):
-            result = found
-        else:
-            with _progress(found, request) as step:
-                result = verify_source(found, request, step)
-        results.append(result)
-        yield result
+def _results(
+    paths: tuple[str, ...], request: Request, configured: Configured, results: list[FileResult]
+) -> Iterator[FileResult]:
+    """Each input's result as soon as there is one, also put into `results`. Raises SettingsError."""
+    for path in expand(paths):
+        for found in [path] if isinstance(path, FileResult) else read_all(path):
+            if isinstance(found, FileResult):
+                result = found
+            else:
+                configured.has_seen(found)
+                settings = configured.settings_for(str(path), found.path)
+                asked = replace(request, policy=settings.policy, settings=settings)
+                with _progress(found, request) as step:
+                    result = verify_source(found, asked, step)
+                result = configured.without_known(result, settings)
+            results.append(result)
+            yield result
 
 
 @contextmanager

@@ -94,10 +94,13 @@ class Settings:
     baseline: str | None = None
 
     @classmethod
-    def of(cls, levels: Sequence[Level], path: str | None = None) -> Settings:
-        """What levels amount to for the input at `path`, the later over the earlier ones."""
+    def of(cls, levels: Sequence[Level], *names: str | None) -> Settings:
+        """What levels amount to for the input of these names, the later over the earlier ones.
+
+        names: its path, and of a text inside another file the way to it, too: `foo.whl!foo/k.ptx`.
+        """
         choices = [Choice(level.select, level.extend_select, level.ignore) for level in levels]
-        here = tuple(code for level in levels for code in _ignored_in(level, path)) if path is not None else ()
+        here = tuple(dict.fromkeys(code for level in levels for name in names for code in _ignored_in(level, name)))
         if here:
             choices.append(Choice(None, (), here))
         return cls(
@@ -133,8 +136,8 @@ def _longest(code: str, prefixes: Sequence[str]) -> int:
     return max((len(prefix) for prefix in prefixes if code.startswith(prefix)), default=-1)
 
 
-def _ignored_in(level: Level, path: str) -> tuple[str, ...]:
-    if not level.per_file_ignores:
+def _ignored_in(level: Level, path: str | None) -> tuple[str, ...]:
+    if path is None or not level.per_file_ignores:
         return ()
     from ptxkit.settings.patterns import fits  # which compiles expressions
 

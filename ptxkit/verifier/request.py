@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from ptxkit.linter import Policy
 from ptxkit.records import dataclass, field
+from ptxkit.settings.model import DEFAULT, Settings
 
 if TYPE_CHECKING:
     from ptxkit.verifier.given import Given
@@ -21,6 +22,7 @@ class Request:
 
     grid, block, cluster, shared (bytes), arguments (by parameter name, or `#0` for the first): None, or absent, where
     they are to be chosen. seconds: for each kernel. trace: whether findings of the machine are to be seen as pictures.
+    settings: what is reported, and how; its policy counts for nothing beside the one here.
     """
 
     entries: tuple[str, ...] = ()
@@ -34,3 +36,4 @@ class Request:
     shared: int | None = None
     arguments: Mapping[str, Given] = field(default_factory=dict)
     trace: bool = False
+    settings: Settings = DEFAULT

@@ -9,17 +9,18 @@ from typing import TYPE_CHECKING, Any
 from ptxkit.analysis.pointers import pointer_parameters
 from ptxkit.analysis.program import flatten
 from ptxkit.analysis.tensors import tensor_parameters
+from ptxkit.assumptions import LaunchConflictError
 from ptxkit.diagnostics import Diagnostic, Severity, Undecided, Verdict
 from ptxkit.emulate import Budget, Finding, LaunchError, Outcome, run
 from ptxkit.emulate.actions.tensors import NO_MAP
 from ptxkit.emulate.launching import three
 from ptxkit.emulate.program import Program
 from ptxkit.emulate.unwritten import depends_on_unwritten
-from ptxkit.linter import broken, lint
+from ptxkit.linter import as_commented, assumed, broken, chosen, found, not_checked
 from ptxkit.records import dataclass, field, replace
 from ptxkit.results import FileResult, Run
 from ptxkit.source import SourceFile, Span
-from ptxkit.syntax import parse
+from ptxkit.syntax import PTXSyntaxError, parse
 from ptxkit.syntax.tree import Function, Module
 from ptxkit.verifier.choice import (
     Plan,
@@ -59,22 +60,32 @@ def verify_source(
 
     Raises LaunchError where a kernel that was asked for is not there, or an argument does not fit its parameter.
     """
+    settings = replace(request.settings, policy=request.policy)
     try:
-        verdict = static or lint(source.text, path=source.path, policy=request.policy)
-        if any(each.severity == "error" and each.code < "PTX2" for each in verdict.diagnostics):
-            return FileResult.of(source.path, verdict)  # what no assembler takes is not run
         module = parse(source.text, source.path)
-        proven = frozenset((each.code, each.span.start) for each in verdict.diagnostics)
-        runs = [_verified(module, source, entry, request, progress, proven) for entry in _entries(module, request)]
+        verdict = static or found(module, settings)
+        runs: list[_Verified] = []
+        if not any(each.severity == "error" and each.code < "PTX2" for each in verdict.diagnostics):
+            _, launched = assumed(module, settings)
+            proven = frozenset((each.code, each.span.start) for each in verdict.diagnostics)
+            entries = _entries(launched, request)
+            runs = [_verified(launched, source, entry, request, progress, proven) for entry in entries]
+        seen = chosen(Verdict(tuple(each for run_ in runs for each in run_.diagnostics)), settings)
+        both = _merged(verdict.diagnostics, seen.diagnostics)
+        questions = (*verdict.undecided, *(each for run_ in runs for each in run_.undecided))
+        left, hidden = as_commented(Verdict(both, questions), module, settings, ran=True)
+    except PTXSyntaxError as wrong:
+        return FileResult.of(source.path, Verdict(wrong.diagnostics))
+    except LaunchConflictError as conflict:
+        return not_checked(source.path, str(conflict), remedy="give the launch that the kernel has")
     except LaunchError:
         raise
     except Exception as error:
         return broken(source.path, error)
-    found = _merged(verdict.diagnostics, [each for run_ in runs for each in run_.diagnostics])
-    questions = (*verdict.undecided, *(each for run_ in runs for each in run_.undecided))
-    result = FileResult.of(source.path, Verdict(found, questions))
+    result = FileResult.of(source.path, left)
     told = tuple(run_.told for run_ in runs if run_.told is not None)
-    return replace(result, runs=told, traces=_in_order([each for run_ in runs for each in run_.traces], found))
+    traces = _in_order([each for run_ in runs for each in run_.traces], left.diagnostics)
+    return replace(result, runs=told, traces=traces, suppressed=hidden)
 
 
 def _entries(module: Module, request: Request) -> list[Function]:
@@ -297,9 +308,13 @@ class _Session:
 
 
 def _in_order(traces: Sequence[Trace], found: Sequence[Diagnostic]) -> tuple[Trace, ...]:
-    """Pictures as severe as what is said of their line, errors first."""
+    """Pictures of what is found, as severe as what is said of their line, errors first."""
     severities = {(each.code, each.source.position(each.span.start)[0]): each.severity for each in found}
-    known = [replace(each, severity=str(severities.get((each.code, each.line), each.severity))) for each in traces]
+    known = [
+        replace(each, severity=str(severities[each.code, each.line]))
+        for each in traces
+        if (each.code, each.line) in severities
+    ]
     return tuple(sorted(known, key=lambda each: (each.severity != Severity.ERROR, each.line, each.code)))
 
 

@@ -188,3 +188,24 @@ def test_a_fault_in_the_reading_of_one_file_is_that_files_failure(
     result = ptxkit("lint", "--format", "json", "libfoo.so", "k.ptx")
     assert (result.exit_code, paths(result)) == (2, {"libfoo.so": "failed", "k.ptx": "clean"})
     assert "KeyError: 'sections'" in result.stdout
+
+
+def test_patterns_of_files_fit_texts_inside_of_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import zipfile
+
+    monkeypatch.chdir(tmp_path)
+    with zipfile.ZipFile("w.whl", "w") as wheel:
+        for name in ("generated/a.ptx", "own/a.ptx"):
+            wheel.writestr(name, CLEAN.replace("mov.u32", "mov.u33"))
+    found = {}
+    for pattern in ("w.whl!generated/*", "*.whl", "other/*", "w.whl!own/a.ptx", "a.ptx"):
+        (tmp_path / "ptxkit.toml").write_text(f'per-file-ignores = {{ "{pattern}" = ["PTX10"] }}\n')
+        done = shell("lint", "--format", "concise", "w.whl", cwd=tmp_path)
+        found[pattern] = [name for name in ("generated", "own") if f"w.whl!{name}/a.ptx:".encode() in done.stdout]
+    assert found == {
+        "w.whl!generated/*": ["own"],
+        "*.whl": [],
+        "other/*": ["generated", "own"],
+        "w.whl!own/a.ptx": ["generated"],
+        "a.ptx": [],
+    }

@@ -154,3 +154,62 @@ def test_a_trace_that_cannot_be_written_is_a_mistake_in_the_command(
     assert result.exit_code == 2
     assert says in result.output
     assert file.read_text() == KERNEL
+
+
+SMALL = ("--block", "32", "--arg", "source=u32[8]:iota", "--arg", "target=u32[4]", "--arg", "n=8")
+"""The same with a buffer that is too small: PTX207."""
+HIDDEN = KERNEL.replace("\tst.global", "\t// ptxkit: ignore[PTX207] the host knows\n\tst.global")
+
+
+@pytest.mark.parametrize("command", ["verify", "run"])
+def test_settings_of_the_nearest_file_count_for_what_runs_show(file: Path, ptxkit: Run, command: str) -> None:
+    assert ptxkit(command, *SMALL, str(file)).exit_code != 0
+    (file.parent / "ptxkit.toml").write_text('severity = { PTX207 = "note" }\n')
+    result = ptxkit(command, *SMALL, str(file))
+    assert "PTX207 note" in result.stdout
+    assert "PTX207 error" in ptxkit(command, *SMALL, "--isolated", str(file)).stdout
+    (file.parent / "ptxkit.toml").write_text('per-file-ignores = { "k.*" = ["PTX207"] }\n')
+    assert "PTX207" not in ptxkit(command, *SMALL, str(file)).stdout
+    (file.parent / "ptxkit.toml").write_text("unknown = 1\n")
+    result = ptxkit(command, *SMALL, str(file))
+    assert result.exit_code == 2
+    assert "unknown" in result.stderr
+
+
+def test_options_of_lint_count_for_verify(file: Path, ptxkit: Run) -> None:
+    assert ptxkit("verify", "--schedules", "1", *SMALL, str(file)).exit_code == 1
+    assert ptxkit("verify", "--schedules", "1", *SMALL, "--ignore", "PTX207", str(file)).exit_code == 0
+    assert ptxkit("verify", "--schedules", "1", *SMALL, "--severity", "PTX2=note", str(file)).exit_code == 0
+
+
+def test_a_launch_of_the_settings_is_run(file: Path, ptxkit: Run) -> None:
+    result = ptxkit("verify", "--schedules", "1", "--launch", "scale:block=96", str(file))
+    assert "block 96" in result.stdout
+    assert ptxkit("verify", "--schedules", "1", "--launch", "other:block=96", str(file)).exit_code == 2
+
+
+@pytest.mark.parametrize("command", ["verify", "run"])
+def test_comments_hide_what_runs_show(file: Path, ptxkit: Run, command: str) -> None:
+    file.write_text(HIDDEN)
+    assert "PTX207" not in ptxkit(command, *SMALL, str(file)).stdout
+
+
+def test_a_comment_for_what_only_runs_show_is_idle_where_they_do_not(file: Path, ptxkit: Run) -> None:
+    file.write_text(HIDDEN)
+    assert ptxkit("lint", str(file)).exit_code == 0
+    assert ptxkit("verify", "--schedules", "2", *SMALL, str(file)).exit_code == 0
+    unused = ptxkit("verify", "--schedules", "2", *GIVEN, str(file))
+    assert unused.exit_code == 1
+    assert "PTX191" in unused.stdout
+
+
+def test_verify_knows_a_baseline(file: Path, ptxkit: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(file.parent)
+    known = {"version": 1, "files": {"k.ptx": [entry("PTX207")]}}
+    (file.parent / "known.json").write_text(json.dumps(known))
+    result = ptxkit("verify", "--schedules", "1", *SMALL, "--baseline", "known.json", "k.ptx")
+    assert (result.exit_code, "1 known" in result.stdout) == (0, True)
+
+
+def entry(code: str) -> dict[str, object]:
+    return {"code": code, "function": "scale", "statement": "st.global.u32 [%rd], %r;", "count": 1}
