@@ -80,6 +80,7 @@ class Code:
         self.to_global = frozenset(name for each, name in given if each.pointer == _TO_GLOBAL)
         self._whole = whole
         self._blocks: dict[int, Block] = {}
+        self._plain: dict[int, bool] = {}
 
     def block(self, index: int) -> Block:
         """The block from a step on, made on first use: much code of a large kernel is walked by no representative."""
@@ -108,7 +109,7 @@ class Code:
             if index in self._entries and index > first:
                 break
             index += 1
-            actions = tuple(_actions(step, self._interests, self._bounded))
+            actions = tuple(self._actions(step))
             if actions:
                 steps.append((step, _guard(step), actions))
             if step.instruction.guard is None or not actions:
@@ -117,9 +118,23 @@ class Code:
                 break
         return Block(tuple(steps), index - first, index, tuple(covered))
 
+    def _actions(self, step: Step) -> list[Action]:
+        key = id(step.match)
+        plain = self._plain.get(key)
+        if plain is None:
+            plain = self._plain[key] = step.match is not None and _is_plain(step.match)
+        return _values(step, self._interests) if plain else _actions(step, self._interests, self._bounded)
+
 
 def _leaves(step: Step) -> bool:
     return step.match is not None and any(isinstance(effect, fx.Control) for effect in step.match.effects)
+
+
+def _is_plain(match: Match) -> bool:
+    """Whether an instruction only computes values, of registers and constants: nothing about these needs a check."""
+    only_values = all(isinstance(effect, fx.Value) for effect in match.effects)
+    simple = all(form.kind != "address" and form.object is None for form in match.operands)
+    return only_values and simple and not match.needs and not _is_collective(match)
 
 
 def _is_meeting(effect: fx.Effect) -> bool:
@@ -172,6 +187,14 @@ def _actions(step: Step, wanted: Interests | None, bounded: frozenset[str]) -> l
         *home_checks(operands),
     )
     return [action for action in (*checks, *events, *values, *control) if action is not None]
+
+
+def _values(step: Step, wanted: Interests | None) -> list[Action]:
+    """What a walker does at a step that only computes values."""
+    effects = step.match.effects if step.match is not None else ()
+    chosen = [e for e in effects if isinstance(e, fx.Value) and (wanted is None or wanted.wants(step, e))]
+    operands = Operands(step, IN_THREAD)
+    return [action for effect in chosen if (action := _assign(operands, effect)) is not None]
 
 
 def _events(operands: Operands, effect: fx.Effect, *, keeps: bool, outside: frozenset[str]) -> list[Action | None]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ptxkit.analysis.budget import Budget
@@ -18,6 +19,8 @@ from ptxkit.analysis.causality import Causality, Path
 from ptxkit.analysis.endings import endings_of
 from ptxkit.analysis.program import Step
 from ptxkit.analysis.ranges import RangeIndex
+from ptxkit.analysis.separation import Separation, Touching, touchings
+from ptxkit.analysis.terms import Lanes
 from ptxkit.analysis.touches import extent_of
 from ptxkit.analysis.trace import Event, GroupEvent, GroupTrace, Opaque
 from ptxkit.isa.effects import Access
@@ -114,22 +117,53 @@ class Conflicts:
     def __init__(self, world: World) -> None:
         self._world = world
         self._budget = Budget(lookups=min(MAX_CONFLICT_LOOKUPS, world.budget.lookups))
-        self._causality = Causality(world, self._budget)
         self._seen: set[tuple[Path, tuple[int, ...], Path, tuple[int, ...]]] = set()
         self._found: set[tuple[Step, Step, bool, bool, bool]] = set()
         self._endings: dict[int, Mapping[int, int]] = {}
 
+    @cached_property
+    def _causality(self) -> Causality:
+        return Causality(self._world, self._budget)
+
     def __iter__(self) -> Iterator[Conflict]:
-        yield from self._pairs("write", "read")
-        yield from self._pairs("copy", "store")
+        for writing, reading in (("write", "read"), ("copy", "store")):
+            if not self._are_apart(writing, reading):
+                yield from self._pairs(writing, reading)
+
+    def _are_apart(self, writing: str, reading: str) -> bool:
+        """Whether a look at whole groups shows that there are no conflicts of accesses of one kind with those of
+        another. It sees at least the executions that `_touches` gives."""
+        writes = list(self._touchings(writing, FIRST_ROUNDS))
+        if not writes:
+            return True
+        fills = {write.event.step for write in writes if _is_fill(write.event)}
+        reads = list(self._touchings(reading, _rounds_for(len(fills))))
+        left = self._budget.lookups
+        found = not reads or self._separation.holds(writes, reads)
+        self._budget.lookups = left
+        return found
+
+    @cached_property
+    def _separation(self) -> Separation:
+        return Separation(self._world.groups, self._causality.path_of, self._are_ordered)
+
+    def _are_ordered(self, write: Touching, writer: Path, read: Touching, reader: Path) -> bool:
+        """Whether a write on one path and a read on another one may be ordered, either way."""
+        barrier = write.event.barrier if isinstance(write.event, Event) else write.event.fields[3]
+        horizon = self._causality.horizon(writer, write.end, reader, None if isinstance(barrier, Lanes) else barrier)
+        return horizon <= read.position or self._causality.may_precede(reader, read.end, writer, write.position)
+
+    def _touchings(self, kind: str, rounds: int) -> Iterator[Touching]:
+        for group in self._world.groups:
+            accesses = _looked_at(group, kind, rounds)
+            yield from touchings(group, ((at, event, self._end_of(group, at, event)) for at, event in accesses))
 
     def _pairs(self, writing: str, reading: str) -> Iterator[Conflict]:
         """The conflicts of accesses of one kind with those of another."""
         places: dict[tuple[int, int], _Place] = defaultdict(_Place)
         fills: set[Step] = set()
         for touched, touch in self._touches(writing):
-            effect = touch.seen.effect
-            if isinstance(effect, Access) and effect.completion == "mbarrier":
+            if _is_fill(touch.seen):
                 fills.add(touch.seen.step)
             places[touched].writes[touch.path].setdefault(touch.position, touch)
         if not places:
@@ -153,7 +187,7 @@ class Conflicts:
         fills: how many instructions fill memory asynchronously. Where a loop that does so is unrolled, each of them is
         of a round of its own, and the loop that reads is looked at for as many rounds.
         """
-        left, rounds = MAX_TOUCHES, self._rounds(kind, max(FIRST_ROUNDS, min(fills, MAX_ROUNDS)))
+        left, rounds = MAX_TOUCHES, self._rounds(kind, _rounds_for(fills))
         for group in self._world.groups:
             tids, paths, chosen = group.tids, self._paths_of(group), self._chosen(group, kind)
             for position, event in _looked_at(group, kind, rounds):
@@ -289,6 +323,16 @@ class Conflicts:
             return own < write.position
         own = self._causality.places(read.path.group).get((write.event.step, write.event.visit))
         return refills if own is None else own > read.position
+
+
+def _is_fill(event: Event | GroupEvent) -> bool:
+    """Whether an access is asynchronous, and an mbarrier tells of its end."""
+    return isinstance(event.effect, Access) and event.effect.completion == "mbarrier"
+
+
+def _rounds_for(fills: int) -> int:
+    """How many first executions of an instruction to look at, where so many instructions fill what is read."""
+    return max(FIRST_ROUNDS, min(fills, MAX_ROUNDS))
 
 
 def _looked_at(group: GroupTrace, kind: str, rounds: int) -> Iterator[tuple[int, Event | GroupEvent]]:

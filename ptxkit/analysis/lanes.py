@@ -8,7 +8,7 @@ from functools import partial, reduce
 from typing import TYPE_CHECKING
 
 from ptxkit.analysis.exchange import Place
-from ptxkit.analysis.operands import Operands, Reader, constant, in_shared
+from ptxkit.analysis.operands import Operands, Reader, constant
 from ptxkit.analysis.operations import Operations
 from ptxkit.analysis.program import Step
 from ptxkit.analysis.terms import Held, Lanes, Term, Terms, Value, by_index, lanes, lifted, mask, of_lane
@@ -72,7 +72,7 @@ def _told(walker: Walker, place: Held, width: int, unknown: Callable[[Value], Va
     """What other threads told at an address of shared memory."""
 
     def heard(value: Value) -> Value:
-        offset = in_shared(walker, "shared", value)
+        offset = walker.operations.op_in_shared("shared", value)
         told = walker.exchange.notices.heard(walker, offset, width // 8) if isinstance(offset, int) else None
         return unknown(value) if told is None else told
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from ptxkit.analysis.program import Step
 from ptxkit.analysis.terms import Held, Lanes, Value, mask
-from ptxkit.analysis.touches import extent_of
+from ptxkit.analysis.touches import extents_of
 from ptxkit.analysis.trace import Event, GroupEvent, GroupTrace, Opaque
 from ptxkit.isa.effects import Access, Barrier
 from ptxkit.records import dataclass, field
@@ -188,8 +188,8 @@ def _ranges(event: Event | GroupEvent, count: int, *, elsewhere: bool) -> tuple[
     """The bytes that an access of a group touches; None where nobody knows. elsewhere: unknown addresses are outside
     shared memory, as everywhere in the analyses."""
     address = event.address if isinstance(event, Event) else event.fields[0]
-    places = address.values if isinstance(address, Lanes) else [address]
-    if not elsewhere and not all(isinstance(place, int) for place in places):
+    is_known = address.are_numbers if isinstance(address, Lanes) else isinstance(address, int)
+    if not elsewhere and not is_known:
         return None
-    found = [extent_of(event, index) for index in range(count if isinstance(event, GroupEvent) else 1)]
+    found = extents_of(event, count if isinstance(event, GroupEvent) else 1)
     return tuple(dict.fromkeys(each for each in found if each is not None))

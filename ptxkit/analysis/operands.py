@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 from ptxkit.analysis.operations import Operations
 from ptxkit.analysis.program import Step
 from ptxkit.analysis.space import FIRST_ADDRESS
-from ptxkit.analysis.terms import Held, Lanes, Value, lifted, mask
+from ptxkit.analysis.terms import Held, Lanes, mask
 from ptxkit.isa.expressions import Call, Const, Expression, Role
 from ptxkit.syntax.tree import (
     Address,
@@ -166,17 +165,7 @@ class Operands:
         if operand is None:
             return None
         reader = self.reader(operand)
-        return lambda walker: lifted(partial(in_shared, walker, space), reader(walker))
-
-
-def in_shared(walker: Walker, space: str, value: Value) -> Value:
-    """An address as an offset in shared memory; a term where it is none, or where nobody knows."""
-    if not isinstance(value, int):
-        return value
-    if walker.window.space_of_generic(value) == "shared":
-        return walker.window.from_generic("shared", value)
-    offset = walker.window.shared_offset(space, value)
-    return walker.terms.of(("address", space, value)) if offset is None else offset
+        return lambda walker: walker.operations.held(Operations.op_in_shared, space, reader(walker))
 
 
 def _constants_first(

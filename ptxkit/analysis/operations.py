@@ -8,16 +8,16 @@ Shift Instructions", "Comparison and Selection Instructions", "prmt", "cvt", "cv
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from functools import cache
 from typing import TypeAlias
 
+from ptxkit.analysis.bulk import BULK_OPERATIONS, Bulk, bulk_of
 from ptxkit.analysis.space import CTA_BITS, EVEN_CTA, SharedWindow
 from ptxkit.analysis.terms import Held, Lanes, Term, Terms, Value, mask, signed
+from ptxkit.analysis.type_words import is_float, width_of
 
 Argument: TypeAlias = int | str | bool | Term | None
 Operation: TypeAlias = Callable[..., Value]
 
-_FLOATS = ("f", "bf", "e", "tf")
 #: Which of the eight source bytes each mode of `prmt` picks for byte `place` of the result, by its two-bit control.
 _PICKED: dict[str, Callable[[int, int], int]] = {
     "f4e": lambda control, place: control + place,
@@ -27,17 +27,6 @@ _PICKED: dict[str, Callable[[int, int], int]] = {
     "ecr": min,
     "rc16": lambda control, place: (control & 1) * 2 + (place & 1),
 }
-
-
-@cache
-def _width_of(kind: str) -> int:
-    digits = "".join(c for c in kind if c.isdigit())
-    return int(digits) if digits else 1
-
-
-@cache
-def _is_float(kind: str) -> bool:
-    return kind.startswith(_FLOATS)
 
 
 def _read(value: int, width: int, is_signed: bool) -> int:
@@ -85,7 +74,9 @@ class Operations:
                 key = (operation, *arguments)
                 known = self._lanes.get(key)
                 if known is None:
-                    known = self._lanes[key] = Lanes(argument.count, operation, (self, *arguments))
+                    known = self._lanes[key] = Lanes(
+                        argument.count, operation, (self, *arguments), _BULK.get(operation)
+                    )
                 return known
         return operation(self, *arguments)
 
@@ -266,7 +257,7 @@ class Operations:
     # --------------------------------------------------------------------------- comparison, selection
 
     def op_compare(self, operator: str, kind: str, a: Value, b: Value) -> Value:
-        if _is_float(kind):
+        if is_float(kind):
             return self._unknown("compare", operator, kind, a, b)
         if isinstance(a, int) and isinstance(b, int):
             return int(compared(operator, kind, a, b))
@@ -288,14 +279,14 @@ class Operations:
         return a.within(None) if isinstance(a, Term) and isinstance(b, Term) and a.space != b.space else a
 
     def op_convert(self, source: str, result: str, a: Value) -> Value:
-        if _is_float(source) or _is_float(result):
+        if is_float(source) or is_float(result):
             return self._unknown("convert", source, result, a)
         if isinstance(a, Term):
-            if _width_of(result) < 32:
+            if width_of(result) < 32:
                 return self._unknown("convert", source, result, a)
             # What is left of a 64-bit address in 32 bits is one in shared or local memory, and none anywhere else.
-            return a.within(None) if _width_of(result) < 64 and a.space in ("global", "generic") else a
-        return _read(a, _width_of(source), source.startswith("s")) & mask(_width_of(result))
+            return a.within(None) if width_of(result) < 64 and a.space in ("global", "generic") else a
+        return _read(a, width_of(source), source.startswith("s")) & mask(width_of(result))
 
     # ------------------------------------------------------------------------------------ state spaces
 
@@ -315,6 +306,15 @@ class Operations:
             return int(space == "global")
         return self._unknown("is_space", space, a)
 
+    def op_in_shared(self, space: str, a: Value) -> Value:
+        """An address as an offset in shared memory; a term where it is none, or where nobody knows."""
+        if not isinstance(a, int):
+            return a
+        if self._window.space_of_generic(a) == "shared":
+            return self._window.from_generic("shared", a)
+        offset = self._window.shared_offset(space, a)
+        return self._terms.of(("address", space, a)) if offset is None else offset
+
     def op_map_rank(self, space: str, a: Value, rank: Value) -> Value:
         if isinstance(a, int) and isinstance(rank, int):
             return self._window.in_cta(a, rank)
@@ -324,13 +324,17 @@ class Operations:
         return self._window.rank_of(a) if isinstance(a, int) else self._unknown("rank_of", space, a)
 
 
+#: By the operation on single values.
+_BULK: dict[Operation, Bulk] = {getattr(Operations, f"op_{name}"): bulk_of(name) for name in BULK_OPERATIONS}
+
+
 def _is_null_test(a: Value, b: Value) -> bool:
     return (isinstance(a, Term) and a.pointer and b == 0) or (isinstance(b, Term) and b.pointer and a == 0)
 
 
 def compared(operator: str, kind: str, a: int, b: int) -> bool:
     """Whether a comparison of two numbers holds, read as a type such as `s32` reads them."""
-    is_signed, width = kind.startswith("s"), _width_of(kind)
+    is_signed, width = kind.startswith("s"), width_of(kind)
     return _compare(operator, _read(a, width, is_signed), _read(b, width, is_signed))
 
 

@@ -6,6 +6,9 @@ labels), "Branching", "Kernel and Function Directives".
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
+from functools import cached_property
+
 from ptxkit.analysis.space import FIRST_ADDRESS, SHARED_END
 from ptxkit.isa import table
 from ptxkit.isa.forms import Match
@@ -130,7 +133,7 @@ class Step:
     box: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Program:
     """A function with a body, ready for analyses. `scope` is that of its outermost braces."""
 
@@ -157,11 +160,28 @@ class Program:
 
     def variable_at(self, address: int) -> Variable | None:
         """The variable at an offset of `ptxkit.analysis.space`'s picture; launch-sized memory reaches to its end."""
-        for variable in self.variables:
-            end = SHARED_END if variable.size is None else variable.address + variable.size
-            if variable.address <= address < end:
-                return variable
-        return None
+        starts, by_start = self._places
+        index = bisect_right(starts, address) - 1
+        found = by_start[index] if index >= 0 else None
+        return found if found is not None and address < _end(found) else None
+
+    @cached_property
+    def _places(self) -> tuple[list[int], list[Variable | None]]:
+        """Where each variable starts, or ends that another one overlaps, and the first variable from there on.
+
+        Of those that overlap, as launch-sized ones do, the first that was placed counts.
+        """
+        bounds = sorted({bound for each in self.variables for bound in (each.address, _end(each))})
+        held: dict[int, Variable | None] = dict.fromkeys(bounds)
+        for each in reversed(self.variables):
+            for bound in bounds[bisect_left(bounds, each.address) : bisect_left(bounds, _end(each))]:
+                held[bound] = each
+        return bounds, [held[bound] for bound in bounds]
+
+
+def _end(variable: Variable) -> int:
+    """The offset behind a variable; launch-sized memory reaches to the end of all shared memory."""
+    return SHARED_END if variable.size is None else variable.address + variable.size
 
 
 class _Layout:

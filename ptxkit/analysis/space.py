@@ -82,3 +82,14 @@ class SharedWindow:
         """The CTA rank whose shared memory an address lies in."""
         above = address >> CTA_BITS & 0xFF
         return above - 1 if above else self.rank
+
+
+def shared_offsets(space: str, addresses: list[int]) -> list[int] | None:
+    """Addresses in shared memory, plain or generic, as offsets; None where they are not all of one kind."""
+    base = _WINDOWS["shared"]
+    low, high = min(addresses), max(addresses)
+    if space.startswith("shared") and high < _LOWEST:
+        return [address & _WINDOW_SIZE - 1 for address in addresses]
+    if base <= low and high < base + _WINDOW_SIZE:
+        return [address - base for address in addresses]
+    return None

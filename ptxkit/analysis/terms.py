@@ -41,6 +41,7 @@ Value: TypeAlias = int | Term
 
 #: Lanes that depend on so long a chain of others are not computed by recursion.
 MAX_DEPTH = 100
+_NUMBERS = frozenset((int, bool))
 #: So many values are computed one by one; who asks for one more gets those of all threads.
 FEW = 6
 
@@ -49,14 +50,23 @@ class Lanes:
     """One value for each of the `count` threads of a group, in its order; computed where somebody asks.
 
     Most threads' addresses are never asked for, so a value is kept as what makes it: a function and its arguments, some
-    of them `Lanes` too. Who asks for several gets them made for all threads at once, which costs far less for each.
+    of them `Lanes` too. Who asks for several gets them made for all threads at once, which costs far less for each;
+    least by a `bulk` function, which takes the arguments but for the first, where all lanes are numbers.
     """
 
-    __slots__ = ("_all", "_arguments", "_depth", "_function", "_known", "_truths", "count")
+    __slots__ = ("_all", "_arguments", "_bulk", "_depth", "_function", "_known", "_numbers", "_truths", "count")
 
-    def __init__(self, count: int, function: Callable[..., Value], arguments: tuple[Any, ...]) -> None:
+    def __init__(
+        self,
+        count: int,
+        function: Callable[..., Value],
+        arguments: tuple[Any, ...],
+        bulk: Callable[..., list[int] | None] | None = None,
+    ) -> None:
         self.count = count
         self._function = function
+        self._bulk = bulk
+        self._numbers: bool | None = None
         self._arguments = arguments
         self._depth: int = 1 + max((a._depth for a in arguments if isinstance(a, Lanes)), default=0)
         self._known: dict[int, Value] = {}
@@ -68,9 +78,21 @@ class Lanes:
         """What all threads have as a predicate; None where that is not known for each."""
         if self._truths is None:
             values = self.values
-            if all(isinstance(value, int) for value in values):
-                self._truths = tuple(value & 1 == 1 for value in values)  # type: ignore[operator]
+            if self.are_numbers:
+                self._truths = tuple([value & 1 == 1 for value in values])  # type: ignore[operator]
         return self._truths
+
+    @property
+    def are_numbers(self) -> bool:
+        """Whether all threads have numbers."""
+        if self._numbers is None:
+            self._numbers = _NUMBERS.issuperset(map(type, self.values))
+        return self._numbers
+
+    @property
+    def is_made(self) -> bool:
+        """Whether what all threads have was asked for before."""
+        return self._all is not None
 
     @property
     def values(self) -> list[Value]:
@@ -100,6 +122,11 @@ class Lanes:
 
     def _make(self) -> None:
         """Computes what all threads have, given that of the arguments."""
+        if self._bulk is not None and all(not isinstance(a, Lanes) or a.are_numbers for a in self._arguments):
+            self._all = self._bulk(*[a.values if isinstance(a, Lanes) else a for a in self._arguments[1:]])  # type: ignore[assignment]
+            if self._all is not None:
+                self._numbers = True
+                return
         self._all = list(
             map(self._function, *(a.values if isinstance(a, Lanes) else repeat(a) for a in self._arguments))
         )
@@ -140,8 +167,8 @@ class _Part(Lanes):
         self._indices = indices
 
     def _make(self) -> None:
-        whole = self._arguments[0]
-        self._all = [whole.at(index) for index in self._indices]
+        values = self._arguments[0].values
+        self._all = [values[index] for index in self._indices]
 
     def at(self, index: int) -> Value:
         return of_lane(self._arguments[0], self._indices[index])
@@ -174,6 +201,10 @@ def held_among(held: Held, indices: Sequence[int]) -> Held:
     """What a part of a group holds, given the indices of its threads: one value where all have the same."""
     if not isinstance(held, Lanes):
         return held
+    if held.is_made:
+        values = held.values
+        part = [values[index] for index in indices]
+        return part[0] if part.count(part[0]) == len(part) else _Part(held, indices)
     first = held.at(indices[0])
     if held.at(indices[-1]) == first and all(held.at(index) == first for index in indices):
         return first

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from ptxkit.analysis.terms import Value, of_lane
+from itertools import repeat
+
+from ptxkit.analysis.terms import Lanes, Value, of_lane
 from ptxkit.analysis.trace import Event, GroupEvent
 from ptxkit.isa.effects import Access, ProxyFence
 
@@ -23,6 +25,22 @@ def extent_of(event: Event | GroupEvent, index: int) -> tuple[int, int] | None:
         return None
     address, size = event.fields[:2]
     return _range(None if address is None else of_lane(address, index), None if size is None else of_lane(size, index))
+
+
+def extents_of(event: Event | GroupEvent, count: int) -> list[tuple[int, int] | None]:
+    """`extent_of` for each thread of a group of so many."""
+    if isinstance(event, Event):
+        return [extent(event)] * count
+    address, size = event.fields[:2]
+    if not isinstance(address, Lanes):
+        found = [_range(address, None if size is None else of_lane(size, index)) for index in range(count)]
+    elif isinstance(size, int) and size > 0 and address.are_numbers:
+        found = [(low, low + size) for low in address.values]  # type: ignore[misc, operator]
+    else:
+        sizes = size.values if isinstance(size, Lanes) else repeat(size)
+        found = list(map(_range, address.values, sizes))
+    who = event.who
+    return found if who is None else [touched if part else None for touched, part in zip(found, who, strict=True)]
 
 
 def _range(address: Value | None, size: Value | None) -> tuple[int, int] | None:

@@ -1,0 +1,288 @@
+"""A quick look at all accesses of a CTA to shared memory: mostly it shows that no two threads can conflict.
+
+Barriers of the whole CTA part what threads do into stretches: accesses in two stretches are ordered. Within one, most
+threads stay with bytes of their own, or share them inside a warp with something in between that may order its lanes.
+Where all accesses are like that, `ptxkit.analysis.conflicts` need not look at pairs of threads.
+
+Source: PTX ISA, "Conflict and Data-Races", "bar, barrier".
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from math import gcd
+from typing import TypeAlias
+
+from ptxkit.analysis.causality import Path
+from ptxkit.analysis.mates import Meetings
+from ptxkit.analysis.terms import Lanes
+from ptxkit.analysis.touches import extents_of
+from ptxkit.analysis.trace import Event, GroupEvent, GroupTrace, Opaque
+from ptxkit.isa.effects import Barrier
+from ptxkit.records import dataclass
+
+#: In place of a thread, or of the lanes of a warp: several have the same bytes.
+_SEVERAL = -1
+#: In place of the number of a barrier that nobody knows.
+_UNKNOWN = -1
+#: Pairs of accesses, and of paths, that are looked at closely, at most.
+MAX_CLOSE_LOOKS = 3_000
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """`size` bytes from each of `lows` on, by the `threads`; `warps`: the lanes of the group that each is among.
+
+    One thread stands in both for all of the group where these touch the same bytes: `_SEVERAL`, if it has several.
+    """
+
+    size: int
+    lows: list[int]
+    threads: list[int]
+    warps: list[int]
+
+    def units(self, unit: int) -> Iterator[list[int]]:
+        """What is touched in units of bytes, one of each thread at a time."""
+        yield self.lows
+        for moved in range(unit, self.size, unit):
+            yield [low + moved for low in self.lows]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Touching:
+    """An access of a group. end: the position from which on its threads may tell others that it is over.
+
+    low, high: the bytes from the lowest to the highest.
+    """
+
+    group: GroupTrace
+    position: int
+    end: int
+    event: Event | GroupEvent
+    parts: tuple[Part, ...]
+    low: int
+    high: int
+
+
+#: A read, with the units of bytes that others write, and the thread that reads each.
+Foreign: TypeAlias = tuple[Touching, list[tuple[int, int]]]
+
+
+def touchings(group: GroupTrace, accesses: Iterable[tuple[int, Event | GroupEvent, int | None]]) -> Iterator[Touching]:
+    """Accesses as they are looked at here, without those of which it is not known where any thread touches memory.
+
+    accesses: each with its position, and that of the wait that tells of its end; None where it is over at once.
+    """
+    threads = list(group.tids)
+    warps = [threads[0] << 10 | tid >> 5 for tid in threads]
+    one = [threads[0] if len(threads) == 1 else _SEVERAL]
+    for position, event, over in accesses:
+        parts = _parts(event, one, one) if isinstance(event, Event) else _parts(event, threads, warps)
+        if parts:
+            low = min(min(part.lows) for part in parts)
+            high = max(max(part.lows) + part.size for part in parts)
+            yield Touching(group, position, position if over is None else over, event, parts, low, high)
+
+
+def _parts(event: Event | GroupEvent, threads: list[int], warps: list[int]) -> tuple[Part, ...]:
+    address, size = (event.address, event.size) if isinstance(event, Event) else event.fields[:2]
+    if (
+        isinstance(event, GroupEvent)
+        and event.who is None
+        and isinstance(address, Lanes)
+        and isinstance(size, int)
+        and size > 0
+        and address.are_numbers
+    ):
+        return (Part(size, address.values, threads, warps),)  # type: ignore[arg-type]
+    found: dict[int, Part] = {}
+    for tid, warp, touched in zip(threads, warps, extents_of(event, len(threads)), strict=True):
+        if touched is not None:
+            low, high = touched
+            part = found.get(high - low)
+            if part is None:
+                part = found[high - low] = Part(high - low, [], [], [])
+            part.lows.append(low)
+            part.threads.append(tid)
+            part.warps.append(warp)
+    return tuple(found.values())
+
+
+class Stretches:
+    """By position in the events of a group: how many barriers of the whole CTA its threads have met."""
+
+    def __init__(self, groups: Sequence[GroupTrace], acting: Iterable[GroupTrace]) -> None:
+        """acting: those of the groups that are asked about. The barrier that counts is the first at which all of these
+        meet all others, whenever they come there."""
+        met = {id(group): _met(group) for group in groups}
+        vague = {number for found in met.values() for number, positions in found.items() if None in positions}
+        common = set.intersection(*(set(met[id(group)]) for group in acting)) - vague
+        number = min(common, default=_UNKNOWN) if _UNKNOWN not in vague else _UNKNOWN
+        self._cuts = {key: [at for at in found.get(number, ()) if at is not None] for key, found in met.items()}
+
+    def of(self, group: GroupTrace, position: int) -> int:
+        """The number of a stretch: what two groups do in different ones is ordered."""
+        return bisect_left(self._cuts[id(group)], position)
+
+
+def _met(group: GroupTrace) -> Mapping[int, list[int | None]]:
+    """The positions of the barriers of the CTA in a walk by their numbers; None where not all threads meet there."""
+    found: dict[int, list[int | None]] = defaultdict(list)
+    for position, event in enumerate(group.events):
+        if isinstance(event, Opaque) or not isinstance(event.effect, Barrier) or event.effect.level != "cta":
+            continue
+        effect = event.effect
+        amount = event.amount if isinstance(event, Event) else event.fields[2]
+        number = 0 if amount is None else amount if isinstance(amount, int) else _UNKNOWN
+        whole = isinstance(event, Event) and (effect.action, effect.order, effect.threads) == ("sync", "acq_rel", None)
+        found[number].append(position if whole else None)
+    return found
+
+
+class Separation:
+    """What shows that the accesses of a CTA's groups do not conflict.
+
+    path_of: the path of a thread. are_ordered: whether a write on one path and a read on another one may be ordered.
+    """
+
+    def __init__(
+        self,
+        groups: Sequence[GroupTrace],
+        path_of: Callable[[int], Path],
+        are_ordered: Callable[[Touching, Path, Touching, Path], bool],
+    ) -> None:
+        self._groups = groups
+        self._path_of = path_of
+        self._are_ordered = are_ordered
+        self._meetings: dict[int, Meetings] = {}
+        self._left = MAX_CLOSE_LOOKS
+
+    def holds(self, writes: Sequence[Touching], reads: Sequence[Touching]) -> bool:
+        """Whether no write and no read of the same bytes by another thread are without order between them."""
+        stretches = Stretches(self._groups, {id(each.group): each.group for each in (*writes, *reads)}.values())
+        near = _by_stretch(stretches, reads)
+        return all(self._stretch_holds(w, near[number]) for number, w in _by_stretch(stretches, writes).items())
+
+    def _stretch_holds(self, writes: Sequence[Touching], reads: Sequence[Touching]) -> bool:
+        if not reads:
+            return True
+        unit = _unit((*writes, *reads))
+        suspects = [read for read, _ in _foreign(writes, reads, unit, lambda part: part.threads)]
+        if not all(
+            self._lanes_meet(write, read, unit)
+            for read in suspects
+            for write in writes
+            if write.low < read.high and read.low < write.high
+        ):
+            return False
+        strange = _foreign(writes, suspects, unit, lambda part: part.warps)
+        return not strange or self._paths_meet(writes, strange, unit)
+
+    def _lanes_meet(self, write: Touching, read: Touching, unit: int) -> bool:
+        """Whether anything that the lanes of a warp do between two accesses may order them, where lanes share bytes."""
+        group = write.group
+        if group is not read.group:
+            return True
+        meetings = self._meetings.get(id(group))
+        if meetings is None:
+            meetings = self._meetings[id(group)] = Meetings(group)
+        if meetings.between(min(write.position, read.position), max(write.position, read.position)):
+            return True
+        self._left -= 1
+        return self._left > 0 and not any(one >> 5 == other >> 5 for one, other in _sharing(write, read, unit))
+
+    def _paths_meet(self, writes: Sequence[Touching], reads: Sequence[Foreign], unit: int) -> bool:
+        """Whether the paths of accesses that share bytes may be ordered; lanes of one path are looked at apart.
+
+        reads: those of bytes that another warp or group may write, with these bytes.
+        """
+        writers = _writers(writes, {place for _, places in reads for place, _ in places}, unit)
+        for read, places in reads:
+            pairs: dict[tuple[Touching, Path, Path], None] = {}
+            for place, reader in places:
+                for other in self._paths(read, reader):
+                    pairs.update(((w, one, other), None) for w, tid in writers[place] for one in self._paths(w, tid))
+            for write, one, other in pairs:
+                if one.warp == other.warp and one.group is other.group:
+                    continue
+                self._left -= 1
+                if self._left < 0 or not self._are_ordered(write, one, read, other):
+                    return False
+        return True
+
+    def _paths(self, access: Touching, thread: int) -> Iterable[Path]:
+        return {self._path_of(tid) for tid in access.group.tids} if thread == _SEVERAL else (self._path_of(thread),)
+
+
+def _by_stretch(stretches: Stretches, accesses: Iterable[Touching]) -> defaultdict[int, list[Touching]]:
+    found: defaultdict[int, list[Touching]] = defaultdict(list)
+    for each in accesses:
+        first, last = (stretches.of(each.group, at) for at in (each.position, each.end))
+        for number in range(first, last + 1):
+            found[number].append(each)
+    return found
+
+
+def _foreign(
+    writes: Iterable[Touching], reads: Iterable[Touching], unit: int, who: Callable[[Part], list[int]]
+) -> list[Foreign]:
+    """The reads of what another one may write, and of which bytes. who: whether threads count, or warps."""
+    owner: dict[int, int] = {}
+    for part in (part for write in writes for part in write.parts):
+        own = who(part)
+        for units in part.units(unit):
+            before = list(map(owner.get, units))
+            if len(set(units)) == len(units) and before.count(None) == len(units):
+                owner.update(zip(units, own, strict=True))
+                continue
+            for place, one in zip(units, own, strict=True):
+                if owner.setdefault(place, one) != one:
+                    owner[place] = _SEVERAL
+    found = (
+        (read, [place for part in read.parts for place in _others(owner, part, who(part), unit)]) for read in reads
+    )
+    return [(read, places) for read, places in found if places]
+
+
+def _others(owner: Mapping[int, int], part: Part, own: list[int], unit: int) -> Iterator[tuple[int, int]]:
+    """The units that another one writes, each with the thread that reads it."""
+    for units in part.units(unit):
+        has = list(map(owner.get, units))
+        if has != own or _SEVERAL in own:
+            for place, other, one, tid in zip(units, has, own, part.threads, strict=True):
+                if other is not None and (other != one or one == _SEVERAL):
+                    yield place, tid
+
+
+def _writers(writes: Iterable[Touching], places: set[int], unit: int) -> Mapping[int, list[tuple[Touching, int]]]:
+    """By unit, for some of them: the writes that touch it, each with its thread."""
+    found: dict[int, list[tuple[Touching, int]]] = defaultdict(list)
+    for write in writes:
+        for part in write.parts:
+            for units in part.units(unit):
+                for place, tid in zip(units, part.threads, strict=True) if not places.isdisjoint(units) else ():
+                    if place in places:
+                        found[place].append((write, tid))
+    return found
+
+
+def _unit(accesses: Iterable[Touching]) -> int:
+    """The bytes of a unit, of which all accesses touch whole ones."""
+    return gcd(*(number for each in accesses for part in each.parts for number in (part.size, *part.lows)))
+
+
+def _sharing(write: Touching, read: Touching, unit: int) -> set[tuple[int, int]]:
+    """Threads that write bytes, each with another one that reads them."""
+    owners: dict[int, set[int]] = defaultdict(set)
+    for part in write.parts:
+        for units in part.units(unit):
+            for place, tid in zip(units, part.threads, strict=True):
+                owners[place].add(tid)
+    found: set[tuple[int, int]] = set()
+    for part in read.parts:
+        for units in part.units(unit):
+            for place, tid in zip(units, part.threads, strict=True):
+                found.update((other, tid) for other in owners.get(place, ()) if other != tid or tid == _SEVERAL)
+    return found
