@@ -7,7 +7,7 @@ Where it is milder than the ISA, so that nothing is found which may be right: tw
 place are no race; of the reads of a unit of memory since its last write the first and the last are kept; memory that
 was read and is handed back to another CTA by an arrival of a narrow scope, by a relaxed one where an operation read it,
 or to the async proxy without a fence, is found by the strict policy only (`run(strict=True)`: PTX303 and PTX314 in
-part, PTX402, PTX404 in part, PTX405, PTX407, PTX506 in part);
+part, PTX402, PTX404 in part, PTX405, PTX406, PTX407, PTX506 in part);
 multiplications of other shapes need no fence of registers between them. Of Tensor Memory, what one lane of a warp knows
 counts for all of it; multiplications, copies and shifts by one thread are in order whatever their shapes; the strict
 policy alone asks for tcgen05 fences in a kernel without any, and for a wait behind a load whose registers are used.

@@ -29,6 +29,7 @@ from ptxkit.emulate.knowledge import (
 from ptxkit.emulate.map_fences import MapFences
 from ptxkit.emulate.operations import BULK, CP_ASYNC, FREE, TCGEN05, WGMMA, Arrival, Operation
 from ptxkit.emulate.phase_clocks import ACQUIRES, RELEASES
+from ptxkit.emulate.polls import Polls
 from ptxkit.emulate.proxies import Proxies
 from ptxkit.emulate.races import ASPECTS, Event
 from ptxkit.emulate.shadow import FIRST_READ, LAST_READ, WRITE, Shadow
@@ -56,6 +57,7 @@ class Clocks(Proxies):
         self._maps = MapFences(self)
         self.tensor = TensorOrder(self)
         self._grid = GridReads(self)
+        self._polls = Polls()
         self._told: dict[tuple[Pool, int], dict[tuple[Cta, int], Vector]] = {}
 
     # ----------------------------------------------------------------------------------------------- accesses
@@ -83,6 +85,8 @@ class Clocks(Proxies):
             self._grid.read(group, pool, places, size)
         if strong:
             self._speak(known, index, pool, places, kind, order, level_of(scope))
+            if self.strict and kind != "write" and pool.name == "global":
+                self._polls.read(group, pool, places, level_of(scope), acquires=order in ACQUIRES)
         if pool is group.cta.cluster.pool and group.cta.cluster.size > 1:
             self._reach(group, known, kind, places, size)
         shadow = self._shadow(pool)
@@ -158,6 +162,7 @@ class Clocks(Proxies):
     def fenced(self, group: Group, order: str, scope: str) -> None:  # noqa: ARG002 (each is taken for one of both ways)
         """Threads execute a fence."""
         self.knowledge(group.cta).fence(group.lanes.index, level_of(scope))
+        self._polls.fence(group, level_of(scope))
 
     # ----------------------------------------------------------------------------------------------- barriers
 
@@ -281,6 +286,7 @@ class Clocks(Proxies):
             self._learn_of_teams(group)
         if self.strict and kind in (BULK, WGMMA):
             self.knowledge(group.cta).fence_proxy(group.lanes.index, [IMPLIED])
+            self.knowledge(group.cta).wait(group.lanes.index)
         if not reads_only:
             before = group.cta.complete.get(kind)
             group.cta.complete[kind] = numpy.maximum(limits, 0 if before is None else before)
@@ -313,6 +319,8 @@ class Clocks(Proxies):
         if proxy == "async":
             shared, beyond = space is None or space.startswith("shared"), space is None or space == "global"
             aspects = [FENCED_SHARED] * shared + [FENCED_GLOBAL] * beyond
+            if beyond:
+                self._polls.fence_proxy(group)
             known = self.knowledge(group.cta)
             if direction == "release" and known.aspects > RELEASED:
                 known.fence_proxy(group.lanes.index, [RELEASED])
@@ -334,6 +342,7 @@ class Clocks(Proxies):
         if not len(threads):
             return
         known = self.knowledge(operation.cta)
+        self._polls.issued(operation)
         rows = numpy.ones(len(operation.threads), bool)
         for side, kind in (("source", "read"), ("target", "write")):
             for event in self._events(operation, side, kind, rows):

@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 Vector: TypeAlias = "dict[Knowledge, Any]"
 """Times by CTA: an array (aspects, threads)."""
 
-DONE, FENCED_SHARED, FENCED_GLOBAL, SCOPED, RELEASED, NEAR_SHARED, NEAR_GLOBAL, IMPLIED = range(8)
+DONE, FENCED_SHARED, FENCED_GLOBAL, SCOPED, RELEASED, NEAR_SHARED, NEAR_GLOBAL, IMPLIED, WAITED = range(9)
 """Aspects: what is known to be done; what of it is fenced towards the async proxy, by space; what is known by
 operations whose scopes reach that far; what is released towards the async proxy, and needs an acquire, too; what of
-other CTAs' doing was fenced in this CTA; behind what a wait for an operation stands, which may be such a fence. All
-launches have the first three, see `aspects_of`."""
+other CTAs' doing was fenced in this CTA; behind what a wait for an operation stands, which may be such a fence, and
+behind what of other CTAs' doing one of this CTA. All launches have the first three, see `aspects_of`."""
 
 _NEAR = NEAR_SHARED - FENCED_SHARED
-_FEWEST, _USUAL, _MOST = 3, 5, 8
+_FEWEST, _USUAL, _MOST = 3, 5, 9
 ENGINES = 32
 """Agents of a CTA beside its threads: what asynchronous operations did is known by the mbarriers that they tell."""
 
@@ -178,6 +178,16 @@ class Knowledge:
                 known = join(dict(self.foreign), self.foreign_of.get(thread, {}))
                 self.foreign_of[thread] = {other: _covered(times, aspects) for other, times in known.items()}
 
+    def wait(self, index: Any) -> None:
+        """Some threads have waited for an operation: what they know of other CTAs' doing stands behind that."""
+        if self.aspects <= WAITED or not (self.foreign or self.foreign_of):
+            return
+        if len(index) == self.cta.threads:
+            self.foreign = {other: _waited(times) for other, times in self.foreign.items()}
+        for thread in index.tolist() if self.foreign_of or len(index) < self.cta.threads else ():
+            known = join(dict(self.foreign), self.foreign_of.get(thread, {}))
+            self.foreign_of[thread] = {other: _waited(times) for other, times in known.items()}
+
     def acquire_proxy(self, index: Any, aspects: Sequence[int]) -> None:
         """What some threads know to be released towards the async proxy is fenced from here on."""
         everyone = len(index) == self.cta.threads
@@ -278,6 +288,13 @@ def _covered(times: Any, aspects: Sequence[int], by: int = DONE) -> Any:
         made[aspect] = numpy.maximum(made[aspect], made[by])
         if len(made) > NEAR_SHARED and aspect in (FENCED_SHARED, FENCED_GLOBAL):
             made[aspect + _NEAR] = numpy.maximum(made[aspect + _NEAR], made[by])
+    return made
+
+
+def _waited(times: Any) -> Any:
+    """Another CTA's times, of which all that is done stands behind a wait."""
+    made = times.copy()
+    made[WAITED] = numpy.maximum(made[WAITED], made[DONE])
     return made
 
 

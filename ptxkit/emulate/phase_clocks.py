@@ -102,6 +102,8 @@ class PhaseClocks(Races):
                 waiting.append((0, narrowed(told) if need else dict(told)))
                 if need and reaches:
                     waiting.append((need, dict(told)))
+        if (None, _WIDEST) in clock.done:
+            known.wait(index)
 
     def signals(self, operation: Operation | Arrival, barrier: Mbarrier) -> None:
         """A complete operation tells an mbarrier what was known when it began."""

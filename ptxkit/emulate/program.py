@@ -32,6 +32,7 @@ from ptxkit.syntax.tree import (
     Instruction,
     LabelStatement,
     Module,
+    Name,
     Prototype,
 )
 
@@ -84,6 +85,14 @@ class Code:
     def opcodes(self) -> set[str]:
         """What it executes, each once."""
         return {each.opcode for each in self.instructions}
+
+    def goes_to(self, pc: int) -> list[int]:
+        """The steps that an instruction names by their labels."""
+        if pc >= len(self._body):
+            return []
+        instruction, scope = self._body[pc]
+        names = [each.text for each in instruction.operands if isinstance(each, Name)]
+        return [found.place for name in names if isinstance(found := scope.lookup(name), Label)]
 
     def _formal(self, declaration: Declaration, scope: Scope) -> Register | Symbol:
         (declarator,) = declaration.declarators

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from ptxkit.emulate.knowledge import FENCED_SHARED, IMPLIED, NEAR_SHARED, Knowledge
+from ptxkit.emulate.knowledge import FENCED_SHARED, IMPLIED, NEAR_SHARED, SCOPED, WAITED, Knowledge
 from ptxkit.emulate.phase_clocks import PhaseClocks
 from ptxkit.emulate.races import ASPECTS, Event
 from ptxkit.emulate.shadow import FIRST_READ, LAST_READ, WRITE
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 _VERBS = ("writes", "reads", "reads")
 _FENCE = "`fence.proxy.async` behind the one and before the hand-over, or before the other"
+
+
+_HERE = "`fence.proxy.async` in this CTA, behind what hands over"
 
 
 class Proxies(PhaseClocks):
@@ -34,6 +37,31 @@ class Proxies(PhaseClocks):
         elif self.strict:
             for kind in (WRITE, LAST_READ, FIRST_READ):
                 self._check_fence(event, known, kind, "generic", "PTX402")
+        if self.strict and event.pool.name == "shared" and known.cta.cluster.size > 1:
+            for kind in (WRITE, LAST_READ, FIRST_READ) if event.kind == "write" else (WRITE,):
+                self._check_passage(event, known, kind)
+
+    def _check_passage(self, event: Event, known: Knowledge, kind: int) -> None:
+        """Behind operations of another CTA: a fence in this one, or a wait for an operation, which may be one."""
+        shadow = self._shadow(event.pool)
+        agents, times = shadow.last(kind, event.units)
+        for other, at in self._by_owner(agents):
+            if other is known:
+                continue
+            index, threads = event.index[event.rows[at]], agents[at] - other.base
+            late = known.knows(index, other, threads, times[at], SCOPED)  # what is not, is not even handed over
+            for aspect in (NEAR_SHARED, WAITED):
+                late &= ~known.knows(index, other, threads, times[at], aspect)
+            for missing in at[late]:
+                code, pc, cta, _, through, issuer = self._places[int(shadow.sites[kind][event.units][missing])]
+                if through.partition(" ")[0] == "async":
+                    verb = f"{event.kind}s through the async proxy"
+                    words = (verb, f"{_VERBS[kind]} through it for another CTA", "{}: no fence is between", _HERE)
+                    thread = int(agents[missing]) - other.base if issuer < 0 else issuer
+                    self._found(
+                        "PTX404", event, int(event.rows[missing]), kind, (code, pc, cta), thread, words, "warning"
+                    )
+                    return
 
     def _check_store(self, event: Event, known: Knowledge) -> None:
         """Stores behind operations whose completion is no fence."""

@@ -55,7 +55,8 @@ def outcomes(path: Path) -> Iterator[Outcome]:
         flat = flatten(module, entry)
         plan = plans_of(entry, program, request, [step.instruction for step in flat.steps])[0]
         runs = trials(program, pointer_parameters(flat), request, map_choices(flat)[0], Guesses())
-        for trial in islice(runs, request.schedules):
+        first = OF_SET_FLAGS if code_of(path) == "PTX406" else 0
+        for trial in islice(runs, first, first + request.schedules):
             yield run(
                 module,
                 entry.name,
@@ -74,6 +75,9 @@ def outcomes(path: Path) -> Iterator[Outcome]:
 OF_A_GRID = {"PTX622"}
 """Codes of what shows between CTAs only that are in no cluster."""
 
+OF_SET_FLAGS = len(POLICIES)
+"""The first run in which memory that was chosen is not zero at its beginning: nobody else sets flags here."""
+
 
 def seen(path: Path) -> bool:
     return path.stem not in UNSEEN and code_of(path) not in UNSEEN
@@ -84,9 +88,7 @@ def test_what_is_wrong_is_found_under_its_own_code(path: Path) -> None:
     assert any(finding.code == code_of(path) for outcome in outcomes(path) for finding in outcome.findings)
 
 
-@pytest.mark.parametrize(
-    "path", [each for each in fixtures("ok") if not each.name.startswith("PTX406")], ids=lambda path: path.stem
-)
+@pytest.mark.parametrize("path", fixtures("ok"), ids=lambda path: path.stem)
 def test_what_is_right_is_left_alone_under_every_policy(path: Path) -> None:
     besides = BESIDES.get(path.stem) or BESIDES.get(code_of(path)) or {"codes": []}
     for outcome in outcomes(path):
