@@ -24,19 +24,23 @@ _SEVERITIES = {
 
 @dataclass(frozen=True, slots=True)
 class Abilities:
-    """What the client shows of a diagnostic. related: other places beside it. tags: that something is in vain."""
+    """What the client shows. related: other places beside a finding. tags: that something is in vain. markdown: of a
+    hover."""
 
     related: bool = True
     tags: bool = True
+    markdown: bool = True
 
     @classmethod
     def of(cls, capabilities: types.ClientCapabilities) -> Abilities:
         document = capabilities.text_document
         shown = document.publish_diagnostics if document is not None else None
+        formats = (document.hover.content_format if document is not None and document.hover is not None else None) or ()
+        markdown = not formats or types.MarkupKind.Markdown in formats
         if shown is None:
-            return cls(related=False, tags=False)
+            return cls(related=False, tags=False, markdown=markdown)
         tags = shown.tag_support.value_set if shown.tag_support is not None else ()
-        return cls(bool(shown.related_information), types.DiagnosticTag.Unnecessary in tags)
+        return cls(bool(shown.related_information), types.DiagnosticTag.Unnecessary in tags, markdown)
 
 
 def converted(item: Diagnostic, snapshot: Snapshot, abilities: Abilities) -> types.Diagnostic:

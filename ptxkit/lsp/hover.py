@@ -22,12 +22,13 @@ from ptxkit.validate.scopes import LABEL, is_symbol
 MOST_TEXT = 600
 """Characters of a declaration that are shown."""
 
+_MARKS = re.compile(r"^```.*\n?|\*\*|`", re.MULTILINE)
 _FLOAT = re.compile(r"0([fFdD])([0-9A-Fa-f]+)")
 _HEXADECIMAL = re.compile(r"0[xX]([0-9A-Fa-f]+)U?")
 
 
-def hover_at(text: Snapshot, position: types.Position) -> types.Hover | None:
-    """What to show, as Markdown; None where nothing is known."""
+def hover_at(text: Snapshot, position: types.Position, *, markdown: bool = True) -> types.Hover | None:
+    """What to show, as Markdown or as plain text; None where nothing is known."""
     names = text.reading.names
     word = names.word_at(text.lines.offset(position)) if names is not None else None
     if names is None or word is None:
@@ -35,7 +36,9 @@ def hover_at(text: Snapshot, position: types.Position) -> types.Hover | None:
     words = "\n\n".join(_words(names, word))
     if not words:
         return None
-    return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, words), text.lines.range(word.span))
+    kind = types.MarkupKind.Markdown if markdown else types.MarkupKind.PlainText
+    shown = words if markdown else _MARKS.sub("", words)
+    return types.Hover(types.MarkupContent(kind, shown), text.lines.range(word.span))
 
 
 def _words(names: Names, word: Word) -> Iterator[str]:

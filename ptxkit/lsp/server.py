@@ -175,7 +175,9 @@ def _texts(server: Server) -> None:
 def _questions(server: Server) -> None:
     @server.feature(types.TEXT_DOCUMENT_HOVER)
     async def hover(params: types.HoverParams) -> types.Hover | None:
-        return await server.of(params.text_document.uri, lambda text: hover_at(text, params.position))
+        markdown = server.abilities.markdown
+        uri = params.text_document.uri
+        return await server.of(uri, lambda text: hover_at(text, params.position, markdown=markdown))
 
     @server.feature(types.TEXT_DOCUMENT_DEFINITION)
     async def definition(params: types.DefinitionParams) -> types.Location | None:

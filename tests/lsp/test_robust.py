@@ -127,6 +127,20 @@ def test_a_text_that_is_hardly_one_is_read(pipe: Pipe) -> None:
     assert pipe.end() == 0
 
 
+def test_a_client_that_shows_text_alone_gets_all_of_it_as_text(pipe: Pipe) -> None:
+    pipe.initialize(textDocument={"hover": {"contentFormat": ["plaintext"]}})
+    pipe.notify("textDocument/didOpen", opened("untitled:a", KERNEL))
+    found: list[dict[str, Any]] = []
+    while not found:
+        found = pipe.until("textDocument/publishDiagnostics")["params"]["diagnostics"]
+    assert "relatedInformation" not in found[0]
+    assert "line 20: generic write" in found[0]["message"]
+    hover = pipe.ask("textDocument/hover", at("untitled:a", 15, 1))["result"]["contents"]
+    assert hover["kind"] == "plaintext"
+    assert "**" not in hover["value"]
+    assert "```" not in hover["value"]
+
+
 def test_leaving_without_shutdown_is_told_by_the_status(pipe: Pipe) -> None:
     pipe.initialize()
     assert pipe.end() == 1
