@@ -23,6 +23,10 @@ _MOST_SAID = 4000
 """Characters kept of what an oracle said: it may repeat the whole text."""
 
 
+MADE = "made"
+"""The option under which are the recipes of arguments that are more than their text (`ptxkit.testing.recipes`)."""
+
+
 class ExampleError(ValueError):
     """A folder holds no example, or one that cannot be read."""
 
@@ -75,10 +79,16 @@ def load(folder: Path) -> Example:
 def example_of(oracle: str, given: Mapping[str, Any], error: Exception) -> Example:
     """The example that an oracle refused. given: its arguments by name; PTX is what has text."""
     from ptxkit.testing.oracles import launch_given, text_given
+    from ptxkit.testing.recipes import recipe_of
 
     texts = tuple(text for each in given.values() if (text := text_given(each)) is not None)
     launch = launch_given(given)
-    options = {name: each for name, each in given.items() if _is_plain(each) and text_given(each) is None}
+    options: dict[str, Any] = {
+        name: each for name, each in given.items() if _is_plain(each) and text_given(each) is None
+    }
+    made = {name: recipe for name, each in given.items() if (recipe := recipe_of(each)) is not None}
+    if made:
+        options[MADE] = made
     return Example(oracle, texts, launch, options, str(error)[:_MOST_SAID], cause_of(error))
 
 

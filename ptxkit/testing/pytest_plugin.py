@@ -141,7 +141,7 @@ def _keep(item: pytest.Item, report: pytest.TestReport) -> None:
         return
     folder = item.config.rootpath / item.config.getoption("--ptx-failures") / _folder_name(item.nodeid)
     if getattr(getattr(item, "obj", None), "hypothesis", None) is None and len(example.texts) == 1:
-        example = _smaller(example)  # Hypothesis has done so itself
+        example = _smaller(example)  # Hypothesis has done so itself, where it made the example
     try:
         example.save(folder)
         said = f"kept; again: ptxkit fuzz --replay {_near(folder, item.config.rootpath)}"
@@ -154,8 +154,9 @@ def _keep(item: pytest.Item, report: pytest.TestReport) -> None:
 def _smaller(example: Example) -> Example:
     from ptxkit.testing.fuzz.asking import cause_again
     from ptxkit.testing.minimise import minimised
+    from ptxkit.testing.replaying import can_be_smaller
 
-    return minimised(example, cause_again, _SECONDS_TO_SHRINK)
+    return minimised(example, cause_again, _SECONDS_TO_SHRINK) if can_be_smaller(example) else example
 
 
 def _folder_name(nodeid: str) -> str:

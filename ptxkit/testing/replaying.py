@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
-from random import Random
 
+import ptxkit.testing
 from ptxkit.syntax import PTXSyntaxError, parse
 from ptxkit.testing import oracles
-from ptxkit.testing.arrangements.kernel import Pipeline
-from ptxkit.testing.arrangements.plan import Plan
-from ptxkit.testing.examples import Example, ExampleError
-from ptxkit.testing.litmus import assert_litmus, litmus_test
-from ptxkit.testing.verdicts import assert_verdicts_agree
+from ptxkit.testing.examples import MADE, Example, ExampleError
+from ptxkit.testing.recipes import made_of
 
 
 def ask(example: Example) -> None:
@@ -24,14 +21,18 @@ def ask(example: Example) -> None:
     oracle = _own(example.oracle)
     if oracle is None:
         raise ExampleError(f"there is no oracle {example.oracle!r}")
+    if MADE in example.options:
+        oracle(**_arguments(example))
+        return
     takes_launch = {} if example.launch is None else {"launch": example.launch}
     oracle(*example.texts, **takes_launch, **example.options)
 
 
 def _own(name: str) -> Callable[..., object] | None:
     """An oracle of ptxkit, or somebody's own: `package.module:function`."""
-    if name in oracles.__all__:
-        return getattr(oracles, name, None)
+    for known in (oracles, ptxkit.testing):
+        if name in known.__all__:
+            return getattr(known, name, None)
     module, _, function = name.partition(":")
     try:
         return getattr(import_module(module), function, None) if function else None
@@ -39,19 +40,13 @@ def _own(name: str) -> Callable[..., object] | None:
         raise ExampleError(f"the oracle {name!r} cannot be loaded: {error}") from error
 
 
-def _verdicts(example: Example) -> None:
-    """A pipeline is made again, since its fault is part of what is expected; another text has nothing but itself."""
-    plan = example.options.get("plan")
-    if plan is None:
-        assert_verdicts_agree(example.texts[0], example.launch)
-        return
-    major, minor = example.options["version"]
-    assert_verdicts_agree(Pipeline(Plan(**plan), (major, minor), example.options["fault"]))
-
-
-def _litmus(example: Example) -> None:
-    """What a program may do is not in its text, so it is made again."""
-    assert_litmus(litmus_test(Random(example.options["chance"]).randrange))
+def _arguments(example: Example) -> dict[str, object]:
+    """What an oracle is given that is told more than a text: it is made again."""
+    plain = {name: each for name, each in example.options.items() if name != MADE}
+    try:
+        return {**plain, **{name: made_of(recipe) for name, recipe in example.options[MADE].items()}}
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ExampleError(f"the example cannot be made again: {error!r}") from error
 
 
 def _reads_back(example: Example) -> None:
@@ -69,12 +64,10 @@ def _ptxas(example: Example) -> None:
 
 def can_be_smaller(example: Example) -> bool:
     """Whether its text is all that is asked about: others are made again, or are one instruction already."""
-    return not {"plan", "chance", "instruction"} & example.options.keys()
+    return len(example.texts) > 0 and not {MADE, "instruction"} & example.options.keys()
 
 
 _SPECIAL: dict[str, Callable[[Example], None]] = {
-    "assert_verdicts_agree": _verdicts,
-    "assert_litmus": _litmus,
     "assert_reads_back": _reads_back,
     "assert_ptxas_agrees": _ptxas,
 }

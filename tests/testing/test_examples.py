@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from random import Random
 
 import numpy as np
 import pytest
 
 from ptxkit.emulate import TensorMap
-from ptxkit.testing import replaying
+from ptxkit.testing import litmus, replaying, verdicts
+from ptxkit.testing.arrangements.kernel import Pipeline, random_pipeline
 from ptxkit.testing.device_process import DeviceLaunch
-from ptxkit.testing.examples import Example, ExampleError, cause_of, load
+from ptxkit.testing.examples import Example, ExampleError, cause_of, example_of, load
+from ptxkit.testing.litmus import Litmus, litmus_test
 from tests.testing.test_oracles import DOUBLE
 
 DATA = np.arange(64, dtype=np.float32).reshape(4, 16)
@@ -70,6 +73,46 @@ def test_an_example_is_asked_again() -> None:
         replaying.ask(Example("os", (DOUBLE,)))
     with pytest.raises(ExampleError, match="cannot be loaded"):
         replaying.ask(Example("nobody.there:function", (DOUBLE,)))
+
+
+def kept_again(oracle: str, folder: Path, **given: object) -> None:
+    """An argument of an oracle kept as one that it refused, read, and asked about again."""
+    example_of(oracle, given, AssertionError("x")).save(folder)
+    replaying.ask(load(folder))
+
+
+def test_pipelines_are_made_again_with_their_faults(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Pipeline] = []
+
+    def judge(source: Pipeline) -> None:
+        asked.append(source)
+
+    monkeypatch.setattr(verdicts, "assert_verdicts_agree", judge)
+    correct = random_pipeline(Random(3))
+    broken = correct.broken(0)
+    for each in (correct, broken):
+        kept_again("assert_verdicts_agree", tmp_path, source=each)
+    assert asked == [correct, broken]
+
+
+def test_litmus_tests_are_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[Litmus, int]] = []
+    monkeypatch.setattr(litmus, "assert_litmus", lambda test, seeds: asked.append((test, seeds)))
+    wanted = litmus_test(Random(1).randrange)
+    kept_again("assert_litmus", tmp_path, test=wanted, seeds=3)
+    assert asked == [(wanted, 3)]
+    assert asked[0][0].module() == wanted.module()
+
+
+def test_text_with_its_launch_is_put_to_both_verdicts_again(tmp_path: Path) -> None:
+    launch = DeviceLaunch("double", 1, 32, (np.arange(32, dtype=np.uint32),))
+    kept_again("assert_verdicts_agree", tmp_path, source=DOUBLE, launch=launch)
+
+
+def test_what_cannot_be_made_again_is_told() -> None:
+    recipe = {"class": "Pipeline", "fields": {"plan": 3, "nothing": 4}}
+    with pytest.raises(ExampleError, match="cannot be made again"):
+        replaying.ask(Example("assert_verdicts_agree", (DOUBLE,), None, {"made": {"source": recipe}}))
 
 
 def raised(error: Exception) -> Exception:

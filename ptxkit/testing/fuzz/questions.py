@@ -18,12 +18,13 @@ from ptxkit.isa.scaffold import scaffold
 from ptxkit.records import dataclass, fields
 from ptxkit.testing.agreement import PAIRS, all_forms, name_of
 from ptxkit.testing.arrangements.kernel import Pipeline, broken_one, random_pipeline
-from ptxkit.testing.examples import Example
+from ptxkit.testing.examples import MADE, Example
 from ptxkit.testing.fuzz.hostile import hostile_text
 from ptxkit.testing.generator import random_kernel
 from ptxkit.testing.litmus import litmus_test
 from ptxkit.testing.machine_code import LEVELS, launch_of
 from ptxkit.testing.mutations import mutate
+from ptxkit.testing.recipes import recipe_of
 from ptxkit.testing.whole_files import LARGEST, Sample, changed_text, files, unchanged
 
 Version = tuple[int, int]
@@ -145,15 +146,13 @@ def some_pipeline(campaign: Campaign, number: int) -> Example:
     made = random_pipeline(chance, target, version)
     if number % 2 and made.sites:
         made = broken_one(chance.randrange, made)
-    plan = {each.name: getattr(made.plan, each.name) for each in fields(type(made.plan))}
-    options = {"plan": plan, "version": list(version), "fault": made.fault}
-    return Example("assert_verdicts_agree", (made.module(),), made.launch, options)
+    return Example("assert_verdicts_agree", (made.module(),), made.launch, {MADE: {"source": recipe_of(made)}})
 
 
 def some_litmus(campaign: Campaign, number: int) -> Example:
-    """Small programs of several threads; an example is kept as what chance began with."""
+    """Small programs of several threads."""
     test = litmus_test(campaign.chance(number).randrange)
-    return Example("assert_litmus", (test.module(),), test.launch, {"chance": campaign.chance_of(number)})
+    return Example("assert_litmus", (test.module(),), test.launch, {MADE: {"test": recipe_of(test)}})
 
 
 KINDS: Mapping[str, Kind] = {
