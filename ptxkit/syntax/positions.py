@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from ptxkit.records import dataclass
 from ptxkit.source import SourceFile, Span
 from ptxkit.syntax.cutter import cutter
 from ptxkit.syntax.grammar import grammar
+
+_KEPT = 8
+"""Statements of which the places are remembered: of a long one, a head with thousands of parameters, much may be
+wrong, and each time its places are asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +28,7 @@ class StatementSpans:
     operands: tuple[Span, ...] = ()
 
 
+@lru_cache(_KEPT)
 def statement_spans(source: SourceFile, start: int) -> StatementSpans:
     """The places of the statement or item that begins at offset `start` of a text that parses.
 

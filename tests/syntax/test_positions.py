@@ -113,3 +113,11 @@ def test_the_places_of_real_files_hold_what_the_tree_holds(path: Path) -> None:
     for item, start in module.located():
         if isinstance(item, Function):
             assert item.name in source.text[start : statement_spans(source, start).statement.end]
+
+
+def test_the_places_of_one_long_head_are_found_once() -> None:
+    text = ".version 8.0\n.target sm_80\n.entry k(" + ", ".join(["\n.param .u32 p"] * 50) + ")\n{\nret;\n}\n"
+    source = SourceFile("k.ptx", text)
+    start = text.index(".entry")
+    assert statement_spans(source, start) is statement_spans(SourceFile("k.ptx", text), start)
+    assert statement_spans(source, start).statement.start == start
