@@ -43,7 +43,8 @@ def test_the_wheel_holds_every_grammar_and_every_module(wheel: Path) -> None:
     names = set(zipfile.ZipFile(wheel).namelist())
     folder = grammars()
     wanted = {f"ptxkit/_grammars/{path.relative_to(folder).as_posix()}" for path in folder.rglob("*") if path.is_file()}
-    wanted |= {path.relative_to(ROOT).as_posix() for path in (ROOT / "ptxkit").rglob("*.py")}
+    for pattern in ("*.py", "*.css", "*.js"):
+        wanted |= {path.relative_to(ROOT).as_posix() for path in (ROOT / "ptxkit").rglob(pattern)}
     assert wanted <= names
     assert {"ptxkit/_grammars/ptx.lark", "ptxkit/py.typed"} <= names
 

@@ -97,8 +97,9 @@ def _memory(program: Program) -> Iterator[tuple[str, str]]:
         variables = [each for each in program.variables if each.space == space and each.name in named]
         sizes = [each.size for each in variables if each.size]
         if variables:
-            more = " and what the launch gives" if any(each.size is None for each in variables) else ""
-            yield space, f"{sum(sizes):,} bytes{more}"
+            told = [f"{sum(sizes):,} bytes"] if sizes else []
+            told += ["what the launch gives"] if any(each.size is None for each in variables) else []
+            yield space, " and ".join(told) or "0 bytes"
     parameters = [each.size or 0 for each in program.variables if each.space == "param"]
     if parameters:
         count = len(program.function.parameters)

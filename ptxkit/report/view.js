@@ -7,6 +7,8 @@
   function all(selector, inside) { return Array.from((inside || document).querySelectorAll(selector)); }
   function on(element, kind, act) { if (element) { element.addEventListener(kind, act); } }
 
+  var here = null;  // the line that was gone to
+
   // ------------------------------------------------------------------------------------------- light and dark
 
   var kept = 'ptxkit-theme';
@@ -39,6 +41,7 @@
     });
     heads.forEach(function (head) { head.classList.toggle('away', name === 'findings'); });
     showFunction(shown);
+    if (here) { mark(Number(here.id.slice(1))); }
   }
 
   function showFunction(number) {
@@ -73,8 +76,6 @@
   on(one('#after'), 'click', function () { goToFunction(shown + 1); });
 
   // -------------------------------------------------------------------------------------------------- the text
-
-  var here = null;
 
   function lineOf(number) { return document.getElementById('L' + number); }
 
@@ -114,6 +115,7 @@
       var owner = functionAt(Number(line[1]));
       if (owner) { showFunction(owner); }
       goToLine(Number(line[1]));
+      mark(Number(line[1]));
     } else if (kernel) {
       goToFunction(Number(kernel[1]));
     } else if (/^d\d+$/.test(hash)) {
@@ -123,11 +125,27 @@
         var owning = functionAt(Number(held.id.slice(1)));
         if (owning) { showFunction(owning); }
         goToLine(Number(held.id.slice(1)));
+        mark(Number(held.id.slice(1)));
         finding.scrollIntoView({ block: 'nearest' });
         one('#listing').scrollLeft = 0;
       }
     } else if (hash === 'findings' || hash === 'graph' || hash === 'transfers') {
       showTab(hash);
+    }
+  }
+
+  /* Marks what the panel shows of a line: the row of the chart, or the block. */
+  function mark(line) {
+    all('#panel .here').forEach(function (each) { each.classList.remove('here'); });
+    var inside = all('#transfers tr[data-from], #graph a.block').filter(function (each) {
+      return Number(each.dataset.from) <= line && line <= Number(each.dataset.to) && !each.closest('[hidden]');
+    });
+    inside.sort(function (one, other) {
+      return (one.dataset.to - one.dataset.from) - (other.dataset.to - other.dataset.from);
+    });
+    if (inside.length) {
+      inside[0].classList.add('here');
+      inside[0].scrollIntoView({ block: 'nearest', inline: 'nearest' });
     }
   }
 
@@ -137,8 +155,6 @@
     if (!target || target.charAt(0) !== '#') { return; }
     if (link.dataset.from) {
       light(Number(link.dataset.from), Number(link.dataset.to));
-      all('.block.here').forEach(function (each) { each.classList.remove('here'); });
-      link.classList.add('here');
     } else {
       light(1, 0);
     }
@@ -158,7 +174,7 @@
 
   function gather() {
     if (lines) { return; }
-    lines = all('.text > ol > li');
+    lines = all('.text > div > ol > li');
     texts = lines.map(function (line) { return (one(':scope > code', line) || line).textContent; });
   }
 

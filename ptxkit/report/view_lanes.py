@@ -15,6 +15,8 @@ from ptxkit.views import FunctionView, Happening, LoopView
 
 MOST_ROWS, MOST_LANES = 3_000, 48
 """Rows of one function, and bars side by side, that are drawn."""
+FARTHEST = 10
+"""Rows between a fence and the bar that it is for, if it is drawn there."""
 MOST_LOOPS = 4
 """Loops in one another that are bracketed."""
 
@@ -136,9 +138,9 @@ def _bar(issue: int, row: Row, transfer: Transfer, place: Mapping[int, int], loo
     reads = [place[wait.line] for wait in transfer.waits if wait.reads_only and wait.line in place]
     spans: list[tuple[int, int]] = []
     tails: list[tuple[int, int]] = []
-    ends = full or reads
-    later = sorted({each for each in ends if each > issue})
-    earlier = sorted({each for each in ends if each <= issue})
+    last = full or reads
+    later = sorted({each for each in last if each > issue})
+    earlier = sorted({each for each in last if each <= issue})
     if later:
         spans.append((issue, later[0]))
         if later[-1] > later[0]:
@@ -151,9 +153,10 @@ def _bar(issue: int, row: Row, transfer: Transfer, place: Mapping[int, int], loo
             spans.append((min(inside[0], earlier[0]), earlier[-1]))
         else:
             spans.append((earlier[0], issue))
-    fences = tuple(
-        sorted({place[each.line] for each in transfer.fences if each.line is not None and each.line in place})
-    )
+    ends = [issue, *(end for span in spans for end in span)]
+    near = range(min(ends) - FARTHEST, max(ends) + FARTHEST + 1)
+    lines = [each.line for each in transfer.fences if each.line is not None]
+    fences = tuple(sorted({place[line] for line in lines if line in place and place[line] in near}))
     commits = tuple(sorted({place[line] for line in transfer.completion.lines if line in place}))
     return Bar(
         issue,

@@ -74,7 +74,8 @@ def _portions(view: FileView, below: Mapping[int, list[str]]) -> Iterator[str]:
         mark = f" class={sort}" if sort is not None else ""
         rows.append(f"<li id=L{line}{mark}>{content}</li>\n")
         if len(rows) == PORTION or line == count:
-            yield f'<ol start="{line - len(rows) + 1}">\n{"".join(rows)}</ol>\n'
+            # what is laid out alone counts alone, so the count begins inside of it
+            yield f'<div><ol start="{line - len(rows) + 1}">\n{"".join(rows)}</ol></div>\n'
             rows = []
 
 

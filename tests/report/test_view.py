@@ -230,7 +230,7 @@ def chart(page: Element) -> dict[str, Element]:
 
 def test_a_transfer_is_a_bar_from_its_issue_to_its_wait() -> None:
     rows = chart(shown(BULK))
-    assert "global → shared tile, 4096 bytes, by mbarrier bar; waited for at 78" in words(rows["67"])
+    assert "global → shared tile, 4096 bytes, mbarrier bar, waited for at 78" in words(rows["67"])
     name = rows["67"].attributes["data-bar"]
     on = [line for line, row in rows.items() if row.all("g", data_bar=name)]
     assert on == ["67", "78"]
@@ -265,8 +265,8 @@ def test_what_no_walk_reached_is_undecided() -> None:
 def test_a_multiplication_is_a_bar_too_and_equal_neighbours_are_one_row() -> None:
     rows = chart(kernel("wgmma_ring.sm_90a.ptx"))
     assert "×2" in words(rows["212–213"])
-    assert "multiplies out of shared, into registers, by wgmma group (214)" in words(rows["212–213"])
-    assert "multiplies out of shared, into tensor" in words(chart(kernel("tcgen05_product.sm_100a.ptx"))["132"])
+    assert "product of shared into registers, wgmma group (214), waited for at 215 (1), 240 (0)" in words(rows["212–213"])
+    assert "product of shared into tensor" in words(chart(kernel("tcgen05_product.sm_100a.ptx"))["132"])
 
 
 def test_a_wait_further_up_in_a_loop_is_reached_over_its_beginning() -> None:
