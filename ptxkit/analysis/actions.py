@@ -10,6 +10,7 @@ from ptxkit.analysis.bounds import bound_checks, bounded_spaces
 from ptxkit.analysis.fits import fit_checks
 from ptxkit.analysis.homes import home_checks
 from ptxkit.analysis.lanes import IN_THREAD, load, load_parts, own_place
+from ptxkit.analysis.matrices import UNIT, far_unit, first_unit
 from ptxkit.analysis.members import member_checks
 from ptxkit.analysis.notices import is_of_all
 from ptxkit.analysis.operands import Operands, Reader, constant
@@ -417,6 +418,8 @@ def _access(operands: Operands, effect: fx.Access, *, keeps: bool, outside: froz
     if effect.via == "tensormap" or not effect.space.startswith(("shared", "generic")):
         return []
     actions = [_shared_access(operands, effect, anywhere=anywhere)]
+    if effect.rows is not None:
+        actions.append(_far_access(operands, effect))
     if effect.space == "generic" and keeps:
         actions.append(_private_store(operands, effect))
     return actions
@@ -474,19 +477,29 @@ def _left_out(operands: Operands, effect: fx.Access) -> Reader | None:
 
 
 def _descriptor(operands: Operands, role: str) -> Reader | None:
-    """The start address in a matrix descriptor: its low 14 bits, in units of 16 bytes.
-
-    Source: PTX ISA, "Matrix Descriptor Format".
-    """
+    """The place where the matrix of a descriptor begins."""
     operand = operands.role(role)
     if operand is None:
         return None
     reader = operands.reader(operand)
-    return lambda walker: lifted(_start_address, reader(walker))
+    return lambda walker: lifted(first_unit, reader(walker))
 
 
-def _start_address(descriptor: Value) -> Value:
-    return (descriptor & 0x3FFF) << 4 if isinstance(descriptor, int) else descriptor
+def _far_access(operands: Operands, effect: fx.Access) -> Action | None:
+    """The access to a part of a descriptor's matrix that is far from its beginning, where that is known."""
+    roles = (Role(effect.address), effect.rows, effect.width, effect.transposed or Const(0))
+    readers = [reader for each in roles if (reader := operands.evaluator(each)) is not None]
+    if len(readers) < len(roles):
+        return None
+
+    def record(walker: Walker) -> None:
+        held = [reader(walker) for reader in readers]
+        known = [each for each in held if not isinstance(each, Lanes)]
+        place = far_unit(*known) if len(known) == len(held) else None
+        if place is not None:
+            walker.record(effect, place, UNIT)
+
+    return record
 
 
 def _private_store(operands: Operands, effect: fx.Access) -> Action | None:

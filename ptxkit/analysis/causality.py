@@ -20,7 +20,7 @@ from ptxkit.analysis.actors import synchronises
 from ptxkit.analysis.budget import LOOK, Budget
 from ptxkit.analysis.mates import Meetings, is_collective
 from ptxkit.analysis.order import NEVER as NOT_AT_ALL
-from ptxkit.analysis.order import Marks, marks_of
+from ptxkit.analysis.order import Marks, barrier_key, marks_of
 from ptxkit.analysis.program import Step
 from ptxkit.analysis.reach import Reach
 from ptxkit.analysis.space import CTA_BITS
@@ -97,7 +97,7 @@ def paths_of(group: GroupTrace, world: World) -> list[Path]:
         tids = tuple(group.tids[index] for index in indices)
         trace = Trace(tids[0], [event for _, event in kept])
         phases = world.phases_of(trace)
-        marks = marks_of(trace, phases, proxies=True)
+        marks = marks_of(trace, phases, proxies=True, threads=world.scenario.launch.threads)
         for positions in (*marks.releases.values(), *marks.acquires.values()):
             positions[:] = [kept[at][0] if 0 <= at < len(kept) else at for at in positions]
         syncs = tuple(event for _, event in kept)
@@ -143,6 +143,7 @@ class Causality:
     def __init__(self, world: World, budget: Budget) -> None:
         self._budget = budget
         self._program = world.program
+        self._threads = world.scenario.launch.threads
         self._is_alone = world.scenario.launch.cluster_size == 1
         self.paths = [path for group in world.groups for path in paths_of(group, world)]
         self._warps: dict[int, list[Path]] = defaultdict(list)
@@ -229,7 +230,7 @@ class Causality:
                     told.append((key, rounds_of[index] if index < len(rounds_of) else rounds_of[-1] + 1))
             elif since <= positions[-1] or path.is_open:
                 told.append((key, 0))
-        if _ALL not in path.marks.releases and not path.is_open:
+        if self._counts_all and _ALL not in path.marks.releases and not path.is_open:
             told.append((_ALL, 1))  # nobody waits for threads that have left
         if since <= self._tells_until.get(path, -1):
             told.append((_MEMORY, 0))
@@ -329,9 +330,9 @@ class Causality:
         for path in self.paths:
             for event in path.syncs:
                 if isinstance(event.effect, Barrier) and event.effect.threads is not None:
-                    named = (event.effect.level, event.amount if event.amount is not None else 0)
+                    named = barrier_key(event.effect, event, path.tids[0], self._threads)
                     uses[named].add(len(path.marks.releases.get(named, ())))
-                    if isinstance(event.amount, Term):
+                    if isinstance(event.amount, Term) or isinstance(event.size, Term):
                         found.add(named)
             for key, phases in path.marks.phases.items():
                 seen[key] = max(seen[key], *phases)
@@ -343,6 +344,11 @@ class Causality:
                     found.add(key)  # arrives twice in a phase, maybe
         found.update(key for key, counts in uses.items() if len(counts) > 1)
         return frozenset(found)
+
+    @cached_property
+    def _counts_all(self) -> bool:
+        """Whether anybody meets all threads of the CTA at a barrier."""
+        return any(_ALL in path.marks.releases for path in self.paths)
 
     @cached_property
     def _senders(self) -> frozenset[Path]:
@@ -415,13 +421,18 @@ def _alternates(path: Path, key: Hashable) -> bool:
     )
 
 
+def _answers(effects: tuple[Effect, ...]) -> bool:
+    """Whether an instruction gives back what it read."""
+    return any(isinstance(effect, Value) for effect in effects)
+
+
 def _is_strong(step: Step, kind: str) -> bool:
     """Whether a step reads, or writes, memory in a way by which threads may talk; a reduction reads nothing back."""
     effects = step.match.effects if step.match is not None else ()
     for effect in effects:
         if isinstance(effect, Access) and effect.proxy == "generic" and effect.completion is None:
-            if effect.kind == "update" and (kind == "write" or any(isinstance(e, Value) for e in effects)):
-                return True
-            if effect.kind == kind and effect.order != "weak":
+            if effect.order == "weak":
+                continue
+            if effect.kind == kind or (effect.kind == "update" and (kind == "write" or _answers(effects))):
                 return True
     return False

@@ -68,7 +68,7 @@ def _is_meeting(event: Event | GroupEvent | Opaque) -> bool:
         return True
     effect = event.effect
     if isinstance(effect, Access):
-        return effect.order != "weak" or effect.kind == "update"
+        return effect.order != "weak"
     return isinstance(effect, Barrier | MbarrierWait | MemoryFence)
 
 

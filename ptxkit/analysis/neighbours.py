@@ -1,14 +1,18 @@
-"""Threads worth a look because the representatives read what they copied.
+"""Threads worth a look because the representatives read what they wrote: by copies, or by stores for the async proxy.
 
-A tile is copied by all threads and read by others than copied it.
+A tile is filled by all threads and read by others than filled it.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
+from itertools import zip_longest
 
 from ptxkit.analysis.budget import MAX_NEIGHBOURS
-from ptxkit.analysis.trace import Event, GroupEvent, GroupTrace, Trace
+from ptxkit.analysis.program import Step
+from ptxkit.analysis.touches import extent_of, is_async_read
+from ptxkit.analysis.trace import Event, GroupEvent, GroupTrace, Opaque, Trace
 from ptxkit.isa.effects import Access
 
 #: Bytes of the largest `cp.async`, and the alignment of all of them that size.
@@ -16,31 +20,59 @@ _LINE = 16
 
 
 def neighbours(traces: dict[int, Trace], groups: Iterable[GroupTrace]) -> list[int]:
-    """Linear thread numbers, not among the traces, that copy bytes which a traced thread reads."""
-    copied = {address // _LINE for trace in traces.values() for address in _addresses(trace.events, _is_copy)}
-    wanted: dict[int, None] = {}
-    for trace in traces.values():
-        wanted.update((a // _LINE, None) for a in _addresses(trace.events, _is_read) if a // _LINE not in copied)
-    if not wanted:
-        return []
-    issuers: dict[int, int] = {}
-    for group in groups:
-        for tid, event in group.each(lambda event: event.visit == 0 and _is_copy(event)):
-            if isinstance(event.address, int):
-                issuers.setdefault(event.address // _LINE, tid)
-    found = dict.fromkeys(issuers[line] for line in wanted if line in issuers)
-    return [tid for tid in found if tid not in traces][:MAX_NEIGHBOURS]
+    """Linear thread numbers, not among the traces, that copy bytes which a traced thread reads, or that store bytes
+    which it reads through the async proxy. One for each instruction that fills memory comes first."""
+    groups = list(groups)
+    fillers = {**_fillers(traces, groups, _is_copy, _is_read), **_fillers(traces, groups, _is_store, is_async_read)}
+    found = dict.fromkeys(tid for one_each in zip_longest(*fillers.values()) for tid in one_each)
+    return [tid for tid in found if tid is not None and tid not in traces][:MAX_NEIGHBOURS]
 
 
-def _addresses(events: Iterable[object], wanted: Callable[[Event], bool]) -> Iterator[int]:
+def _fillers(
+    traces: dict[int, Trace],
+    groups: Iterable[GroupTrace],
+    fills: Callable[[Event | GroupEvent], bool],
+    reads: Callable[[Event], bool],
+) -> dict[Step, list[int]]:
+    """By instruction, the threads that fill lines with it which a traced thread reads, and none of these fills."""
+    wanted = dict.fromkeys(line for trace in traces.values() for line in _lines(trace.events, reads))
+    for line in _filled(traces, fills) if wanted else ():
+        wanted.pop(line, None)
+    found: dict[int, tuple[Step, int]] = {}
+    for group in groups if wanted else ():
+        for event in group.events:
+            if isinstance(event, Opaque) or event.visit or not fills(event):
+                continue
+            for index, tid in enumerate(group.tids):
+                touched = extent_of(event, index)
+                if touched is not None and touched[0] // _LINE in wanted:
+                    found.setdefault(touched[0] // _LINE, (event.step, tid))
+    by_step: dict[Step, list[int]] = defaultdict(list)
+    for line in wanted:
+        if line in found:
+            step, tid = found[line]
+            by_step[step].append(tid)
+    return by_step
+
+
+def _filled(traces: dict[int, Trace], fills: Callable[[Event], bool]) -> Iterator[int]:
+    return (line for trace in traces.values() for line in _lines(trace.events, fills))
+
+
+def _lines(events: Iterable[object], wanted: Callable[[Event], bool]) -> Iterator[int]:
     for event in events:
         if isinstance(event, Event) and event.visit == 0 and isinstance(event.address, int) and wanted(event):
-            yield event.address
+            yield event.address // _LINE
 
 
 def _is_copy(event: Event | GroupEvent) -> bool:
     effect = event.effect
     return isinstance(effect, Access) and (effect.kind, effect.completion) == ("write", "cp.async")
+
+
+def _is_store(event: Event | GroupEvent) -> bool:
+    effect = event.effect
+    return isinstance(effect, Access) and (effect.kind, effect.proxy, effect.completion) == ("write", "generic", None)
 
 
 def _is_read(event: Event) -> bool:

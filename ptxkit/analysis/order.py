@@ -56,11 +56,14 @@ class Marks:
         return next((at for at, phase in zip(positions, phases, strict=True) if phase >= ordinal), None)
 
 
-def marks_of(trace: Trace, phases: Mapping[int, int] | None = None, *, proxies: bool = False) -> Marks:
+def marks_of(
+    trace: Trace, phases: Mapping[int, int] | None = None, *, proxies: bool = False, threads: int | None = None
+) -> Marks:
     """The marks of a trace. phases: by position, the phase of an arrival, or of which a wait tells.
 
     A fence that publishes the initialisation of mbarriers only is taken for one that publishes all. proxies: so is one
-    between proxies, for who asks what may be ordered in any way.
+    between proxies, for who asks what may be ordered in any way. threads: of the CTA, where the rounds of a barrier of
+    fewer of them are to be counted on their own.
     """
     marks = Marks()
     known = phases or {}
@@ -71,7 +74,7 @@ def marks_of(trace: Trace, phases: Mapping[int, int] | None = None, *, proxies: 
             continue
         effect = event.effect
         if isinstance(effect, Barrier) and (effect.level, effect.order) != ("warp", "relaxed"):
-            key = _barrier_key(effect, event, trace.tid)
+            key = barrier_key(effect, event, trace.tid, threads)
             if effect.action in ("sync", "arrive"):
                 marks.releases[key].append(_given(effect.order == "relaxed", position, fences, marks.releases[key]))
             if effect.action in ("sync", "wait"):
@@ -120,10 +123,15 @@ def _phase(before: list[int], effect: MbarrierWait, event: Event) -> int:
     return 0 if effect.by == "parity" and event.amount == 1 else 1
 
 
-def _barrier_key(effect: Barrier, event: Event, tid: int) -> Hashable:
+def barrier_key(effect: Barrier, event: Event, tid: int, threads: int | None = None) -> Hashable:
+    """The barrier that a thread comes to; where the CTA's `threads` are given, that of so many of them."""
     if effect.level == "warp":
         return ("warp", tid // 32)
-    return (effect.level, event.amount if effect.level == "cta" and event.amount is not None else 0)
+    if effect.level != "cta":
+        return (effect.level, 0)
+    number = event.amount if event.amount is not None else 0
+    is_of_all = threads is None or not isinstance(event.size, int) or event.size >= threads
+    return ("cta", number) if is_of_all else ("cta", number, event.size)
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,7 +47,8 @@ class Access:
     global side of a tensor copy (its extent is in the map), `multimem` for every location behind a multimem address.
     unless: role of a predicate that suppresses the access when true (`ignore-src`). multicast: role of a CTA mask,
     `ALL` for all CTAs of the cluster, or None. lanes: where only so many lanes of the warp, from lane 0 on, give an
-    address that counts.
+    address that counts. rows, width, transposed: of a matrix that a descriptor names, its rows (of A, or columns of B),
+    the bytes of an element, and whether it is transposed; where the descriptor and these say where its elements lie.
     """
 
     kind: str
@@ -63,6 +64,9 @@ class Access:
     unless: str | None = None
     multicast: str | None = None
     lanes: Expression | None = None
+    rows: Expression | None = None
+    width: Expression | None = None
+    transposed: Expression | None = None
 
 
 @dataclass(frozen=True, slots=True)

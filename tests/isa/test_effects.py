@@ -116,8 +116,9 @@ def test_wgmma_reads_descriptors_through_the_async_proxy_and_updates_registers()
     found = effects(text)
     assert AsyncRegisters("update", "d", "wgmma") in found
     read = {"proxy": "async", "completion": "wgmma", "via": "descriptor"}
-    assert Access("read", "shared::cta", "adesc", **read) in found
-    assert Access("read", "shared::cta", "bdesc", **read) in found
+    for matrix, rows in (("a", 64), ("b", 8)):
+        shape = {"rows": Const(rows), "width": Const(2), "transposed": Role(f"trans_{matrix}")}
+        assert Access("read", "shared::cta", f"{matrix}desc", **read, **shape) in found
     assert match(text).results == ("d",)
 
 

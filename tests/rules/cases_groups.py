@@ -314,4 +314,33 @@ cp.async.cg.shared.global [%r4], [%rd1], 16; cp.async.commit_group; cp.async.wai
     ),
 )
 
-CASES = (*NEVER_COMMITTED, *READ_BEFORE_WAIT, *REUSED, *OVERLAPPING)
+_MATRICES = """.reg .f32 %f<5>;
+shr.u32 %r20, %r2, 4; cvt.u64.u32 %rd5, %r20; or.b64 %rd6, %rd5, 68719542272; add.u64 %rd7, %rd6, 128;
+mov.f32 %f1, 0f00000000; mov.f32 %f2, %f1; mov.f32 %f3, %f1; mov.f32 %f4, %f1;
+st.shared.v4.b32 [%r4+2048], {%r1, %r1, %r1, %r1};"""
+_MULTIPLY = "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2, %f3, %f4}, %rd6, %rd7, 0, 1, 1, 0, 0;"
+
+CASES = (
+    Case(
+        "the last rows of a matrix are in groups that only another warp waited for",
+        f"""{_MATRICES}
+cp.async.cg.shared.global [%r4], [%rd1], 16; //= copy
+cp.async.commit_group; setp.lt.u32 %p3, %r1, 32;
+@%p3 cp.async.wait_group 0;
+fence.proxy.async.shared::cta; bar.sync 0; wgmma.fence.sync.aligned;
+{_MULTIPLY} //! PTX302 copy
+wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0; st.global.f32 [%rd2], %f1;""",
+    ),
+    Case(
+        "the last rows of a matrix are in groups that every warp waited for",
+        f"""{_MATRICES}
+cp.async.cg.shared.global [%r4], [%rd1], 16; cp.async.commit_group; cp.async.wait_group 0;
+fence.proxy.async.shared::cta; bar.sync 0; wgmma.fence.sync.aligned;
+{_MULTIPLY}
+wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0; st.global.f32 [%rd2], %f1;""",
+    ),
+    *NEVER_COMMITTED,
+    *READ_BEFORE_WAIT,
+    *REUSED,
+    *OVERLAPPING,
+)

@@ -6,6 +6,42 @@ from tests.rules.support import Case
 
 CASES = (
     Case(
+        "a barrier of half the CTA is no round of the barrier that all meet at",
+        """bar.sync 0; setp.lt.u32 %p3, %r1, 128; @!%p3 bra rest; xor.b32 %r10, %r3, 16; add.u32 %r10, %r10, %r2;
+bar.sync 0, 128;
+st.shared.u32 [%r4], %r6; //= write
+ld.shared.u32 %r11, [%r10]; //! PTX621 write
+bar.sync 0, 128; bar.sync 1; bar.sync 0; bra.uni end;
+rest: bar.sync 1; bar.sync 0;
+end:""",
+        bounds=".reqntid 256, 1, 1",
+    ),
+    Case(
+        "half the CTA meets at a barrier of its own",
+        """bar.sync 0; setp.lt.u32 %p3, %r1, 128; @!%p3 bra rest; xor.b32 %r10, %r3, 16; add.u32 %r10, %r10, %r2;
+bar.sync 0, 128;
+st.shared.u32 [%r4], %r6;
+bar.sync 0, 128; ld.shared.u32 %r11, [%r10];
+bar.sync 0, 128; bar.sync 1; bar.sync 0; bra.uni end;
+rest: bar.sync 1; bar.sync 0;
+end:""",
+        bounds=".reqntid 256, 1, 1",
+    ),
+    Case(
+        "a tensor map that lanes filled is changed by one of them before they have met",
+        """st.shared.u32 [%r4], %r6; //= write
+@%p1 tensormap.replace.tile.rank.shared::cta.b1024.b32 [%r2], 1; //! PTX621 write
+bar.warp.sync -1;""",
+        bounds=".reqntid 32, 1, 1",
+    ),
+    Case(
+        "a tensor map that lanes filled is changed by one of them when they have met",
+        """st.shared.u32 [%r4], %r6; bar.warp.sync -1;
+@%p1 tensormap.replace.tile.rank.shared::cta.b1024.b32 [%r2], 1;
+bar.warp.sync -1;""",
+        bounds=".reqntid 32, 1, 1",
+    ),
+    Case(
         "a refill with no barrier after the read takes the tile from under other threads",
         """mov.u32 %r7, 0;
 next: cp.async.cg.shared.global [%r4], [%rd1], 16; //! PTX621 read
