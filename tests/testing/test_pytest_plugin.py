@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+from importlib.metadata import entry_points
 from pathlib import Path
 
 import numpy as np
@@ -33,12 +34,18 @@ ret;
 """
 
 
+ROOT = Path(__file__).resolve().parents[2]
+_PATH = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
+_PLUGIN = () if entry_points(group="pytest11", name="ptxkit") else ("-p", "ptxkit.testing.pytest_plugin")
+"""Pytest finds the plugin by its entry point where ptxkit is installed; where it is only on the path it is named."""
+
+
 def pytest_in(folder: Path, *arguments: str, **files: str) -> subprocess.CompletedProcess[str]:
     """A run of pytest in a folder with these test files."""
     for name, text in files.items():
         (folder / f"{name}.py").write_text(text)
     (folder / "pytest.ini").write_text("[pytest]\naddopts = --strict-markers\n")
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:xdist", *arguments]
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:xdist", *_PLUGIN, *arguments]
     return subprocess.run(
         command,
         cwd=folder,
@@ -46,7 +53,7 @@ def pytest_in(folder: Path, *arguments: str, **files: str) -> subprocess.Complet
         text=True,
         check=False,
         timeout=200,
-        env={**os.environ, "COLUMNS": "150", "NO_COLOR": "1"},
+        env={**os.environ, "COLUMNS": "150", "NO_COLOR": "1", "PYTHONPATH": _PATH},
     )
 
 
@@ -164,7 +171,12 @@ def test_a_failing_example_is_kept_and_replayed_by_one_command(tmp_path: Path) -
     data = np.load(kept / "argument_0.npy")
     assert sorted(data.tolist()) == [0] * 31 + [1]
     again = subprocess.run(
-        [sys.executable, "-m", "ptxkit", *found[1].split()], cwd=tmp_path, capture_output=True, text=True, check=False
+        [sys.executable, "-m", "ptxkit", *found[1].split()],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": _PATH},
     )
     assert again.returncode == 1
     assert "bytes differ" in again.stdout
