@@ -77,9 +77,13 @@ class InstructionChecker:
                 yield Problem("PTX104", f"the guard `{clip(name)}` is no predicate, but {class_words(found)}")
 
     def _names(self, instruction: Instruction, scope: Scope) -> Iterator[Problem]:
-        """Names that nothing declares, and special registers that the module's version or target lacks."""
+        """Names that nothing declares, and special registers that the module's version or target lacks: each once."""
+        said: set[str] = set()
         for index, operand in enumerate(instruction.operands):
             for name in names_in(operand):
+                if name in said:
+                    continue
+                said.add(name)
                 found = scope.type_of(name)
                 if found == UNKNOWN:
                     yield undeclared(name, scope, index)

@@ -109,6 +109,11 @@ def test_a_closed_gate_names_what_would_open_it(line: str, version: str, target:
     assert f"needs {needed}" in found.message
 
 
+def test_a_name_that_nothing_declares_is_told_once_a_statement() -> None:
+    said = [each.message for each in findings("add.s32 %r1, %x, %x; add.s32 %r1, %x, %y;") if each.code == "PTX106"]
+    assert said == ["`%x` is not declared", "`%x` is not declared", "`%y` is not declared"]
+
+
 def test_an_unknown_opcode_is_one_error_with_its_count() -> None:
     (found,) = findings("frob.u32 %r1;\nfrob.s32 %r2;")
     assert (found.code, found.severity) == ("PTX102", Severity.ERROR)
