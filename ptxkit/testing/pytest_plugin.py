@@ -16,6 +16,7 @@ import re
 from collections.abc import Callable, Generator, Iterable, Mapping
 from hashlib import sha256
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
@@ -198,7 +199,9 @@ class PtxFile(pytest.File):
 
 
 class PtxItem(pytest.Item):
-    """Asks the linter, and compares."""
+    """Asks the linter, and compares. funcargs: none; plugins look into them, as pytest_lsp does."""
+
+    funcargs: Mapping[str, object] = MappingProxyType({})
 
     def runtest(self) -> None:
         text = self.path.read_text(encoding="utf-8", errors="surrogateescape")
