@@ -76,7 +76,7 @@ class OperandForm:
     unhinted: nothing that an assembler takes for a policy, which is an integer of 64 bits. definite: a
     single register is no untyped one. loose:
     assemblers take more than the manual has (`ptxkit.validate.loose`), with vector a vector register for what stands
-    in braces too.
+    in braces too, and for a single register the first of one, two or four, with eight of eight, with many of any.
     """
 
     role: str
@@ -118,6 +118,8 @@ class OperandForm:
     definite: bool = False
     loose: bool = False
     vector: bool = False
+    eight: bool = False
+    many: bool = False
     more: bool = False
     parts: tuple[str, ...] = ()
     whole: bool = True

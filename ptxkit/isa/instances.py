@@ -20,7 +20,7 @@ from ptxkit.isa.scaffold import FIRST_LINE, scaffold
 from ptxkit.isa.spellings import offers
 from ptxkit.records import dataclass
 
-__all__ = ["FIRST_LINE", "Instance", "instances", "scaffold", "spell"]
+__all__ = ["FIRST_LINE", "Instance", "choices", "instances", "scaffold", "spell"]
 
 _TRIES = 200
 """Random choices of modifiers before a value counts as one that the form's rules shut out."""
@@ -59,6 +59,15 @@ def instances(
         failed = 0
         made += 1
         yield Instance(text, match)
+
+
+def choices(form: Form, random: Random, count: int) -> Iterator[dict[str, str | None]]:
+    """So many choices of a form's modifiers, each value in its turn."""
+    turns = _Turns(random)
+    for _ in range(count):
+        modifiers = _choose(form, turns)
+        if modifiers is not None:
+            yield modifiers
 
 
 def spell(match: Match, random: Random) -> str | None:

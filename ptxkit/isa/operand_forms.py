@@ -32,7 +32,7 @@ _FLAGS = frozenset(
         "nameless",
     }
     | {"single", "upto64", "same", "unhinted", "definite"}
-    | {"sink", "negatable", "symbol", "loose", "vector"}
+    | {"sink", "negatable", "symbol", "loose", "vector", "eight", "many"}
 )
 _OBJECTS = frozenset({"mbarrier", "tensormap", "texture", "surface", "sampler"})
 

@@ -32,7 +32,7 @@ from ptxkit.syntax.tree import (
 
 Shape: TypeAlias = str | tuple[object, ...]
 
-_SIMPLE = {Integer: "constant", Float: "constant", Element: "element", Apply: "apply"}
+_SIMPLE = {Integer: "constant", Float: "constant", Element: "element"}
 # A name that is a constant wherever it stands.
 _CONSTANT_NAMES = frozenset({"WARP_SZ"})
 
@@ -42,7 +42,7 @@ _PLAIN_ADDRESS: Shape = ("address",)
 _BARE = frozenset({"name", "not", "symbolic", "sink", "constant"})
 
 MALFORMED = "malformed"
-"""The shape of what can stand nowhere: `-%r1`, `4+table`, `[texture+8, {%r1}]`, `%v.x|%p`, `!%r.b0`."""
+"""The shape of what can stand nowhere: `-%r1`, `4+table`, `generic(t)`, `[texture+8, {%r1}]`, `%v.x|%p`, `!%r.b0`."""
 
 
 def shape_of(operand: Operand) -> Shape:
@@ -105,7 +105,7 @@ def _expression(operand: Operand) -> Shape:
         operand = operand.left
     if isinstance(operand, Name) and "." in operand.text:
         return MALFORMED
-    return "symbolic" if isinstance(operand, Name | Apply) else MALFORMED
+    return "symbolic" if isinstance(operand, Name) else MALFORMED
 
 
 def _names_something(operand: Operand) -> bool:
@@ -137,7 +137,7 @@ def fits(operand: OperandForm, shape: Shape) -> bool:
         case "label" | "function" | "texture" | "surface" | "sampler":
             return shape == "name"
         case "symbol":
-            return shape in ("name", "symbolic", "apply", "element", "constant")
+            return shape in ("name", "symbolic", "element", "constant")
         case "sink":
             return shape == "sink"
         case "arguments":
@@ -183,7 +183,7 @@ def _fits_register(operand: OperandForm, shape: Shape) -> bool:
             return operand.negatable
         case "symbolic":  # to ptxas the address of a variable with an offset is a constant like any other
             return operand.whole
-        case "apply" | "element":
+        case "element":
             return operand.symbol
         case _:
             return False
@@ -219,6 +219,8 @@ def _fits_loosely(operand: OperandForm, shape: Shape) -> bool:
     """Whether an assembler may take this for a register at which it does not look."""
     if shape[0] == "vector":
         return (
-            operand.vector and len(shape) - 1 in (1, 2, 4) and all(part in ("name", "constant") for part in shape[1:])
+            operand.vector
+            and (operand.many or len(shape) - 1 in (1, 2, 4) or (operand.eight and len(shape) - 1 == 8))
+            and all(_without_selector(part) in ("name", "constant") for part in shape[1:])
         )
     return shape in ("constant", "not")

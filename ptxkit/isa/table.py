@@ -201,6 +201,9 @@ class Table:
                     ignored |= there
         if not ignored or min(ignored) < len([word for word in _stem(form) if not is_type(word)]):
             return None
+        heads = {stem[0] for other in self.forms(form.name) if (stem := _stem(other)) and not is_type(stem[0])}
+        if not heads.isdisjoint(words[min(ignored) :]):
+            return None  # what begins another instruction's name stands in front
         return [word for place, word in enumerate(words) if place not in ignored]
 
     def _gates_of_ignored(self, word: str) -> Iterable[Gate]:

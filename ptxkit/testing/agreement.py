@@ -150,8 +150,13 @@ def shares(chosen: Iterable[int], pairs: Sequence[Pair], each: int, seed: int, *
 def run(share: Share, oracles: Sequence[Ptxas]) -> Tally:
     """Ask ptxkit and every ptxas that knows the share's version and target."""
     tally = Tally()
-    questions = list(_questions(share, tally))
-    version, target = share.pair
+    compare(tally, list(_questions(share, tally)), share.pair, oracles)
+    return tally
+
+
+def compare(tally: Tally, questions: Sequence[Question], pair: Pair, oracles: Sequence[Ptxas]) -> None:
+    """Ask both sides about instructions on a version and target, and count what they answer."""
+    version, target = pair
     texts = [scaffold([question.text], version, target) for question in questions]
     ours = [why_refused(text) for text in texts]
     for each in oracles:
@@ -161,9 +166,8 @@ def run(share: Share, oracles: Sequence[Ptxas]) -> Tally:
                 answer = theirs.get(index)
                 if (own is None) != (answer is None):
                     answer = each.refusal(texts[index], target)
-                _compare(tally, question, share.pair, each.release, own, answer)
-    tally.asked = len(questions)
-    return tally
+                _compare(tally, question, pair, each.release, own, answer)
+    tally.asked += len(questions)
 
 
 def _questions(share: Share, tally: Tally) -> Iterator[Question]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from itertools import chain
 
 from ptxkit.records import dataclass
 from ptxkit.testing.agreement import BROKEN, Difference, Tally
@@ -101,6 +102,21 @@ def described(kind: Kind) -> Iterator[str]:
     yield f"    {other}: {reason}"
     places = ", ".join(kind.pairs[:4]) + (f" and {len(kind.pairs) - 4} more" if len(kind.pairs) > 4 else "")
     yield f"    {kind.count} times, ptxas {' '.join(kind.releases)}, on {places}; {found.question.form[:_LONGEST]}"
+
+
+def slot_lines(differences: Sequence[Difference]) -> Iterator[str]:
+    """Each form and place where the two differ, with an example and the kinds that one side alone takes there."""
+    groups: dict[tuple[str, str, bool], dict[str, list[Difference]]] = defaultdict(lambda: defaultdict(list))
+    for each in differences:
+        slot, _, kind = (each.question.change or "plain").partition(": ")
+        groups[each.question.form, slot, each.ours is None][kind].append(each)
+    for (form, slot, is_ours), by_kind in sorted(groups.items()):
+        example = min(chain.from_iterable(by_kind.values()), key=lambda each: len(each.question.text))
+        releases = " ".join(sorted({each.release for found in by_kind.values() for each in found}))
+        yield f"only {'ptxkit' if is_ours else 'ptxas'} accepts, ptxas {releases}, place {slot} of {form[:_LONGEST]}"
+        yield f"    {example.question.text}  on {_pair(example)}"
+        yield f"    {example.theirs if is_ours else example.ours}"
+        yield f"    {len(by_kind)} kinds: {'  '.join(by_kind)}"
 
 
 def file_lines(verdicts: Sequence[Verdicts]) -> Iterator[str]:

@@ -234,7 +234,7 @@ def _wrong_symbol(form: OperandForm, kind: str, *, is_sum: bool) -> str | None:
             return None
         return "must be a register, a constant, a variable or a function: a label has no address"
     wanted = form.type.value if isinstance(form.type, Const) else None
-    if kind in OPAQUE and wanted != "u64":
+    if kind in OPAQUE and wanted != "u64" and not is_sum:
         return "must be an address of data: that of an opaque reference is a .u64"
     if form.space is None:
         return None

@@ -37,10 +37,15 @@ def _can_be_read(operands: Sequence[Operand]) -> bool:
     inside = [operand.index for operand in operands if isinstance(operand, Address) and operand.index]
     return bool(inside) and all(
         len(index) < _MOST
-        and isinstance(index[-1], Name | Vector)
-        and all(isinstance(each, Name) for each in index[:-1])
+        and (isinstance(index[-1], Vector) or _is_whole_name(index[-1]))
+        and all(map(_is_whole_name, index[:-1]))
         for index in inside
     )
+
+
+def _is_whole_name(operand: Operand) -> bool:
+    """Whether an operand is a name, and no component of a vector, which nobody reads in brackets."""
+    return isinstance(operand, Name) and "." not in operand.text
 
 
 def _places_alone(operands: Sequence[Operand]) -> set[int]:

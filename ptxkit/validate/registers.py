@@ -153,9 +153,9 @@ def agrees(found: str, wanted: str, operand: OperandForm, inside: bool) -> bool:
     if (operand.exact or (operand.halves and found != "f16x2")) and kind(found) != "b":
         return False
     have, need = bits(found), bits(wanted)
-    if (have > need and (not operand.wider or (operand.upto64 and have > 64))) or (
-        have < need and not operand.narrower
-    ):
+    if have > need and (not operand.wider or (operand.upto64 and is_too_wide(found, wanted))):
+        return False
+    if have < need and not operand.narrower:
         return False
     held, asked = kind(found), kind(wanted)
     if "b" in (held, asked):
@@ -164,4 +164,10 @@ def agrees(found: str, wanted: str, operand: OperandForm, inside: bool) -> bool:
         if found == "f16x2":  # to ptxas such a register is an integer one
             return not operand.integer
         return held in ("u", "s") and "x" not in wanted  # packed integers stand in untyped registers
-    return inside and held in ("u", "s") and have == need
+    return inside and held in ("u", "s") and have == need and wanted != "f16x2"
+
+
+def is_too_wide(found: str, wanted: str) -> bool:
+    """Whether a register is wider than its place, and no integer of 64 bits at most, which assemblers can convert."""
+    is_integer = kind(found) in ("b", "u", "s") and found != "f16x2"
+    return bits(found) > bits(wanted) and not (is_integer and bits(found) <= 64)

@@ -13,7 +13,7 @@ from ptxkit.isa.forms import Immediates, OperandForm
 from ptxkit.isa.functions import bits, is_declarable, is_narrow, is_type, kind
 from ptxkit.records import replace
 from ptxkit.validate.constants import INTEGER
-from ptxkit.validate.registers import VECTORS, agrees, wanted_type, wrong_single
+from ptxkit.validate.registers import VECTORS, agrees, is_too_wide, wanted_type, wrong_single
 from ptxkit.validate.scopes import ENTRY, FUNCTION, LABEL, SPECIAL, UNKNOWN, is_code, is_symbol
 from ptxkit.validate.typed_shapes import MEMORY, TypedShape
 from ptxkit.validate.vectors import has_component_beside_constant, is_mixed, is_selection, wrong_elements, wrong_vector
@@ -143,10 +143,12 @@ def _is_any_width(operand: OperandForm, shape: tuple[object, ...]) -> bool:
     if shape[1] == SPECIAL:
         return operand.space is None and wanted != "pred"
     held, asked = kind(found), kind(wanted)
+    if _is_converted(operand) and (is_too_wide(found, wanted) or (not operand.wider and bits(found) > bits(wanted))):
+        return False
     if operand.exact:
         return held == "b"
     if "f16x2" in (found, wanted):
-        return found == wanted or asked in ("b", "u", "s", "pred") or held == "b" or bits(wanted) == 64
+        return found == wanted or asked in ("b", "u", "s", "pred") or held == "b"
     if not is_declarable(wanted):
         return held == "b"
     if "pred" in (held, asked):
@@ -165,14 +167,20 @@ def _code_behind(operand: OperandForm, parts: Sequence[object]) -> str | None:
     pairs = zip(operand.elements, parts, strict=False)
     wrong = [(element, part) for element, part in pairs if misfit(element, part) is not None]  # type: ignore[arg-type]
     found = {tolerance(element, part, is_result=False) for element, part in wrong}  # type: ignore[arg-type]
-    return "function_as_value" if found == {"function_as_value"} else None
+    are_names = all(isinstance(part, tuple) and part[0] == "r" for _, part in wrong)
+    return "function_as_value" if are_names and found == {"function_as_value"} else None
+
+
+def _is_converted(operand: OperandForm) -> bool:
+    """Whether an assembler converts what is wider, and looks at registers with a constant behind them, too."""
+    return operand.upto64 and operand.typed
 
 
 def _takes_code(operand: OperandForm, shape: TypedShape, *, is_result: bool) -> bool:
     """Whether an assembler takes the name of a function for a value, or that of a label with a constant behind it."""
     if is_result or (operand.scalar and operand.immediates is None):
         return False
-    if operand.typed if shape[0] == "r" else operand.nameless or operand.upto64:  # a wider one is converted
+    if operand.typed if shape[0] == "r" else operand.nameless or _is_converted(operand):
         return False
     return operand.space is None or operand.lax or shape[1] == LABEL
 
@@ -284,6 +292,8 @@ def _wrong_base(operand: OperandForm, base: object) -> str | None:
     if bits(found) == operand.unlike:
         return f"is an address, and a .{found} register is another operand to assemblers"
     least = 64 if operand.long else 32 if operand.wide else 8
+    if operand.long and operand.elements and bits(found) == least:  # nobody looks what they are
+        return None
     if kind(found) in ("f", "pred") or not least <= bits(found) <= 64:
         return f"is an address, and a .{found} register cannot hold one"
     return None

@@ -12,7 +12,7 @@ from ptxkit.isa.expressions import Const
 from ptxkit.isa.forms import OperandForm
 from ptxkit.isa.functions import as_bits, bits, is_narrow, is_type, kind
 from ptxkit.records import replace
-from ptxkit.validate.constants import DOUBLE, INTEGER
+from ptxkit.validate.constants import DOUBLE, INTEGER, INVALID
 from ptxkit.validate.registers import EXAMPLES, VECTORS, wanted_type, wrong_name, wrong_single
 from ptxkit.validate.scopes import SPECIAL, UNKNOWN, is_symbol
 from ptxkit.validate.typed_shapes import COMPONENT, TypedShape
@@ -69,6 +69,8 @@ def _passes_for_integers(wanted: str | None, tagged: Sequence[tuple[object, ...]
 def _incoherent(tagged: Sequence[tuple[object, ...]]) -> str | None:
     """What keeps these from being the elements of one vector, of whatever type."""
     names = {str(part[1]) for part in tagged}
+    if ("c", INVALID) in tagged:
+        return "has an expression for an element that no assembler computes"
     if any(map(is_symbol, names)):
         return "has an address for an element"
     if any(name.startswith(VECTORS) for name in names):
