@@ -11,6 +11,9 @@ MAX_FILE_BYTES = 128 * 1024 * 1024
 MAX_SYNTAX_ERRORS = 50
 """Syntax errors reported for one text; the parser stops there."""
 
+MAX_COMMENTS_TOLD = 50
+"""Comments for ptxkit that are told to be idle, and those that cannot be read, of one text."""
+
 MAX_NESTING = 200
 """How deep `{ ... }` blocks, vectors and parenthesised expressions may nest."""
 

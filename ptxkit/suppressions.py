@@ -8,10 +8,14 @@ that hides nothing is reported (PTX191), and one that cannot be read (PTX192). S
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from functools import cache
+from typing import TYPE_CHECKING, TypeAlias
 
 from ptxkit.diagnostics import Diagnostic, Edit, Fix, Severity, Undecided, Verdict
+from ptxkit.limits import MAX_COMMENTS_TOLD
 from ptxkit.records import dataclass
 from ptxkit.source import SourceFile, Span
 
@@ -28,6 +32,10 @@ _SEEN_BY_RUNS = ("PTX65", "PTX202", "PTX205", "PTX206", "PTX207")
 their comments are used, only `verify` can tell."""
 
 
+_Reach: TypeAlias = "tuple[str, tuple[int, int]]"
+"""The beginning of codes, and lines from first to last."""
+
+
 @dataclass(frozen=True, slots=True)
 class Suppression:
     """One code in one comment. place: of the code; comment: of the whole comment. lines: 1-based, first to last."""
@@ -38,8 +46,10 @@ class Suppression:
     lines: tuple[int, int]
     alone: bool
 
-    def hides(self, code: str, line: int) -> bool:
-        return code.startswith(self.code) and self.lines[0] <= line <= self.lines[1]
+    @property
+    def reach(self) -> _Reach:
+        """What it hides, and where: of two comments that are alike there, both are used or none."""
+        return self.code, self.lines
 
 
 def apply(
@@ -60,30 +70,51 @@ def apply(
     if source is None or MARK not in source.text:
         return verdict, 0
     written, wrong = _read(source, module)
-    used: set[Suppression] = set()
-    kept = tuple(item for item in verdict.diagnostics if not _hidden(item, written, used))
-    asked = tuple(item for item in verdict.undecided if not _hidden(item, written, used))
-    idle = [each for each in written if each not in used and _is_expected(each.code, shows, ran=ran)]
+    hiding = _Hiding(written)
+    kept = tuple(item for item in verdict.diagnostics if not hiding.hides(item))
+    asked = tuple(item for item in verdict.undecided if not hiding.hides(item))
+    expected = {code: _is_expected(code, shows, ran=ran) for code in {each.code for each in written}}
+    idle = [each for each in written if each.reach not in hiding.used and expected[each.code]]
     if idle and stricter is not None:
         more = stricter()
         for found in (more.diagnostics, more.undecided):
             for item in found:
-                _hidden(item, idle, used)
-        idle = [each for each in idle if each not in used]
-    idle_or_wrong = [_unused(source, each, written) for each in idle] if shows(UNUSED) else []
+                hiding.hides(item)
+        idle = [each for each in idle if each.reach not in hiding.used]
+    codes = Counter(each.comment.start for each in written)
+    idle_or_wrong = []
+    if shows(UNUSED):
+        idle_or_wrong += [_unused(source, each, codes[each.comment.start]) for each in idle[:MAX_COMMENTS_TOLD]]
     if shows(MALFORMED):
         idle_or_wrong += wrong
     told = sorted((*kept, *idle_or_wrong), key=lambda item: (item.span.start, item.span.end, item.code))
     return Verdict(tuple(told), asked), len(verdict.diagnostics) - len(kept)
 
 
-def _hidden(item: Diagnostic | Undecided, written: Sequence[Suppression], used: set[Suppression]) -> bool:
-    if item.code in UNHIDEABLE:
-        return False
-    line, _ = item.source.position(item.span.start)
-    hiding = [each for each in written if each.hides(item.code, line)]
-    used.update(hiding)
-    return bool(hiding)
+class _Hiding:
+    """Which comments hide what. used: what those reach that have hidden something."""
+
+    def __init__(self, written: Sequence[Suppression]) -> None:
+        self.used: set[_Reach] = set()
+        self._wide: dict[_Reach, None] = {}
+        self._on_line: dict[int, dict[_Reach, None]] = {}
+        for each in written:
+            first, last = each.lines
+            reaching = self._wide if first != last else self._on_line.setdefault(first, {})
+            reaching[each.reach] = None
+
+    def hides(self, item: Diagnostic | Undecided) -> bool:
+        """Whether some comment hides it, which is then used."""
+        if item.code in UNHIDEABLE:
+            return False
+        line, _ = item.source.position(item.span.start)
+        hiding = [
+            (code, lines)
+            for code, lines in (*self._on_line.get(line, ()), *self._wide)
+            if item.code.startswith(code) and lines[0] <= line <= lines[1]
+        ]
+        self.used.update(hiding)
+        return bool(hiding)
 
 
 def _is_expected(prefix: str, shows: Callable[[str], bool], *, ran: bool) -> bool:
@@ -94,11 +125,18 @@ def _is_expected(prefix: str, shows: Callable[[str], bool], *, ran: bool) -> boo
     return all(map(shows, codes))
 
 
-def _codes() -> list[str]:
+@cache
+def _codes() -> tuple[str, ...]:
     from ptxkit.rules import RULES
     from ptxkit.rules.pages import PAGES
 
-    return [each.code for each in RULES] + [each.code for each in PAGES]
+    return (*(each.code for each in RULES), *(each.code for each in PAGES))
+
+
+@cache
+def _prefixes() -> frozenset[str]:
+    """The beginnings of codes."""
+    return frozenset(code[:length] for code in _codes() for length in range(3, len(code) + 1))
 
 
 # ------------------------------------------------------------------------------------------------ reading
@@ -106,7 +144,6 @@ def _codes() -> list[str]:
 _TRIVIA = re.compile(r'"[^"\n]*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
 _COMMENT = re.compile(r"(?://+|/\*+)[ \t]*ptxkit:[ \t]*([A-Za-z-]*)[ \t]*(?:\[([^\]\n]*)(\])?)?")
 _WORD = re.compile(r"[^\s,]+")
-_CODE = re.compile(r"PTX\d{0,3}")
 
 
 def _comments(text: str) -> Iterator[re.Match[str]]:
@@ -145,7 +182,7 @@ def _end_of_comment(text: str, start: int) -> int:
 def _read(source: SourceFile, module: Module) -> tuple[list[Suppression], list[Diagnostic]]:
     written: list[Suppression] = []
     wrong: list[Diagnostic] = []
-    functions: list[tuple[int, int, int]] | None = None
+    places: _Places | None = None
     for match in _comments(source.text):
         word, inside, closed = match.groups()
         comment = Span(match.start(), _end_of_comment(source.text, match.start()))
@@ -153,34 +190,57 @@ def _read(source: SourceFile, module: Module) -> tuple[list[Suppression], list[D
             if _is_meant(word):
                 wrong.append(_malformed(source, Span(*match.span(1)), f"ptxkit knows no `{word}` in a comment"))
             continue
-        codes = list(_WORD.finditer(source.text, *match.span(2))) if inside else []
+        found = list(_WORD.finditer(source.text, *match.span(2))) if inside else []
+        codes = list({each.group(): each for each in reversed(found)}.values())[::-1]
         if not codes or not closed:
             message = "the comment does not say which codes it hides"
             wrong.append(_malformed(source, Span(match.start(), match.end()), message))
             continue
-        if functions is None:
-            functions = _functions(source, module)
-        lines = (1, source.line_count) if word == _FILE else _lines(source, comment, functions)
+        if places is None:
+            places = _Places(source, module)
+        lines = (1, source.line_count) if word == _FILE else places.lines(comment)
         for code in codes:
             place = Span(*code.span())
-            if _CODE.fullmatch(code.group()) and any(each.startswith(code.group()) for each in _codes()):
+            if code.group() in _prefixes():
                 written.append(Suppression(code.group(), place, comment, lines, len(codes) == 1))
-            else:
+            elif len(wrong) < MAX_COMMENTS_TOLD:
                 wrong.append(_malformed(source, place, f"there is no code `{code.group()}`{_near(code.group())}"))
-    return written, wrong
+    return written, wrong[:MAX_COMMENTS_TOLD]
 
 
-def _lines(source: SourceFile, comment: Span, functions: Sequence[tuple[int, int, int]]) -> tuple[int, int]:
-    """The lines that a comment is for."""
-    line, column = source.position(comment.start)
-    if not source.line_text(line)[: column - 1].strip():  # alone: it is for what comes next
-        offset = comment.end
-        after = _TRIVIA_OR_BLANK.match(source.text, offset)
-        line = source.position(after.end() if after else offset)[0]
-    for first, header, last in functions:
-        if first <= line <= header:
-            return first, last
-    return line, line
+class _Places:
+    """For which lines a comment is."""
+
+    def __init__(self, source: SourceFile, module: Module) -> None:
+        self._source = source
+        self._functions = _functions(source, module)
+        self._starts = [first for first, _, _ in self._functions]
+        self._blank = (0, 0)
+        """The comments and blanks that were passed last: behind each of many comments stand the same."""
+
+    def lines(self, comment: Span) -> tuple[int, int]:
+        """The lines that a comment is for."""
+        source = self._source
+        line, _ = source.position(comment.start)
+        before = _before(source.text, comment.start)
+        if before == 0 or source.text[before - 1] == "\n":  # alone: it is for what comes next
+            if not self._blank[0] <= comment.end <= self._blank[1]:
+                after = _TRIVIA_OR_BLANK.match(source.text, comment.end)
+                self._blank = comment.end, after.end() if after else comment.end
+            line = source.position(self._blank[1])[0]
+        at = bisect_right(self._starts, line) - 1
+        if at >= 0:
+            first, header, last = self._functions[at]
+            if line <= header:
+                return first, last
+        return line, line
+
+
+def _before(text: str, offset: int) -> int:
+    """Where the blanks in front of an offset begin."""
+    while offset and text[offset - 1] in " \t":
+        offset -= 1
+    return offset
 
 
 _TRIVIA_OR_BLANK = re.compile(r"(?:[ \t\r\n]++|//[^\n]*+|/\*.*?\*/)*", re.DOTALL)
@@ -204,9 +264,9 @@ def _functions(source: SourceFile, module: Module) -> list[tuple[int, int, int]]
 # ---------------------------------------------------------------------------------------------- reporting
 
 
-def _unused(source: SourceFile, each: Suppression, written: Sequence[Suppression]) -> Diagnostic:
-    rest = [other.code for other in written if other.comment == each.comment and other is not each]
-    mend = "remove the comment" if not rest else f"remove `{each.code}` from the brackets"
+def _unused(source: SourceFile, each: Suppression, codes: int) -> Diagnostic:
+    """codes: how many its comment has."""
+    mend = "remove the comment" if codes == 1 else f"remove `{each.code}` from the brackets"
     return Diagnostic(
         UNUSED,
         Severity.WARNING,
@@ -226,9 +286,9 @@ def _removal(source: SourceFile, each: Suppression) -> Edit:
         after = re.compile(r"[ \t]*,[ \t]*").match(text, end)
         if after is not None:
             return Edit(Span(start, after.end()), "")
-        before = text[:start].rstrip(" \t")
-        return Edit(Span(len(before) - before.endswith(","), end), "")
-    start, end = len(text[: each.comment.start].rstrip(" \t")), each.comment.end
+        before = _before(text, start)
+        return Edit(Span(before - (text[before - 1 : before] == ","), end), "")
+    start, end = _before(text, each.comment.start), each.comment.end
     if text[start - 1 : start] in ("\n", "") and text[end : end + 1] == "\n":
         end += 1
     return Edit(Span(start, end), "")

@@ -174,3 +174,23 @@ def test_hidden_findings_are_counted() -> None:
     result = lint_source(SourceFile("k.ptx", text))
     assert (result.status, result.suppressed) == ("clean", 2)
     assert lint_source(SourceFile("k.ptx", HEAD + kernel("ret;"))).suppressed == 0
+
+
+def test_a_great_many_comments_take_time_by_their_number_only() -> None:
+    """Each of these took minutes."""
+    import time
+
+    begun = time.process_time()
+    many = 20_000
+    one = "// ptxkit: ignore-file[" + ", ".join(f"PTX{n}" for n in range(many)) + "]\n"
+    alone = "// ptxkit: ignore[PTX401]\n" * many
+    beside = "/* ptxkit: ignore[PTX401] */ " * many
+    for text in (one, alone, beside, alone.replace("ignore", "ignored"), "// ptxkit: ignore-file[PTX4]\n" * many):
+        found = codes(HEAD + text + kernel("ret;"))
+        assert 1 <= len(found) <= 100
+        assert set(found) <= {"PTX191", "PTX192"}
+    assert time.process_time() - begun < 60
+
+
+def test_a_code_that_stands_twice_in_one_comment_is_told_once() -> None:
+    assert codes(HEAD + kernel("ret; // ptxkit: ignore[PTX401, PTX401]")) == ["PTX191"]

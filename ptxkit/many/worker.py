@@ -12,17 +12,24 @@ import os
 import pickle
 import signal
 import sys
+from contextlib import suppress
 from typing import TypeAlias
 
 from ptxkit.cache import stamp
 from ptxkit.isa.mistakes import NotationError
 from ptxkit.limits import MAX_CHECK_MEMORY
+from ptxkit.linter import lint
 from ptxkit.many.failures import out_of_memory
 from ptxkit.many.packing import Packed, packed
 from ptxkit.many.question import answered
 
 Reply: TypeAlias = "tuple[Packed | None, str, int]"
 """The answer, or the mistake in the instruction table; and the most bytes that the process has had so far."""
+
+
+_SMALLEST = ".version 8.0\n.target sm_80\n.address_size 64\n.entry k() { ret; }\n"
+_LOOK = 2.0
+"""Seconds between two looks at whether the parent is alive."""
 
 
 def serve() -> None:
@@ -34,6 +41,7 @@ def serve() -> None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends this process
     faulthandler.enable()
     _limit_memory()
+    _end_with_parent()
     _load()
     pickle.dump(stamp(), replies)
     replies.flush()
@@ -57,11 +65,9 @@ def serve() -> None:
 
 
 def _load() -> None:
-    """Load what every check needs, once, and let nobody look through it for garbage."""
-    import ptxkit.rules
-    import ptxkit.syntax
-    import ptxkit.validate  # noqa: F401
-
+    """Load what every check needs: no text is charged with that, and nobody looks through it for garbage."""
+    with suppress(NotationError):  # which the first text comes across again
+        lint(_SMALLEST)
     gc.collect()
     gc.freeze()
 
@@ -77,6 +83,14 @@ def _limit_memory() -> None:
         # Says where the process stands, and then does what the signal does by itself: end it.
         signal.signal(signal.SIGPROF, signal.SIG_DFL)
         faulthandler.register(signal.SIGPROF, all_threads=False, chain=True)
+
+
+def _end_with_parent() -> None:
+    """Look from time to time whether whoever asks is still there: one that was killed hears no answer."""
+    if sys.platform != "win32":
+        parent = os.getppid()
+        signal.signal(signal.SIGALRM, lambda *_: None if os.getppid() == parent else os._exit(1))
+        signal.setitimer(signal.ITIMER_REAL, _LOOK, _LOOK)
 
 
 def _limit_time(seconds: float) -> None:

@@ -126,3 +126,39 @@ def test_a_check_in_this_process_that_runs_out_of_memory_fails(monkeypatch: pyte
 
     monkeypatch.setattr("ptxkit.many.alone.answered", fills)
     assert message(Alone(1).answer(asked(CLEAN)).result) == "the check of this file ran out of memory"
+
+
+def test_a_process_whose_parent_was_killed_ends_though_its_check_hangs(tmp_path: Path) -> None:
+    import os
+    import signal
+    import subprocess
+    import time
+
+    path = tmp_path / "k.ptx"
+    path.write_text(CLEAN + planted.HANGS)
+    script = (
+        f"import sys; sys.path.insert(0, {str(ROOT)!r})\n"
+        "from ptxkit.many import watched; from tests.many import planted; watched.PROGRAM = planted.PROGRAM\n"
+        "from ptxkit.many.watched import Watched, Question; import threading\n"
+        "from tests.many.test_isolation import asked, CLEAN\n"
+        "one = Watched(100)\n"
+        "threading.Thread(target=one.answer, args=(asked(CLEAN + planted.HANGS),), daemon=True).start()\n"
+        "while one._process is None: pass\n"
+        "print(one._process.pid, flush=True); sys.stdin.read()\n"
+    )
+    parent = subprocess.Popen([sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert parent.stdout is not None
+    child = int(parent.stdout.readline())
+    time.sleep(2)  # it loads, and begins to hang
+    parent.send_signal(signal.SIGKILL)
+    parent.communicate()
+    for _ in range(300):
+        try:
+            os.kill(child, 0)
+        except ProcessLookupError:
+            return
+        if Path(f"/proc/{child}/stat").exists() and ") Z " in Path(f"/proc/{child}/stat").read_text():
+            return  # gone, and whoever adopts it has not looked yet
+        time.sleep(0.1)
+    os.kill(child, signal.SIGKILL)
+    pytest.fail("it goes on")
