@@ -4,7 +4,7 @@ from __future__ import annotations
 
 PALETTE = """
 :root { color-scheme: light; --page: #f6f7f9; --card: #ffffff; --ink: #1b2330; --soft: #5d6878; --line: #d5dae2;
-  --grid: #eceff4; --fault: #c62f2f; --other: #935700; --copy: #3d63c9; --join: #1d7f5f; --mark: #fff2d8;
+  --grid: #eceff4; --fault: #bd2828; --other: #935700; --copy: #3d63c9; --join: #176f52; --mark: #fff2d8;
   --faultmark: #fde3e3; --othermark: #fdeed3; }
 @media (prefers-color-scheme: dark) { :root:not([data-theme="light"]) { color-scheme: dark; --page: #12161c;
   --card: #1a2028; --ink: #e4e8ee; --soft: #97a3b4; --line: #3a4452; --grid: #252d38; --fault: #ff7b72;

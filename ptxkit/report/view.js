@@ -134,18 +134,20 @@
     }
   }
 
-  /* Marks what the panel shows of a line: the row of the chart, or the block. */
+  /* Marks what the panel shows of a line: the row of the chart, or the block, that holds it or is the next. */
   function mark(line) {
     all('#panel .here').forEach(function (each) { each.classList.remove('here'); });
-    var inside = all('#transfers tr[data-from], #graph a.block').filter(function (each) {
-      return Number(each.dataset.from) <= line && line <= Number(each.dataset.to) && !each.closest('[hidden]');
+    function size(each) { return Number(each.dataset.to) - Number(each.dataset.from); }
+    function distance(each) {
+      return Math.max(Number(each.dataset.from) - line, line - Number(each.dataset.to), 0);
+    }
+    var near = all('#transfers tr[data-from], #graph a.block').filter(function (each) {
+      return !each.closest('[hidden]');
     });
-    inside.sort(function (one, other) {
-      return (one.dataset.to - one.dataset.from) - (other.dataset.to - other.dataset.from);
-    });
-    if (inside.length) {
-      inside[0].classList.add('here');
-      inside[0].scrollIntoView({ block: 'nearest', inline: 'nearest' });
+    near.sort(function (one, other) { return distance(one) - distance(other) || size(one) - size(other); });
+    if (near.length) {
+      if (distance(near[0]) === 0) { near[0].classList.add('here'); }
+      near[0].scrollIntoView({ block: 'nearest', inline: 'nearest' });
     }
   }
 

@@ -265,7 +265,7 @@ def test_what_no_walk_reached_is_undecided() -> None:
 def test_a_multiplication_is_a_bar_too_and_equal_neighbours_are_one_row() -> None:
     rows = chart(kernel("wgmma_ring.sm_90a.ptx"))
     assert "×2" in words(rows["212–213"])
-    assert "product of shared into registers, wgmma group (214), waited for at 215 (1), 240 (0)" in words(rows["212–213"])
+    assert "product of shared into registers, wgmma group (214), waited for at 215 (1)" in words(rows["212–213"])
     assert "product of shared into tensor" in words(chart(kernel("tcgen05_product.sm_100a.ptx"))["132"])
 
 
@@ -350,3 +350,57 @@ def test_a_large_file_makes_a_page_of_less_than_eight_times_its_size() -> None:
     body = "".join(f"\tadd.s32 \t%r{at % 97}, %r{at % 89}, {at};\n" for at in range(40_000))
     text = BULK.replace("\tret;", f"{body}\tret;", 1)
     assert len(view_page(pictured(text), PAGES).encode()) < 8 * len(text)
+
+
+# -------------------------------------------------------------------------------------------------------- contrast
+
+
+def palettes() -> dict[str, dict[str, str]]:
+    """The colours by name, of the light page and of the dark one."""
+    style = shown(BULK).one("style").text
+    found: dict[str, dict[str, str]] = {"light": {}, "dark": {}}
+    for rule in re.finditer(r"(:root[^{}]*)\{([^{}]*)\}", style):
+        is_dark = "data-theme" in rule[1]
+        for name, colour in re.findall(r"--(\w+): (#[0-9a-f]{6})", rule[2]):
+            found["dark" if is_dark else "light"][name] = colour
+    return found
+
+
+def luminance(colour: str) -> float:
+    """Relative luminance, as WCAG defines it."""
+    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one: str, other: str) -> float:
+    dark, light = sorted((luminance(one), luminance(other)))
+    return (light + 0.05) / (dark + 0.05)
+
+
+GROUNDS = ("page", "card", "grid", "mark")
+ON = [(words, ground) for words in ("ink", "soft", "copy", "join", "other", "product") for ground in GROUNDS]
+ON += [
+    ("ink", "faultmark"),
+    ("ink", "othermark"),
+    ("fault", "faultmark"),
+    ("other", "othermark"),
+    ("soft", "faultmark"),
+]
+ON += [
+    ("soft", "othermark"),
+    ("fault", "card"),
+    ("fault", "page"),
+    ("ink", "hit"),
+    ("ink", "hitnow"),
+    ("onfill", "copy"),
+]
+ON += [("onfill", "product")]
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_all_words_can_be_read_on_all_grounds(theme: str) -> None:
+    """WCAG AA: 4.5 to 1."""
+    palette = palettes()[theme]
+    low = {f"{words} on {ground}": round(contrast(palette[words], palette[ground]), 2) for words, ground in ON}
+    assert {pair: ratio for pair, ratio in low.items() if ratio < 4.5} == {}
