@@ -72,6 +72,13 @@ def _width(words: Sequence[Word]) -> int:
     return words[0] if words and isinstance(words[0], int) else 64
 
 
+def _copy(words: Sequence[Word], a: Formula) -> Formula:
+    number = a.sum.number
+    if _width(words) == 1 and number is not None and not a.truth:
+        return Formula(Sum(), truth="true" if number else "false")
+    return a
+
+
 def _add(words: Sequence[Word], a: Formula, b: Formula) -> Formula:
     """The sum; an address, where one of the two is."""
     total = a.sum.plus(b.sum).within(_width(words))
@@ -176,7 +183,7 @@ def _inside(formula: Formula) -> str:
 
 
 _OPERATIONS: dict[str, tuple[int, Callable[..., Formula | None]]] = {
-    "copy": (1, lambda _, a: a),
+    "copy": (1, _copy),
     "add": (2, _add),
     "sub": (2, _sub),
     "neg": (1, _neg),

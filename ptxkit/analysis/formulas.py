@@ -155,7 +155,8 @@ class Formulas:
         register = step.scope.register(text)
         variable = step.scope.variable(text)
         if register == text and variable is not None:
-            return Formula(Sum.unknown(text), variable.space)
+            shown = f"&{text}" if text in self._parameters else text  # `text` alone is what is loaded from there
+            return Formula(Sum.unknown(shown), variable.space)
         if table().special(text) is not None:
             return unknown(text)
         return self._read(step, register, depth - 1)
