@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from ptxkit.analysis.sums import Sum
+from ptxkit.analysis.terms import mask, signed
 from ptxkit.isa.expressions import Const, Expression
 from ptxkit.records import dataclass, replace
 
@@ -131,6 +132,9 @@ def _not(words: Sequence[Word], a: Formula) -> Formula:
 
 def _extended(a: Formula, kind: str) -> Sum:
     """The number in more bits: of a sum, which may have wrapped before, an unknown of its own."""
+    number, width = a.sum.number, int(kind[1:])
+    if number is not None:
+        return Sum.constant(signed(number, width) if kind[0] == "s" else number & mask(width))
     return a.sum if a.sum.is_single else unknown(f"{kind}({a})").sum
 
 

@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+from math import prod
+from pathlib import Path
+
 import pytest
 
+from ptxkit.analysis.actions import Block, Code
+from ptxkit.analysis.exchange import Exchange
 from ptxkit.analysis.formulas import Formulas
-from ptxkit.analysis.program import flatten
+from ptxkit.analysis.pointers import pointer_parameters
+from ptxkit.analysis.program import Program, Step, flatten
+from ptxkit.analysis.scenario import Scenario, launch_of
+from ptxkit.analysis.special import SpecialRegisters
+from ptxkit.analysis.terms import Terms, of_lane
+from ptxkit.analysis.walker import Walker
+from ptxkit.records import replace
 from ptxkit.syntax import parse
+from ptxkit.syntax.tree import Name
 
 HEAD = """\
 .version 8.0
@@ -71,6 +85,12 @@ def test_an_address_has_its_space_and_keeps_it_where_something_is_added() -> Non
     assert held("mov.u32 %r1, tile+16; mov.u32 %r2, tile; sub.s32 %r3, %r1, %r2;", "%r3") == ("16", None, False)
 
 
+def test_a_constant_in_more_bits_is_extended_as_the_instruction_says() -> None:
+    body = "mov.u32 %r1, %tid.x; mul.wide.u32 %rd1, %r1, -2;"
+    assert held(body, "%rd1") == ("4294967294*%tid.x", None, False)
+    assert held(body.replace("wide.u32", "wide.s32"), "%rd1") == ("-2*%tid.x", None, False)
+
+
 LOOP = """
 \tmov.u32 %r1, %tid.x;
 \tmov.u32 %r2, 5;
@@ -98,3 +118,61 @@ def test_a_register_that_holds_something_else_by_now_is_named_with_the_line() ->
     body = "ld.global.u32 %r1, [%rd1];\n\tadd.s32 %r2, %r1, 1;\n\tmov.u32 %r1, 0;"
     assert held(body, "%r2") == ("%r1@11 + 1", None, False)
     assert held(body.replace("mov.u32 %r1, 0", "mov.u32 %r3, 0"), "%r2") == ("%r1 + 1", None, False)
+
+
+class _Noting(Code):
+    """Code that tells what a walk finds in the registers that a step has assigned."""
+
+    def __init__(self, program: Program, note: Callable[[Walker, Step], None]) -> None:
+        super().__init__(program, lambda _: None, whole=True)
+        self._note = note
+
+    def block(self, index: int) -> Block:
+        block = super().block(index)
+        steps = [(step, guard, (*actions, partial(self._told, step))) for step, guard, actions in block.steps]
+        return replace(block, steps=tuple(steps))
+
+    def _told(self, step: Step, walker: Walker) -> None:
+        self._note(walker, step)
+
+
+@pytest.mark.parametrize(
+    "name", ["bulk_add_one.sm_90", "dsmem_copy.sm_90", "wgmma_ring.sm_90a", "tensor_reduce.sm_90a"]
+)
+def test_what_formulas_say_is_what_a_walk_finds(name: str) -> None:
+    """Of sums of special registers and shared variables; a walk is of the first CTA of a launch."""
+    path = Path(__file__).resolve().parents[2] / "corpus" / "kernels" / f"{name}.ptx"
+    module = parse(path.read_text("utf-8"), str(path))
+    [function] = [each for each in module.functions() if each.body is not None][:1]
+    program = flatten(module, function)
+    formulas, launch = Formulas(program), launch_of(program)
+    checked: set[tuple[Step, str]] = set()
+
+    def value(factor: str, walker: Walker, lane: int) -> int | None:
+        variable = program.scope.variable(factor)
+        if variable is not None and variable.space == "shared":
+            return variable.address
+        held = SpecialRegisters(launch, 0, walker.tids).get(factor)
+        found = None if held is None else of_lane(held, lane)
+        return found if isinstance(found, int) else None
+
+    def compare(walker: Walker, step: Step) -> None:
+        for role in step.match.results if step.match is not None else ():
+            target = step.match.operand(role, step.instruction) if step.match is not None else None
+            if not isinstance(target, Name) or not target.text.startswith("%r"):
+                continue
+            formula, lane = formulas.after(step, target.text), walker.first
+            found = of_lane(walker.registers.get(target.text, 0), lane)
+            if formula is None or formula.generic or formula.truth or not isinstance(found, int):
+                continue
+            factors = {each: value(each, walker, lane) for product, _ in formula.sum.products for each in product}
+            if None in factors.values():
+                continue
+            total = sum(count * prod(factors[each] or 0 for each in product) for product, count in formula.sum.products)
+            assert (total - found) % (1 << (64 if target.text.startswith("%rd") else 32)) == 0, (step, str(formula))
+            checked.add((step, target.text))
+
+    everyone = tuple(range(launch.threads))
+    code = _Noting(program, compare)
+    Walker(code, Scenario(launch, 512), everyone, Terms(), Exchange(), pointer_parameters(program)).run()
+    assert len(checked) > 8
