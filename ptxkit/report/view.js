@@ -41,7 +41,17 @@
     });
     heads.forEach(function (head) { head.classList.toggle('away', name === 'findings'); });
     showFunction(shown);
-    if (here) { mark(Number(here.id.slice(1))); }
+    if (here) { mark(Number(here.id.slice(1))); } else { centre(); }
+  }
+
+  /* Brings the first block to the middle of the drawing. */
+  function centre() {
+    all('#graph .canvas').forEach(function (canvas) {
+      var entry = one('.entry rect', canvas);
+      if (!entry || !canvas.clientWidth) { return; }
+      canvas.scrollLeft = Number(entry.getAttribute('x')) + Number(entry.getAttribute('width')) / 2
+        - canvas.clientWidth / 2;
+    });
   }
 
   function showFunction(number) {

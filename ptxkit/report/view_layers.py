@@ -9,6 +9,7 @@ fit by pooling adjacent violators). Coordinates are pixels, y downwards.
 from __future__ import annotations
 
 import itertools
+import math
 from bisect import bisect_left, insort
 from collections import defaultdict
 from collections.abc import Sequence
@@ -304,22 +305,31 @@ class _Routing:
         self._height = y + MARGIN
 
     def _channels(self) -> float:
-        """Gives each sideways edge a lane, shorter ones nearer; the width of those at the left."""
-        self._lanes: dict[int, int] = {}
-        widths = []
-        for numbers in (self._graph.back, self._graph.aside):
-            lanes: list[list[tuple[int, int]]] = []
+        """Gives each sideways edge a place beside the ranks that it passes, shorter ones nearer; returns how far left
+        of the blocks those at the left reach."""
+        graph = self._graph
+        edges_of = [
+            [
+                (graph.centre_of(node) - graph.size_of(node)[0] / 2, graph.centre_of(node) + graph.size_of(node)[0] / 2)
+                for node in rank.nodes
+            ]
+            for rank in graph.by_rank
+        ]
+        lefts = [min(left for left, _ in edges) for edges in edges_of]
+        rights = [max(right for _, right in edges) for edges in edges_of]
+        self._beside: dict[int, float] = {}
+        for numbers, ends, sign in ((graph.back, lefts, -1), (graph.aside, rights, 1)):
+            taken: dict[float, list[tuple[int, int]]] = defaultdict(list)
             for number in sorted(numbers, key=lambda each: (self._reach(each), each)):
                 low, high = self._span(number)
-                free = (at for at, taken in enumerate(lanes) if all(high < a or b < low for a, b in taken))
-                lane = next(free, len(lanes))
-                if lane == len(lanes):
-                    lanes.append([])
-                lanes[lane].append((low, high))
-                self._lanes[number] = lane
-            widths.append(len(lanes) * LANE)
-        self._right = widths[1]
-        return widths[0] + (LANE if widths[0] else 0)
+                passed = ends[low:high] or ends[max(low - 1, 0) : high + 1]
+                near = min(passed) if sign < 0 else max(passed)
+                place = math.ceil(sign * near / LANE) + 1
+                while any(low <= end and start <= high for start, end in taken[place]):
+                    place += 1
+                taken[place].append((low, high))
+                self._beside[number] = sign * place * LANE
+        return max(0.0, -min(self._beside.values(), default=0.0))
 
     def _span(self, number: int) -> tuple[int, int]:
         source, target = self._graph.edges[number]
@@ -366,9 +376,8 @@ class _Routing:
             x = graph.centre_of(node) - width / 2 + self._shift
             boxes.append(Box(x, graph.by_rank[graph.rank_of(node)].top, width, height))
         ends = [graph.centre_of(node) + graph.size_of(node)[0] / 2 for rank in graph.by_rank for node in rank.nodes]
-        self._far = max(ends) + self._shift
         routes = [self._route(number, boxes) for number in range(len(graph.edges))]
-        width = self._far + self._right + (LANE if self._right else 0) + MARGIN
+        width = max([*ends, *self._beside.values()]) + self._shift + MARGIN
         return Layout(tuple(boxes), tuple(routes), width, self._height)
 
     def _route(self, number: int, boxes: Sequence[Box]) -> Route:
@@ -390,8 +399,7 @@ class _Routing:
 
     def _aside(self, number: int, start: Point, end: Point) -> Route:
         is_back = number in self._graph.back
-        lane = self._lanes[number]
-        x = self._shift - LANE * (lane + 1) if is_back else self._far + LANE * (lane + 1)
+        x = self._beside[number] + self._shift
         below, above = self._level(number, leaves=True), self._level(number, leaves=False)
         points = (start, (start[0], below), (x, below), (x, above), (end[0], above), end)
         return Route(points, is_back, is_straight=True)
