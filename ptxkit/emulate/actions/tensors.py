@@ -46,14 +46,20 @@ def box_load(*, target: str, mode: str | None = None, paired: bool = False) -> F
         bar: Any,
         offsets: Any = None,
         base: Any = None,
+        origin: Any = None,
+        sizes: Any = None,
+        lower: Any = None,
+        upper: Any = None,
         mask: Any = None,
     ) -> None:
         for one in each_thread(group):
-            layout = _map(group, one, map_, how, base)
+            layout = _map(group, one, map_, how, base, (sizes, lower, upper))
             count = box_bytes(layout, how)
             shared, place = _box(group, one, target, to, count)
             barrier = object_of(group, one, target, bar)
-            pool, sources = _in_tensor(group, one, layout, how, _taken(coordinates, one), _taken(offsets, one))
+            pool, sources = _in_tensor(
+                group, one, layout, how, _taken(_first(coordinates, origin), one), _taken(offsets, one)
+            )
             stride = group.cta.cluster.stride
             ranks = 1 << place // stride if mask is None else int(mask[one] if mask.ndim else mask)
             transfers, signals = [], []
@@ -71,9 +77,21 @@ def box_store(*, mode: str | None = None) -> Function:
     """Copies a box out of shared memory for each thread."""
     how = mode or "tile"
 
-    def store(group: Group, map_: Any, coordinates: Any, source: Any, base: Any = None) -> None:
+    def store(  # noqa: PLR0913, PLR0917
+        group: Group,
+        map_: Any,
+        coordinates: Any,
+        source: Any,
+        base: Any = None,
+        origin: Any = None,
+        sizes: Any = None,
+        lower: Any = None,
+        upper: Any = None,
+    ) -> None:
+        at_ = _first(coordinates, origin)
         for one in each_thread(group):
-            issue_grouped(group, one, [_outwards(group, one, (map_, base), coordinates, source, how, None)])
+            layout = _map(group, one, map_, how, base, (sizes, lower, upper))
+            issue_grouped(group, one, [_outwards(group, one, layout, at_, source, how, None)])
 
     return store
 
@@ -83,9 +101,21 @@ def box_reduce(*, operation: str, mode: str | None = None) -> Function:
     """Combines a box in shared memory with the tensor, element by element, for each thread."""
     how = mode or "tile"
 
-    def reduce(group: Group, map_: Any, coordinates: Any, source: Any, base: Any = None) -> None:
+    def reduce(  # noqa: PLR0913, PLR0917
+        group: Group,
+        map_: Any,
+        coordinates: Any,
+        source: Any,
+        base: Any = None,
+        origin: Any = None,
+        sizes: Any = None,
+        lower: Any = None,
+        upper: Any = None,
+    ) -> None:
+        at_ = _first(coordinates, origin)
         for one in each_thread(group):
-            issue_grouped(group, one, [_outwards(group, one, (map_, base), coordinates, source, how, operation)])
+            layout = _map(group, one, map_, how, base, (sizes, lower, upper))
+            issue_grouped(group, one, [_outwards(group, one, layout, at_, source, how, operation)])
 
     return reduce
 
@@ -95,18 +125,33 @@ def box_prefetch(*, mode: str | None = None) -> Function:
     """Names a box that may be wanted soon: its map must be one."""
     how = mode or "tile"
 
-    def prefetch(group: Group, map_: Any, coordinates: Any, offsets: Any = None, base: Any = None) -> None:
+    def prefetch(  # noqa: PLR0913, PLR0917
+        group: Group,
+        map_: Any,
+        coordinates: Any,
+        offsets: Any = None,
+        base: Any = None,
+        origin: Any = None,
+        sizes: Any = None,
+        lower: Any = None,
+        upper: Any = None,
+    ) -> None:
+        at_ = _first(coordinates, origin)
         for one in each_thread(group):
-            layout = _map(group, one, map_, how, base)
-            _in_tensor(group, one, layout, how, _taken(coordinates, one), _taken(offsets, one))
+            layout = _map(group, one, map_, how, base, (sizes, lower, upper))
+            _in_tensor(group, one, layout, how, _taken(at_, one), _taken(offsets, one))
 
     return prefetch
 
 
+def _first(coordinates: Any, origin: Any) -> Any:
+    """The coordinates, or those of a tensor whose sizes stand in the instruction: zeros, wherever its corner is."""
+    return origin if coordinates is None else coordinates
+
+
 def _outwards(
-    group: Group, one: int, map_: tuple[Any, Any], coordinates: Any, source: Any, mode: str, operation: str | None
+    group: Group, one: int, layout: Layout, coordinates: Any, source: Any, mode: str, operation: str | None
 ) -> Transfer:
-    layout = _map(group, one, map_[0], mode, map_[1])
     count = box_bytes(layout, mode)
     shared, place = _box(group, one, "shared::cta", source, count)
     at_ = _taken(coordinates, one)
@@ -135,10 +180,11 @@ def _taken(values: Any, one: int) -> tuple[int, ...]:
     return tuple(found)
 
 
-def _map(group: Group, one: int, address: Any, mode: str, base: Any) -> Layout:
+def _map(group: Group, one: int, address: Any, mode: str, base: Any, other: tuple[Any, Any, Any]) -> Layout:
     """What the map at a thread's address says; it must be one of the instruction's mode.
 
-    base: where the tensor begins instead, or None.
+    base: where the tensor begins instead, or None. other: its sizes instead, and the lower and the upper bits of its
+    strides, or None.
     """
     index = group.lanes.index[one : one + 1]
     start = address[one : one + 1]
@@ -151,7 +197,19 @@ def _map(group: Group, one: int, address: Any, mode: str, base: Any) -> Layout:
         raise Fault("PTX403", message, index)
     if (found.mode == "im2col") != mode.startswith("im2col"):
         raise Fault("PTX403", f"{NO_MAP} for `.{mode}` at 0x{int(start[0]):x}: its mode is {found.mode}", index)
-    return found if base is None else replace(found, address=int(base[one] if base.ndim else base))
+    if base is not None:
+        found = replace(found, address=int(base[one] if base.ndim else base))
+    return found if other[0] is None else _resized(found, one, *other)
+
+
+def _resized(layout: Layout, one: int, sizes: Any, lower: Any, upper: Any) -> Layout:
+    """The map with other sizes, of 8 bits each, and strides: their 32 lower bits and 4 upper ones, times 16."""
+    extents = tuple(each & 0xFF for each in _taken(sizes, one))
+    high = _taken(upper, one)[0] if upper is not None else 0
+    strides = tuple(
+        (each & 0xFFFF_FFFF | (high >> 4 * at_ & 0xF) << 32) << 4 for at_, each in enumerate(_taken(lower, one))
+    )
+    return replace(layout, extents=extents, strides=strides)
 
 
 ALIGNED = 64

@@ -9,7 +9,7 @@ import numpy
 import pytest
 
 from ptxkit.emulate import POLICIES, LaunchError, TensorMap, run
-from tests.emulate.support import HEAD
+from tests.emulate.support import HEAD, kernel
 
 THREADS = 32
 KIND = "mbarrier::complete_tx::bytes"
@@ -318,3 +318,64 @@ def test_a_copy_may_name_another_place_for_the_tensor() -> None:
     assert not found.failed, found.failed
     assert [(each.code, each.message) for each in found.findings] == []
     assert (found.outputs[3].view(numpy.float32).reshape(8, 16)[:6] == second[:6, 16:]).all()
+
+
+def of_other_sizes(copy: str, map_: TensorMap, source: Any, after: str = "") -> Any:
+    """The box of 512 bytes that one thread copies by a map whose sizes do not count."""
+    text = kernel(
+        f"""
+ .shared .align 128 .b8 box[512]; .shared .align 8 .b64 bar;
+ mov.b64 %d1, map; ld.param.u64 %d2, [source]; ld.param.u64 %d3, [target];
+ mbarrier.init.shared.b64 [bar], 1; mov.u16 %h1, 11; mov.u16 %h2, 6; mov.u32 %r2, 8; mov.u16 %h3, 0;
+ mbarrier.arrive.expect_tx.shared.b64 _, [bar], 512;
+ {copy}
+WAIT: mbarrier.try_wait.parity.shared.b64 %p1, [bar], 0; @!%p1 bra WAIT;
+ {after}
+ cp.async.bulk.global.shared::cta.bulk_group [%d3], [box], 512;
+ cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;
+""",
+        ".param .align 128 .b8 map[128], .param .u64 source, .param .u64 target",
+    )
+    text = text.replace(".version 8.6", ".version 9.4").replace("sm_100a", "sm_107a")
+    found = run(text, "k", block=1, arguments=[map_, source, numpy.zeros(128, numpy.float32)])
+    assert not found.failed, found.failed
+    assert [(each.code, each.message) for each in found.findings] == []
+    return found.outputs
+
+
+SIZES = "[%d1, %d2, {%h1, %h2}, {%r2}, %h3, {0, 0}]"
+LOAD = f"shared::cta.global.tile.{KIND}.override::global_address.override"
+
+
+def test_a_copy_may_name_other_sizes_and_strides_too() -> None:
+    source = numbers(8, 32) + 1000
+    copy = f"cp.async.bulk.tensor.2d.{LOAD}::global_dim_stride [box], {SIZES}, [bar];"
+    made = of_other_sizes(copy, TensorMap.tiled(numbers(8, 64), box=(16, 8)), source)[2].reshape(8, 16)
+    assert (made[:6, :11] == source[:6, :11]).all()  # eight times 16 bytes from row to row, and not 256
+    assert not made[6:].any()
+    assert not made[:, 11:].any()
+
+
+def test_a_line_has_another_length_and_no_stride() -> None:
+    copy = f"cp.async.bulk.tensor.1d.{LOAD}::global_dim [box], [%d1, %d2, {{%h1}}, {{0}}], [bar];"
+    made = of_other_sizes(copy, TensorMap.tiled(numbers(1, 256).ravel(), box=(128,)), numbers(8, 32) + 1000)[2]
+    assert made[:11].tolist() == [1001 + each for each in range(11)]
+    assert not made[11:].any()
+
+
+def test_a_copy_outwards_and_a_reduction_may_name_them_as_well() -> None:
+    where = f"override::global_address.override::global_dim_stride {SIZES}, [box];"
+    load = f"cp.async.bulk.tensor.2d.shared::cta.global.tile.{KIND} [box], [%d1, {{0, 0}}], [bar];"
+    ends = " cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;"
+    map_ = TensorMap.tiled(numbers(8, 64) + 7, box=(16, 8))
+    source = numbers(8, 32) + 1000
+    store = "cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group." + where
+    found = of_other_sizes(load, map_, source, after=store + ends)[1].reshape(8, 32)
+    wanted = source.copy()
+    wanted[:6, :11] = map_.array[:6, :11]
+    assert (found == wanted).all()
+    added = "cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.tile.bulk_group." + where
+    found = of_other_sizes(load, map_, source, after=added + ends)[1].reshape(8, 32)
+    wanted = source.copy()
+    wanted[:6, :11] += map_.array[:6, :11]
+    assert (found == wanted).all()
