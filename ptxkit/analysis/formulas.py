@@ -54,7 +54,7 @@ class Formulas:
     def _read(self, step: Step, register: str, depth: int) -> Formula:
         reaching = self._definitions.before(step, register)
         if reaching == self._moving.get(register):
-            return unknown(register)
+            return unknown(_a_round_ago(register))
         if depth <= 0 or not reaching:
             return self._as_of(step, register, reaching)
         if len(reaching) == 1:
@@ -76,18 +76,19 @@ class Formulas:
         if len(reaching) != 2:
             return None
         before, after = sorted(reaching, key=lambda each: each.index)
+        earlier = _a_round_ago(register)
         for first, moving in ((before, after), (after, before)):
-            moved = self._a_round_ago(reaching, moving, register, depth - 1)
-            by = moved.sum.without(register).number
-            if moved.truth or moved.sum.count_of(register) != 1 or by is None:
+            moved = self._with_a_round_ago(reaching, moving, register, depth - 1)
+            by = moved.sum.without(earlier).number
+            if moved.truth or moved.sum.count_of(earlier) != 1 or by is None:
                 continue
-            start = self._a_round_ago(reaching, first, register, depth - 1)
-            if start.truth or start.sum.mentions(register):
+            start = self._with_a_round_ago(reaching, first, register, depth - 1)
+            if start.truth or start.sum.mentions(earlier):
                 return None
             return replace(start, sum=start.sum.plus(Sum.unknown(f"rounds(line {self._line(moving)})", by)))
         return None
 
-    def _a_round_ago(self, reaching: frozenset[Step], step: Step, register: str, depth: int) -> Formula:
+    def _with_a_round_ago(self, reaching: frozenset[Step], step: Step, register: str, depth: int) -> Formula:
         """What a step assigns, given what the register held before, whichever of these steps assigned it."""
         known, self._known = self._known, {}
         moving, self._moving = self._moving, {**self._moving, register: reaching}
@@ -171,6 +172,11 @@ class Formulas:
                 found = Formula(Sum.unknown(whole))
                 return found if not pointer else replace(found, space=pointer[0], generic=True)
         return None
+
+
+def _a_round_ago(register: str) -> str:
+    """What a register held a round ago: no name that a program could have."""
+    return f"\0{register.partition('#')[0]}"
 
 
 def _element(target: Operand, register: str, step: Step) -> int:

@@ -107,6 +107,17 @@ def test_a_loop_that_moves_a_register_by_a_constant_counts_its_rounds() -> None:
     assert held(LOOP, "%r2") == ("5", None, False)
 
 
+CHOSEN = LOOP.replace("add.s32 %r1, %r1, 128;", "selp.b32 %r1, 0, %r1, %p2;")
+
+
+def test_a_loop_that_chooses_a_value_counts_nothing() -> None:
+    assert held(CHOSEN, "%r3") == ("%r1@15 + 1", None, False)
+    copied = CHOSEN.replace("\tsetp.lt", "\tmov.u32 %r4, %r3;\n\tsetp.lt").replace(
+        "L:", "\tmov.u32 %r3, 9;\nL:\n\tmov.u32 %r5, %r3;"
+    )
+    assert held(copied, "%r5") == ("%r3@16", None, False)
+
+
 def test_what_nothing_is_known_of_is_no_formula() -> None:
     assert held("ld.global.u32 %r1, [%rd1];", "%r1") is None
     assert held("add.f32 %f1, %f2, %f3;", "%f1") is None
