@@ -36,7 +36,7 @@ def upper(words: Words) -> Words:
 
 
 def test_there_are_cases_and_each_stands_in_the_readme() -> None:
-    assert len(CASES) >= 4
+    assert len(CASES) >= 5
     readme = (VENDOR / "README.md").read_text()
     assert [each for each in CASES if f"`{each.relative_to(VENDOR)}`" not in readme] == []
 
@@ -71,6 +71,15 @@ def test_a_shift_takes_the_bits_of_what_a_floating_point_instruction_made() -> N
     assert expected[0] == 1 << 63 | 12345  # of minus zero, negated: no shift
     assert expected[1] == int(words[1]) >> 5  # the least numbers have small bits
     assert expected[4] == 0
+
+
+@pytest.mark.parametrize("policy", ["eager", "late", "random"])
+def test_an_elected_lane_copies_once_when_it_has_waited(policy: str) -> None:
+    arguments = [np.arange(128, dtype=np.uint32), np.zeros(THREADS, np.uint32)]
+    text = (VENDOR / "elected_copies" / "copy.ptx").read_text()
+    found = run(text, "copy", grid=1, block=64, arguments=arguments, policy=policy)
+    assert found.is_clean, found
+    assert found.outputs[1].tolist() == [1] * THREADS
 
 
 def test_a_remainder_does_not_depend_on_the_predicate_of_its_divisor() -> None:

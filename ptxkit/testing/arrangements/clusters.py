@@ -132,6 +132,8 @@ class _Cluster:
             script.do(f"@!{more} bra {end};")
         with script.only(self.leads, branch=True):
             wait(room, EMPTY, turn, turn.parity, (*RACES, *EARLY, "PTX505"), Way(CLUSTER, uses=2))
+        if plan.elected:  # ptxas copies once for all lanes that pass together, and others may be ahead of this one
+            script.do("bar.warp.sync 0xffffffff;")
         self.cast(Turn(number, turn.slot, 0), self.leads)
         script.do(f"{end}:")
 
