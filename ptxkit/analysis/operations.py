@@ -35,7 +35,7 @@ def _read(value: int, width: int, is_signed: bool) -> int:
 
 def _moved(term: Term, amount: int, width: int) -> Term:
     """A term plus a constant; sums wrap at the width, so that a whole turn is no distance."""
-    return Term(term.identity, signed(term.offset + amount, width), term.pointer, term.space)
+    return term.at_offset(signed(term.offset + amount, width))
 
 
 def _common_space(a: Term, b: Term) -> str | None:

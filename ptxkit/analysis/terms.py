@@ -10,31 +10,44 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from itertools import repeat
-from typing import Any, TypeAlias
-
-from ptxkit.records import dataclass, field
+from typing import Any, NamedTuple, TypeAlias
 
 
-@dataclass(frozen=True, slots=True)
-class Term:
-    """An unknown plus `offset`. pointer: it is an address of a live object, so it is not null.
-
-    space: the state space that it surely is an address in, `generic` for the generic address of something outside
-    `global`, None where nobody knows; a view of the same unknown, so that it does not count in comparisons.
-    """
-
+class _Unknown(NamedTuple):
     identity: int
     offset: int = 0
     pointer: bool = False
-    space: str | None = field(default=None, compare=False)
+
+
+class Term(_Unknown):
+    """An unknown plus `offset`. pointer: it is an address of a live object, so it is not null. Never changed.
+
+    space: the state space that it surely is an address in, `generic` for the generic address of something outside
+    `global`, None where nobody knows; a view of the same unknown, so that it does not count in comparisons.
+
+    (A tuple, since walks look up terms by terms all the time: Python compares and hashes those by itself.)
+    """
+
+    space: str | None = None
 
     def plus(self, amount: int) -> Term:
         """This term, moved by a constant."""
-        return Term(self.identity, self.offset + amount, self.pointer, self.space) if amount else self
+        return self.at_offset(self.offset + amount) if amount else self
+
+    def at_offset(self, offset: int) -> Term:
+        """The same unknown plus another constant."""
+        moved = Term(self.identity, offset, self.pointer)
+        if self.space is not None:
+            moved.space = self.space
+        return moved
 
     def within(self, space: str | None) -> Term:
         """This term as an address in a state space, or in none that is known."""
-        return self if space == self.space else Term(self.identity, self.offset, self.pointer, space)
+        if space == self.space:
+            return self
+        view = Term(*self)
+        view.space = space
+        return view
 
 
 Value: TypeAlias = int | Term

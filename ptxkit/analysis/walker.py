@@ -177,7 +177,7 @@ class Walker:
         if not isinstance(value, Lanes):
             return self._holds(value, orders) != negated
         truths = value.truths or self._sides(value.values, orders)
-        sides = tuple(truth != negated for truth in truths)
+        sides = tuple([truth != negated for truth in truths])
         if all(sides):
             return True
         if not any(sides):
@@ -188,16 +188,38 @@ class Walker:
         self._active = sides
         return True
 
-    def _sides(self, values: list[Value], orders: bool) -> Iterator[bool]:
+    def _sides(self, values: list[Value], orders: bool) -> list[bool]:
         """The side of each thread; a new guess is made once for all threads of the group."""
+        scenario, key_of = self.scenario, self.terms.key_of
+        decisions, asked, implications = scenario.decisions, scenario.asked, scenario.implications
         guess: bool | None = None
+        taken = [0, 0]
+        sides: list[bool] = []
         for value in values:
-            if guess is not None and isinstance(value, Term) and self._implied(value) is None:
-                self.scenario.decisions.setdefault(value, guess)
-            side = self._holds(value, orders)
-            if isinstance(value, Term):
-                guess = side
-            yield side
+            if not isinstance(value, Term):
+                sides.append(bool(value & 1))
+                continue
+            if orders:
+                scenario.ordering.setdefault(value)
+            side = decisions.get(value)
+            if side is None:
+                implied = implications.of(key_of(value))
+                if implied is not None:
+                    sides.append(implied)
+                    guess = implied
+                    continue
+                side = decisions[value] = self._preferred() if guess is None else guess
+            if value not in asked:
+                asked[value] = self.step
+                implications.note(key_of(value), side)
+            taken[side] += 1
+            sides.append(side)
+            guess = side
+        if guess is not None:
+            self.note_guess()
+        for known in (False, True):
+            self._taken[(self.step, known)] = self._taken.get((self.step, known), 0) + taken[known]
+        return sides
 
     def _holds(self, value: Value, orders: bool) -> bool:
         if isinstance(value, Term):
@@ -260,13 +282,17 @@ class Walker:
             return implied
         known = self.scenario.decisions.get(condition)
         if known is None:
-            yes, no = self._taken.get((self.step, True), 0), self._taken.get((self.step, False), 0)
-            known = self.scenario.decisions[condition] = yes < no or (yes == no and self._prefers_true())
+            known = self.scenario.decisions[condition] = self._preferred()
         if condition not in self.scenario.asked:
             self.scenario.asked[condition] = self.step
             self.scenario.implications.note(self.terms.key_of(condition), known)
         self._taken[(self.step, known)] = self._taken.get((self.step, known), 0) + 1
         return known
+
+    def _preferred(self) -> bool:
+        """The side of the current step that was less often taken."""
+        yes, no = self._taken.get((self.step, True), 0), self._taken.get((self.step, False), 0)
+        return yes < no or (yes == no and self._prefers_true())
 
     def _implied(self, condition: Term) -> bool | None:
         """What the decisions so far say of a condition that was not decided itself."""
