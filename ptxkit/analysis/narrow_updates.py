@@ -1,7 +1,9 @@
-"""Updates of global memory that are atomic within a CTA only, of words that all CTAs of the grid update.
+"""Updates of global memory that are atomic within a CTA only, of words that all CTAs of the grid update; and loops that
+wait for such a word by loads of that scope.
 
-Where an address is a parameter and a number, it is the same for all CTAs; where the thread's place within its CTA alone
-decides who executes the update, each CTA does. A kernel that asks for its CTA's place is launched with several.
+Where an address comes from parameters and what the driver provides alone, it is the same for all CTAs; where the
+thread's place within its CTA alone decides who executes the update, each CTA does. A kernel that asks for its CTA's
+place is launched with several.
 
 Source: PTX ISA, "Conflict and Data-Races", "Morally strong operations", "Scope".
 """
@@ -12,31 +14,126 @@ from collections.abc import Iterator
 
 from ptxkit.analysis.definitions import Definitions
 from ptxkit.analysis.flow import Flow
+from ptxkit.analysis.polls import only_reads
 from ptxkit.analysis.program import Program, Step
-from ptxkit.analysis.reductions import Words
 from ptxkit.analysis.slicing import registers_in
-from ptxkit.isa.effects import Access
-from ptxkit.syntax.tree import Guard
+from ptxkit.isa.effects import Access, Effect, Value
+from ptxkit.isa.expressions import Call, Const
+from ptxkit.records import dataclass
+from ptxkit.syntax.tree import Address, Guard, Name
 
 #: Special registers that tell the CTAs of a grid apart, or how many there are.
 _GRID = ("%ctaid", "%nctaid")
+#: Those that the driver fills, alike for all CTAs.
+_ALIKE = ("%envreg",)
 #: Those that tell the threads of one CTA apart, as in each other.
-_WITHIN = ("%tid", "%laneid", "%lanemask", "%warpid")
+_WITHIN = ("%tid", "%laneid", "%lanemask", "%warpid", *_ALIKE)
 #: Registers that are followed to learn what decides one step, at most.
 _MOST = 200
+_CONVERSIONS = ("to_generic", "from_generic")
 
 
-def narrow_updates(program: Program) -> Iterator[Step]:
-    """The atomics of scope `.cta` that every CTA executes on the same word of global memory."""
-    updates = [(step, effect) for step in program.steps for effect in _accesses(step) if _is_narrow(effect)]
-    if not updates or any(step.match is None for step in program.steps):
+@dataclass(frozen=True, slots=True)
+class NarrowUse:
+    """An atomic of scope `.cta` that every CTA executes on one word; or, of a word that every CTA updates at `update`,
+    the load of that scope in a loop that waits for it."""
+
+    step: Step
+    update: Step | None = None
+
+
+def narrow_uses(program: Program) -> Iterator[NarrowUse]:
+    """The atomics of scope `.cta` of words that all CTAs share, and the loops that wait for such words."""
+    uses = [(step, effect) for step in program.steps for effect in _accesses(step) if _is_narrow(effect)]
+    if not uses or any(step.match is None for step in program.steps):
         return
     if not any(name.startswith(_GRID) for step in program.steps for name in _read_by(step)):
         return
-    words, ways = Words(program), _Ways(program)
-    for step, effect in updates:
-        if words.of(step, effect) is not None and ways.are_within(step):
+    words, ways = _Words(program), _Ways(program)
+    for step, effect in uses:
+        if effect.kind == "update" and words.is_shared(step, effect) and ways.are_within(step):
+            yield NarrowUse(step)
+        elif effect.kind == "read" and words.is_shared(step, effect) and ways.waits(step):
+            update = next((each for each in _updates(program, words, step, effect) if ways.brings(each, step)), None)
+            if update is not None:
+                yield NarrowUse(step, update)
+
+
+def _updates(program: Program, words: _Words, read: Step, effect: Access) -> Iterator[Step]:
+    """The updates, of whatever scope, of the word that a load reads."""
+    word = words.place(read, effect)
+    for step in program.steps if word is not None else ():
+        if any(each.kind == "update" and words.place(step, each) == word for each in _accesses(step)):
             yield step
+
+
+class _Words:
+    """Where accesses to global memory go, as far as it is alike for all CTAs."""
+
+    def __init__(self, program: Program) -> None:
+        self._definitions = Definitions(program)
+        self._parameters = {d.name for given in program.function.parameters for d in given.declarators}
+
+    def is_shared(self, step: Step, effect: Access) -> bool:
+        """Whether all CTAs access the same word there."""
+        base = _base(step, effect)
+        return base is not None and self._is_alike(step, step.scope.register(base.text))
+
+    def place(self, step: Step, effect: Access) -> tuple[Step, int] | None:
+        """What assigns the register that an address names, and how many bytes behind that it is."""
+        base = _base(step, effect)
+        if base is None or effect.space not in ("global", "generic"):
+            return None
+        sources = self._definitions.before(step, step.scope.register(base.text))
+        target = _target(step, effect)
+        return (next(iter(sources)), target.offset) if len(sources) == 1 and target is not None else None
+
+    def _is_alike(self, step: Step, name: str) -> bool:
+        """Whether a register holds the same in all CTAs: it comes from parameters and what the driver fills."""
+        waiting, seen = [(step, name)], set[tuple[int, str]]()
+        while waiting:
+            place, register = waiting.pop()
+            if (place.index, register) in seen or register.startswith(_ALIKE) or register in self._parameters:
+                continue
+            seen.add((place.index, register))
+            sources = self._definitions.before(place, register)
+            if len(sources) != 1 or len(seen) > _MOST:
+                return False
+            (source,) = sources
+            if not _only_computes(source):
+                return False
+            waiting += [(source, read) for read in _read_by(source)]
+        return True
+
+
+def _target(step: Step, effect: Access) -> Address | None:
+    target = step.match.operand(effect.address, step.instruction) if step.match is not None else None
+    return target if isinstance(target, Address) else None
+
+
+def _base(step: Step, effect: Access) -> Name | None:
+    target = _target(step, effect)
+    return target.base if target is not None and isinstance(target.base, Name) else None
+
+
+def _only_computes(step: Step) -> bool:
+    """Whether an instruction computes a value of registers, numbers and parameters, and of no other space's address."""
+    if step.instruction.guard is not None:
+        return False
+    for operand in step.instruction.operands:
+        variable = step.scope.variable(operand.text) if isinstance(operand, Name) else None
+        if variable is not None and variable.space != "global":
+            return False
+    return all(_computes(effect) for effect in (step.match.effects if step.match is not None else ()))
+
+
+def _computes(effect: Effect) -> bool:
+    if isinstance(effect, Access):
+        return effect.kind == "read" and effect.space.startswith("param")
+    if not isinstance(effect, Value) or not isinstance(effect.value, Call):
+        return False
+    spaces = [each.value for each in effect.value.arguments if isinstance(each, Const)]
+    return effect.value.function not in _CONVERSIONS or "global" in spaces
 
 
 class _Ways:
@@ -62,6 +159,15 @@ class _Ways:
                 return False
             waiting += [(source, read) for read in _read_by(source)]
         return True
+
+    def waits(self, read: Step) -> bool:
+        """Whether a load is in a loop that only reads."""
+        unconditional = read.instruction.guard is None and self._flow.loop_of(read) is not None
+        return unconditional and only_reads(self._flow, read)
+
+    def brings(self, update: Step, read: Step) -> bool:
+        """Whether each CTA executes an update, and comes by it to a load."""
+        return self._flow.dominates(update, read) and self.are_within(update)
 
     def _guards(self, step: Step) -> Iterator[tuple[Step, Guard]]:
         """The guards of a step, and of the branches that lead to it."""
@@ -96,4 +202,5 @@ def _accesses(step: Step) -> Iterator[Access]:
 
 
 def _is_narrow(effect: Access) -> bool:
-    return (effect.kind, effect.proxy, effect.space, effect.scope) == ("update", "generic", "global", "cta")
+    strong = effect.kind == "update" or (effect.kind == "read" and effect.order not in ("weak", "volatile"))
+    return strong and (effect.proxy, effect.scope) == ("generic", "cta") and effect.space in ("global", "generic")

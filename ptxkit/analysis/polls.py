@@ -67,9 +67,13 @@ def _is_poll(flow: Flow, read: Step, copy: Step) -> bool:
     loop = flow.loop_of(read)
     if loop is None or flow.block_of(copy) in loop.nodes or not flow.dominates(read, copy):
         return False
-    if read.instruction.guard is not None:
-        return False
-    others = (step for block in loop.nodes for step in flow.steps(block) if step is not read)
+    return read.instruction.guard is None and only_reads(flow, read)
+
+
+def only_reads(flow: Flow, read: Step) -> bool:
+    """Whether the loop that a read is in, if any, does nothing else than to read."""
+    loop = flow.loop_of(read)
+    others = (step for block in loop.nodes for step in flow.steps(block) if step is not read) if loop else ()
     return all(_is_idle(effect) for step in others for effect in _effects(step))
 
 
