@@ -211,7 +211,9 @@ def _fits_vector(operand: OperandForm, shape: Shape) -> bool:
 
 
 def _without_selector(part: object) -> object:
-    """The shape of an element: of `%r.b0` that of `%r`, as assemblers do not see selectors here."""
+    """The shape of an element: of `%r.b0` that of `%r`, as assemblers do not see selectors here, and `(3)` is `3`."""
+    if part == ("arguments", "constant"):
+        return "constant"
     return "name" if isinstance(part, tuple) and part[0] == "part" else part
 
 

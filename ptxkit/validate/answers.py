@@ -230,16 +230,19 @@ def _oddities(instruction: Instruction, match: Match, found: Problem | None) -> 
     return () if found is None else (found,)
 
 
-def _unwritable(shape: object, *, takes_sink: bool, inside: bool = False) -> str | None:
+def _unwritable(shape: object, *, takes_sink: bool, inside: bool = False, second: bool = False) -> str | None:
     """What stands in a result, or among its elements, that cannot be written; a special register inside a vector is
-    tolerated (`oddity`) where the sink may stand."""
+    tolerated (`oddity`) where the sink may stand, and a predicate as the second of a pair."""
     if not isinstance(shape, tuple):
         return None
-    if shape[0] in ("v", "p"):
-        return next(
-            filter(None, (_unwritable(part, takes_sink=takes_sink, inside=shape[0] == "v") for part in shape[1:])), None
-        )
+    if shape[0] == "v":
+        return next(filter(None, (_unwritable(part, takes_sink=takes_sink, inside=True) for part in shape[1:])), None)
+    if shape[0] == "p":
+        first = _unwritable(shape[1], takes_sink=takes_sink)
+        return first or _unwritable(shape[2], takes_sink=takes_sink, second=True)
     things = {"s": "a special register", "c": "a constant"}
+    if second and shape[:2] == ("s", "pred"):  # tolerated
+        return None
     if shape[0] not in things or (inside and takes_sink and shape[0] == "s"):
         return None
     return f"has {things[shape[0]]}, which cannot be written"

@@ -85,6 +85,8 @@ def typed(operand: Operand, scope: Scope) -> TypedShape:
 def _inside(operand: Operand, scope: Scope) -> TypedShape:
     """The shape of an element of a vector: the name of a single variable is one of its type there."""
     found = typed(operand, scope)
+    if found[0] == "c":  # in parentheses or not
+        return found[:2]
     if found[0] != "r" or not is_symbol(str(found[1])) or not isinstance(operand, Name):
         return found
     base, _, component = operand.text.partition(".")

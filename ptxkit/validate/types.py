@@ -37,6 +37,8 @@ def misfit(operand: OperandForm, shape: TypedShape, *, inside: bool = False) -> 
             return _wrong_whole(operand, shape)
         case "v" if operand.kind == "register":
             return misfit(operand, shape[1], inside=shape[1][0] == "s")  # type: ignore[arg-type,index]
+        case "p" if shape[2][:2] == ("s", "pred"):  # type: ignore[index]
+            return _first_misfit(operand, (shape[1], ("r", "pred")))
         case "v" | "p":
             return _first_misfit(operand, shape[1:], inside=shape[0] == "v")
         case "a":
@@ -236,7 +238,7 @@ def oddity(operand: OperandForm, shape: TypedShape, *, is_result: bool) -> str |
         return "constant_as_result"
     if shape[0] not in ("v", "p", "a") or (shape[0] == "a" and len(shape) == 2):
         return None
-    if is_result and _has(shape, _is_special):
+    if is_result and (_has(shape, _is_special) or (shape[0] == "p" and shape[2][0] == "s")):  # type: ignore[index]
         return "special_in_result"
     if _has(shape, is_selection):
         return "selector_in_vector"

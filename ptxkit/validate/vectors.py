@@ -231,8 +231,9 @@ def _types_of(tagged: Sequence[tuple[object, ...]]) -> set[str]:
 
 
 def _element_type(part: tuple[object, ...]) -> str:
-    """The type of a register; a special register is untyped inside a vector."""
-    return as_bits(str(part[1])) if part[0] == "s" and is_type(str(part[1])) else str(part[1])
+    """The type of a register; a special register is untyped inside a vector, unless it is a predicate."""
+    found = str(part[1])
+    return as_bits(found) if part[0] == "s" and is_type(found) and found != "pred" else found
 
 
 def _listed(types: set[str]) -> str:
