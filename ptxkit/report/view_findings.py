@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from ptxkit.diagnostics import Diagnostic, Label, Severity, Undecided
 from ptxkit.report.style import visible
@@ -14,6 +14,8 @@ from ptxkit.source import Place, SourceFile
 MOST_QUESTIONS = 500
 """Questions that were left open which are listed."""
 MOST_STATEMENT = 90
+_EXAMPLES = ("Example", "Use instead")
+"""Titles of the parts of a code's page that show PTX; of pages without an example the second is words."""
 
 
 def finding(item: Diagnostic, number: int, page: CodePage | None) -> str:
@@ -59,14 +61,14 @@ def _page(page: CodePage) -> str:
 
 
 def _parts(page: CodePage) -> Iterator[str]:
-    """The parts of a code's page: titles, and texts that keep their lines."""
+    """The parts of a code's page: titles, and texts; those that show PTX keep their lines."""
+    shows = any(title == _EXAMPLES[0] for title, _ in page.parts)
     for title, words in page.parts:
-        yield tag("h4", text(title)) + tag("pre", text(visible_lines(words)))
-
-
-def visible_lines(words: str) -> str:
-    """The text with its lines, and nothing else that is not seen."""
-    return "\n".join(map(visible, words.split("\n")))
+        if shows and title in _EXAMPLES:
+            content = tag("pre", text("\n".join(map(visible, words.split("\n")))))
+        else:
+            content = "".join(tag("p", text(_words(part))) for part in words.split("\n\n"))
+        yield tag("h4", text(title)) + content
 
 
 def whole_file(findings: Sequence[Diagnostic]) -> str:
@@ -130,29 +132,24 @@ def _filter(findings: Iterable[Diagnostic]) -> str:
 
 
 def question_list(questions: Sequence[Undecided]) -> str:
-    """What could not be decided, to unfold; empty where all was."""
+    """What could not be decided, to unfold, equal questions together; empty where all was."""
     if not questions:
         return ""
-    rows = [
-        tag(
-            "li",
-            tag("a", str(line), href=f"#L{line}", class_="at"),
-            tag("span", tag("b", text(f"{item.code}: "), class_="code"), text(_words(item.reason))),
-        )
-        for item in questions[:MOST_QUESTIONS]
-        for line in (item.source.position(item.span.start)[0],)
-    ]
+    alike: dict[tuple[str, str], list[Undecided]] = {}
+    for each in questions[:MOST_QUESTIONS]:
+        alike.setdefault((each.code, each.reason), []).append(each)
+    rows = [tag("li", _question(code, reason, each)) for (code, reason), each in alike.items()]
     left = len(questions) - MOST_QUESTIONS
     more = tag("p", text(f"Left out: {left:,} more questions."), class_="left") if left > 0 else ""
-    count = (
-        f"{len(questions):,} question{'' if len(questions) == 1 else 's'} left open: neither findings nor clean bills"
-    )
-    return tag("details", tag("summary", text(count)), tag("ul", *rows, class_="findings"), more, class_="open")
+    count = f"{len(questions):,} question{'' if len(questions) == 1 else 's'} left open: no findings, and no clean bill"
+    return tag("details", tag("summary", text(count)), tag("ul", *rows, class_="open"), more, class_="open")
 
 
-def book_parts(pages: Mapping[str, CodePage], codes: Iterable[str]) -> str:
-    """The pages of codes, each to unfold."""
-    return "".join(_page(pages[code]) for code in codes if code in pages)
+def _question(code: str, reason: str, places: Sequence[Undecided]) -> str:
+    lines = dict.fromkeys(each.source.position(each.span.start)[0] for each in places)
+    links = ", ".join(tag("a", str(line), href=f"#L{line}") for line in lines)
+    where = "line" if len(lines) == 1 else "lines"
+    return tag("b", text(f"{code}: "), class_="code") + text(f"{_words(reason)} ({where} ") + links + ")"
 
 
 def _chain(origin: Sequence[Place]) -> str:

@@ -8,8 +8,9 @@ from collections.abc import Iterator, Sequence
 from ptxkit.records import dataclass
 from ptxkit.report.style import visible
 from ptxkit.report.trace_markup import tag, text
-from ptxkit.report.view_layers import Box, Layout, Route, layered
+from ptxkit.report.view_layers import layered
 from ptxkit.report.view_marks import MEANINGS, SVG, mark, sign
+from ptxkit.report.view_routes import Box, Layout, Route
 from ptxkit.views import Block, Edge, FunctionView, Sort
 
 COLLAPSE_OVER = 120

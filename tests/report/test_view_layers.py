@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ptxkit.report.view_layers import LONGEST, Box, Layout, Route, layered, ranks, ways_back
+from ptxkit.report.view_layers import LONGEST, layered, ranks, ways_back
+from ptxkit.report.view_routes import Box, Layout, Route
 
 DIAMOND = [(0, 1), (0, 2), (1, 3), (2, 3)]
 LOOPS = [(0, 1), (1, 2), (2, 2), (2, 3), (3, 1), (3, 4), (0, 4)]
