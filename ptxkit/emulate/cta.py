@@ -34,7 +34,9 @@ WARP = 32
 _SPINS = 256
 """Times that a group turns back before others go first."""
 _TURNS = 4096
-"""Steps after which a CTA lets others go on, where its threads only turn back."""
+"""Steps of groups after which a CTA lets others go on, where its threads only turn back."""
+_FIRST_LOOK = 2
+"""Turns after which a group is looked at: whether it changes anything by turning."""
 _APART = 0.5
 """The chance, where chance decides, that the warps of a CTA never go together."""
 _LEAST_LOCAL = 1024
@@ -67,7 +69,7 @@ class Cta:
         """By kind, below which number the groups of each thread are known to be complete."""
         self.runnable: list[Group] = []
         self.blocked: list[tuple[Group, Waitable]] = []
-        self.instructions = 0
+        self.steps = 0
         root = Activation(machine.program.code(machine.program.entry.name), self)
         self.need_local(root.code.frame.size)
         self.random = random.Random(f"{machine.seed}/{ctaid}") if machine.is_random else None
@@ -142,16 +144,18 @@ class Cta:
         return not self.runnable and not self.blocked
 
     def run(self) -> bool:
-        """Go on until all threads have ended or wait, or others should go on; whether anything was done."""
-        done = False
-        turns = self.instructions + _TURNS * self.threads
+        """Go on until all threads have ended, or wait, or turn and change nothing, or others should go on; whether
+        anything has changed."""
+        began, limit, left = self.machine.moment, self.steps + _TURNS, len(self.runnable)
         while self.runnable:
             group, stop = self._next()
-            done = True
             self._execute(group, stop)
-            if self.instructions > turns and all(each.penalty for each in self.runnable):
+            left -= 1
+            if left <= 0 and all(each.idle for each in self.runnable):
                 break
-        return done
+            if self.steps > limit and all(each.penalty for each in self.runnable):
+                break
+        return self.machine.moment != began
 
     def _next(self) -> tuple[Group, int]:
         """The group that goes on, taken from the list, and the place where it may meet another."""
@@ -200,7 +204,7 @@ class Cta:
                 if signal is None:
                     pc += 1
                 elif type(signal) is Jump and group.active is None:
-                    if signal.target <= pc and self._turned_back(group):
+                    if signal.target <= pc and self._turned_back(group, signal.target):
                         limit = 0
                     pc = signal.target
                 else:
@@ -211,15 +215,22 @@ class Cta:
                 if pc >= stop or steps >= limit:
                     break
         finally:
-            self.instructions += steps * count
+            self.steps += steps
             machine.steps_left -= steps
             machine.thread_steps += steps * count
         group.pc = pc
+        if not group.idle or not group.is_in_turn():
+            group.idle = 0
+            machine.moment += 1
         self.resume(group)
 
-    def _turned_back(self, group: Group) -> bool:
-        """Count a turn; whether others should go first now."""
+    def _turned_back(self, group: Group, target: int) -> bool:
+        """Count a turn; whether others should go first now: after many, and after one that changed nothing."""
         group.spins += 1
+        if group.spins <= _FIRST_LOOK and group.turns_idly(target, self.machine.moment):
+            group.spins = _FIRST_LOOK - 1
+            group.penalty += 1
+            return True
         if group.spins < _SPINS:
             return False
         group.spins = 0
@@ -236,6 +247,7 @@ class Cta:
             if not self.is_apart or other.lanes.index[0] >> 5 == group.lanes.index[0] >> 5:
                 other.lanes = other.lanes.united(group.lanes, self.threads)
                 other.penalty = min(other.penalty, group.penalty)
+                other.idle, other.turn = 0, None
                 return
         self.runnable.append(group)
 
@@ -248,10 +260,13 @@ class Cta:
             rest = group.split(group.lanes.without(active, self.threads), group.pc + 1)
             group.lanes = active
             self.resume(rest)
+            self.machine.moment += 1
+        if not isinstance(signal, Jump | Pause):
+            self.machine.moment += 1
         match signal:
             case Jump(target):
-                if target <= group.pc:
-                    self._turned_back(group)
+                if target > group.pc or not self._turned_back(group, target) or not group.idle:
+                    self.machine.moment += 1
                 group.pc = target
                 self.resume(group)
             case Scatter(targets):

@@ -56,10 +56,15 @@ class Group:
     """Threads of a CTA at one place.
 
     lanes: those that execute; within a guarded instruction, those for which the guard holds. active: which of them a
-    signal is about, None for all. token: what they have waited for, where the instruction is executed again.
+    signal is about, None for all. token: what they have waited for, where the instruction is executed again. idle:
+    turns of a loop that changed nothing, since the moment `since` of the machine; turn: where the last one ended, where
+    it leads back to, and the registers then.
     """
 
-    __slots__ = ("activation", "active", "cta", "lanes", "pc", "penalty", "registers", "spins", "token")
+    __slots__ = (
+        *("activation", "active", "cta", "idle", "lanes", "pc", "penalty", "registers", "since", "spins", "token"),
+        "turn",
+    )
 
     def __init__(self, cta: Cta, activation: Activation, lanes: Lanes, pc: int = 0) -> None:
         self.cta, self.activation, self.lanes, self.pc = cta, activation, lanes, pc
@@ -68,6 +73,28 @@ class Group:
         self.token: Any = None
         self.spins = 0
         self.penalty = 0
+        self.idle = 0
+        self.since = 0
+        self.turn: tuple[int, int, Any] | None = None
+
+    def turns_idly(self, target: int, moment: int) -> bool:
+        """Whether a turn that ends here, and leads back to `target`, left the registers as the turn before had."""
+        before, now = self.turn, list(self.registers)
+        self.turn = self.pc, target, now
+        if before is None or before[:2] != (self.pc, target):
+            self.idle = 0
+            return False
+        where = slice(None) if self.lanes.where is None else self.lanes.where
+        same = len(before[2]) == len(now) and all(
+            old is new or bool((old[where] == new[where]).all()) for old, new in zip(before[2], now, strict=True)
+        )
+        self.idle = 0 if not same else self.idle + 1 if self.since == moment else 1
+        self.since = moment
+        return same
+
+    def is_in_turn(self) -> bool:
+        """Whether the group is still in the loop that it turned in last."""
+        return self.turn is not None and self.turn[1] <= self.pc <= self.turn[0]
 
     def split(self, lanes: Lanes, pc: int) -> Group:
         """A group of some of the threads, elsewhere."""

@@ -65,6 +65,10 @@ class Cluster:
         return first, second, third
 
 
+_LOOKS = 4
+"""Turns that a thread makes in vain before it counts as one that waits for ever."""
+
+
 class Machine:
     """Runs one launch. seed: of what chance decides, where the policy leaves something to chance."""
 
@@ -78,6 +82,8 @@ class Machine:
         self.output: list[str] = []
         self.steps_left = 1 << 62
         self.thread_steps = 0
+        self.moment = 0
+        """Counts what groups did otherwise than turning in loops that change nothing."""
         self.deadline = float("inf")
         self.clusters: list[Cluster] = []
         order.machine = self
@@ -119,15 +125,31 @@ class Machine:
                     done = cta.run() or done
                 if all(cta.is_over for cta in cluster.ctas):
                     self._end(cluster)
-            done = self.asynchrony.progress() or done
+            if self.asynchrony.progress():
+                self.moment, done = self.moment + 1, True
             following = next(self._waiting, None)
             if following is not None:
                 self.clusters.append(following)
             elif not self.clusters:
                 return
-            elif not done and not self.asynchrony.go_on() and not self.order.go_on():
-                self._deadlock()
+            elif not done and not self._is_turning() and not self.asynchrony.go_on() and not self.order.go_on():
+                self._end_waiting()
                 return
+
+    def _is_turning(self) -> bool:
+        """Whether some thread may yet see in its loop what others have changed."""
+        groups = [group for cluster in self.clusters for cta in cluster.ctas for group in cta.runnable]
+        return any(group.since != self.moment or group.idle < _LOOKS for group in groups)
+
+    def _end_waiting(self) -> None:
+        """Nobody can go on, or changes anything for those who turn in loops, which a host or another grid may do."""
+        for cluster in self.clusters:
+            for cta in cluster.ctas:
+                for group in cta.runnable:
+                    line = self.line_of(group.activation.code.offsets[group.pc])
+                    who = f"thread {group.lanes.index[0]} of CTA {cta.ctaid}"
+                    raise BudgetError(f"{who} turns at line {line} for ever: nobody changes what it waits for")
+        self._deadlock()
 
     def _clusters(self) -> Iterator[Cluster]:
         shape = [a // b for a, b in zip(self.launch.grid, self.launch.cluster, strict=True)]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy
 import pytest
 
@@ -87,9 +89,55 @@ END:
 
 
 def test_a_loop_without_end_is_undecided() -> None:
-    found = outcome("L: bra L;", budget=Budget(steps=5000))
+    found = outcome("L: add.u32 %r1, %r1, 1; bra L;", budget=Budget(steps=5000))
     assert found.undecided == "the run has used up its steps"
     assert not found.findings
+
+
+FLAG = """
+ .shared .u32 flag; mov.u32 %r1, %tid.x; mov.u32 %r3, %cluster_ctarank; setp.ne.u32 %p1, %r1, 3;
+ @!%p1 st.shared.u32 [flag], 0; barrier.cluster.arrive; barrier.cluster.wait; @%p1 bra END;
+ setp.eq.u32 %p2, %r3, {giver}; @%p2 bra GIVE;
+WAIT: ld.relaxed.cluster.shared.u32 %r2, [flag]; setp.eq.u32 %p3, %r2, 0; {more} @%p3 bra WAIT; bra END;
+GIVE: mov.u32 %r4, 0;
+COUNT: add.u32 %r4, %r4, 1; setp.lt.u32 %p4, %r4, 2000; @%p4 bra COUNT;
+ mov.u32 %r5, flag; mapa.shared::cluster.u32 %r5, %r5, 0; st.relaxed.cluster.shared::cluster.u32 [%r5], 7;
+END: barrier.cluster.arrive; barrier.cluster.wait;
+"""
+
+
+def waited(policy: str, giver: int = 1, more: str = "") -> Any:
+    return outcome(FLAG.format(giver=giver, more=more), 128, grid=2, cluster=2, policy=policy, races=False)
+
+
+@pytest.mark.parametrize("policy", ["eager", "random"])
+@pytest.mark.parametrize("more", ["", "nanosleep.u32 20;", "mov.u32 %r9, %clock;"])
+def test_a_thread_that_turns_and_changes_nothing_lets_others_go_at_once(policy: str, more: str) -> None:
+    found = waited(policy, more=more)
+    assert found.is_clean, (found.failed, found.undecided, found.findings)
+    assert more.startswith("mov") or found.steps < 20_000  # of a lane that turns for 4,096 steps of 128 threads: more
+
+
+@pytest.mark.parametrize("policy", ["eager", "late", "random"])
+@pytest.mark.parametrize("more", ["", "nanosleep.u32 20;"])
+def test_who_waits_for_what_nobody_does_is_undecided_soon(policy: str, more: str) -> None:
+    found = waited(policy, giver=9, more=more)
+    assert found.undecided.startswith("thread 3 of CTA (0, 0, 0) turns at line ")
+    assert found.undecided.endswith("for ever: nobody changes what it waits for")
+    assert not found.findings
+    assert found.steps < 20_000
+
+
+def test_a_loop_that_only_writes_is_waited_for_by_others_who_see_it() -> None:
+    body = """
+ .shared .u32 sum; mov.u32 %r1, %tid.x; setp.eq.u32 %p1, %r1, 40;
+ @%p1 st.shared.u32 [sum], 0; bar.sync 0; @%p1 bra ADD;
+WAIT: ld.volatile.shared.u32 %r2, [sum]; setp.lt.u32 %p2, %r2, 90; @%p2 bra WAIT; bra END;
+ADD: red.shared.add.u32 [sum], 1; ld.volatile.shared.u32 %r2, [sum]; setp.lt.u32 %p2, %r2, 90; @%p2 bra ADD;
+END:
+"""
+    for policy in ("eager", "random"):
+        assert outcome(body, 64, policy=policy, races=False).is_clean
 
 
 def test_a_trap_ends_the_run_and_says_where() -> None:

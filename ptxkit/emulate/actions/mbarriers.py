@@ -148,6 +148,7 @@ def mbarrier_wait(*, space: str, by: str, order: str = "acquire", scope: str = "
             in_vain = [barrier.asks_in_vain(group, index[chosen], most) for barrier, chosen in asked]
             if all(in_vain):
                 return Blocked(asked[0][0])
+            group.cta.machine.moment += 1  # who is told `not yet` is told so only some times
         return found
 
     return wait
