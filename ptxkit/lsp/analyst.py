@@ -32,6 +32,11 @@ class Analyst:
         self._process: Process | None = None
         self._turn = asyncio.Lock()
 
+    @property
+    def is_busy(self) -> bool:
+        """Whether it is at work."""
+        return self._turn.locked()
+
     async def begin(self) -> None:
         """Starts the process before there is something to do, so that it is ready then."""
         async with self._turn:
@@ -87,3 +92,36 @@ class Analyst:
                 env={**os.environ, "PYTHONPATH": path},
             )
         return self._process
+
+
+class Analysts:
+    """A few of them, so that a long job for one text holds up no other; the second process begins when it is needed."""
+
+    def __init__(self, count: int) -> None:
+        self._all = [Analyst() for _ in range(count)]
+        self._last: dict[str, Analyst] = {}
+
+    async def begin(self) -> None:
+        """Makes one ready."""
+        await self._all[0].begin()
+
+    async def ask(self, job: Job) -> object:
+        """The answer to a job, of the one that knows the text already, if it has time. Raises AnalystError."""
+        known = self._last.get(job.path, self._all[0])
+        free = (each for each in (known, *self._all) if not each.is_busy)
+        chosen = self._last[job.path] = next(free, known)
+        return await chosen.ask(job)
+
+    def forget(self, path: str) -> None:
+        """A text will not be asked about again."""
+        self._last.pop(path, None)
+
+    def end(self) -> None:
+        """Ends all processes."""
+        for each in self._all:
+            each.end()
+
+    async def close(self) -> None:
+        """Ends all processes, and waits until they are gone."""
+        for each in self._all:
+            await each.close()

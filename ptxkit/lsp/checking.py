@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from ptxkit.diagnostics import Diagnostic, Fix
 from ptxkit.linter import lint_source
-from ptxkit.lsp.analyst import Analyst, AnalystError
+from ptxkit.lsp.analyst import AnalystError, Analysts
 from ptxkit.lsp.configuration import (
     codes_of_analysis,
     known_findings,
@@ -31,6 +31,8 @@ CALM_SECONDS = 0.12
 """How long nobody must have typed before a text is checked."""
 LONGEST_SECONDS = 1.0
 """How long somebody may type until it is checked all the same, as far as that takes no time."""
+PROCESSES = 2
+"""That check, at most."""
 SYNTAX = "PTX101"
 
 _Value = TypeVar("_Value")
@@ -47,7 +49,7 @@ class Checker:
     def __init__(
         self, pool: Executor, publish: Publish, complain: Callable[[str], None], log: Callable[[str], None]
     ) -> None:
-        self.analyst = Analyst()
+        self.analysts = Analysts(PROCESSES)
         self.root: str | None = None
         self._pool, self._publish, self._complain, self._log = pool, publish, complain, log
         self._tasks: dict[str, asyncio.Task[None]] = {}
@@ -70,16 +72,22 @@ class Checker:
                 task.cancel()
         document.offers.clear()
 
+    def closed(self, document: Document) -> None:
+        """A text is open no longer."""
+        self.forget(document)
+        self.analysts.forget(document.now.path)
+        self._waiting_since.pop(document.now.uri, None)
+
     def end(self) -> None:
         """Drops everything."""
         for task in self._tasks.values():
             task.cancel()
         self._tasks.clear()
-        self.analyst.end()
+        self.analysts.end()
 
     async def close(self) -> None:
         """Drops everything, and waits until the process that checks is gone."""
-        await self.analyst.close()
+        await self.analysts.close()
         self.end()
 
     async def result(self, document: Document, seconds: float) -> FileResult | None:
@@ -116,7 +124,7 @@ class Checker:
 
     async def _answer(self, job: Job) -> object:
         try:
-            return await self.analyst.ask(job)
+            return await self.analysts.ask(job)
         except AnalystError as error:
             self._log(f"{job.path}: {error}")
             return None
@@ -146,7 +154,7 @@ class Checker:
             self._log(f"{snapshot.path} was not checked: {error!r}")
 
     async def _whole(self, snapshot: Snapshot, settings: Settings) -> FileResult:
-        result = await self.analyst.ask(Job("check", snapshot.path, snapshot.text, settings))
+        result = await self.analysts.ask(Job("check", snapshot.path, snapshot.text, settings))
         assert isinstance(result, FileResult)
         return await self.in_thread(without_known, result, settings)
 

@@ -122,7 +122,7 @@ def _lifecycle(server: Server) -> None:
 
     @server.feature(types.INITIALIZED)
     async def initialized(_: types.InitializedParams) -> None:
-        await server.checker.analyst.begin()
+        await server.checker.analysts.begin()
         watched = server.client_capabilities.workspace and server.client_capabilities.workspace.did_change_watched_files
         if watched and watched.dynamic_registration:
             watchers = [types.FileSystemWatcher(f"**/{name}") for name in FILES]
@@ -152,14 +152,17 @@ def _texts(server: Server) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
     def saved(params: types.DidSaveTextDocumentParams) -> None:
+        document = documents.get(params.text_document.uri)
         if params.text_document.uri.rpartition("/")[2] in FILES:
             _check_all()
+        elif document is not None:  # its settings may be other ones by now
+            checker.changed(document, at_once=True)
 
     @server.feature(types.TEXT_DOCUMENT_DID_CLOSE)
     def closed(params: types.DidCloseTextDocumentParams) -> None:
         document = documents.close(params.text_document.uri)
         if document is not None:
-            checker.forget(document)
+            checker.closed(document)
             server.text_document_publish_diagnostics(types.PublishDiagnosticsParams(document.now.uri, []))
 
     @server.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)

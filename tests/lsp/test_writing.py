@@ -139,6 +139,14 @@ async def test_the_nearest_settings_count_and_are_read_anew(client: LanguageClie
     await eventually(empty)
 
 
+async def test_settings_count_anew_when_a_text_is_saved(client: LanguageClient, tmp_path: Path) -> None:
+    editor = Editor(client, (tmp_path / "k.ptx").as_uri(), KERNEL)
+    await editor.codes("PTX401")
+    (tmp_path / "pyproject.toml").write_text('[tool.ptxkit]\nper-file-ignores = { "k.ptx" = ["PTX401"] }\n')
+    client.text_document_did_save(types.DidSaveTextDocumentParams(editor.document))
+    await editor.codes()
+
+
 async def test_settings_that_cannot_be_used_are_told_once_and_do_not_count(
     client: LanguageClient, tmp_path: Path
 ) -> None:
