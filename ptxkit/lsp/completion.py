@@ -79,6 +79,8 @@ def _offers(written: Written, module: Module | None, scope: Scope) -> Iterator[_
             yield from _directives(inside=scope.outer is not None)
         case "type":
             yield from _types(written.opcode)
+        case "heading":
+            yield from _headings(written.opcode)
 
 
 # ------------------------------------------------------------------------------------------------- instructions
@@ -186,3 +188,17 @@ def _types(space: str) -> Iterator[_Offer]:
     for word in ("align", "v2", "v4", "ptr"):
         if word != "ptr" or space == "param":
             yield _Offer(f".{word}", _Kind.Keyword, "", 2)
+
+
+def _headings(directive: str) -> Iterator[_Offer]:
+    """The versions, or the targets and what may stand behind one; the newest first."""
+    module = table().module
+    if directive == "version":
+        for place, (major, minor) in enumerate(reversed(module.versions)):
+            yield _Offer(f"{major}.{minor}", _Kind.Value, "version of PTX", place)
+        return
+    for place, target in enumerate(reversed(module.targets)):
+        needs = "; ".join(f"needs {gate_words(gate)}" for gate in target.gates)
+        yield _Offer(target.name, _Kind.Value, needs or target.words, min(place, 98))
+    for option in module.options:
+        yield _Offer(option.name, _Kind.Keyword, option.summary, 99)

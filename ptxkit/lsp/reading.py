@@ -1,6 +1,7 @@
 """A text as a tree, even while it is being written: what cannot be read is taken out, and the rest keeps its places.
 
-A line with a syntax error is replaced by blanks, and so on until the rest is a module. Names and completions are looked
+A line with a syntax error is replaced by blanks, and so on until the rest is a module; where a brace is missing, one is
+put in the place of a blank. Names and completions are looked
 up in that tree; nothing is said to be wrong because of it.
 """
 
@@ -21,6 +22,7 @@ MAX_ROUNDS = 12
 MAX_SECONDS = 2.0
 """For all of them; what takes longer is no PTX that somebody writes."""
 
+_UNCLOSED = "expected `}`"
 _KEPT = re.compile(r"[^\S \t]|[{}]")
 """Characters that stay where a line is blanked: its end, and braces."""
 
@@ -53,7 +55,7 @@ class Reading:
             except PTXSyntaxError as error:
                 if not self.errors:
                     self.errors = error.diagnostics
-                shorter = self._without(text, error.diagnostics)
+                shorter = _closed(text, error.diagnostics) or self._without(text, error.diagnostics)
                 if shorter == text or monotonic() > last:
                     return None
                 text = shorter
@@ -73,6 +75,16 @@ class Reading:
                 self.blanked.append(Span(start, end))
                 place = end
         return "".join((*pieces, text[place:]))
+
+
+def _closed(text: str, errors: tuple[Diagnostic, ...]) -> str | None:
+    """The text with a brace where the first of these errors lacks one; None where it is another error."""
+    place = errors[0].span.start
+    if not errors[0].message.startswith(_UNCLOSED):
+        return None
+    if not text[place:].strip():
+        return f"{text}\n}}"
+    return f"{text[: place - 1]}}}{text[place:]}" if text[place - 1].isspace() else None
 
 
 def _lines(text: str, span: Span) -> tuple[int, int]:

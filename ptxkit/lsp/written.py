@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 
 from ptxkit.records import dataclass
 
-Kind: TypeAlias = Literal["opcode", "modifier", "operand", "guard", "directive", "type"]
+Kind: TypeAlias = Literal["opcode", "modifier", "operand", "guard", "directive", "type", "heading"]
 
 MOST_LINES = 8
 """Lines that a statement may have before the one that is being written."""
@@ -17,6 +17,7 @@ _MODIFIER = re.compile(r"\.[\w:]*\Z")
 _LABEL = re.compile(r"\s*[A-Za-z_$%][\w$]*\s*:(?!:)")
 _GUARD = re.compile(r"@\s*!?\s*[%$\w]+\s+")
 _OPCODE = re.compile(r"[A-Za-z_][\w.:]*")
+_HEADING = re.compile(r"\.(version|target)\s+(?:\w+\s*,\s*)*[\w.]*\Z")
 _SPACES = re.compile(r"\.(reg|shared|global|local|const|param)\b")
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _OPEN_COMMENT = re.compile(r"//[^\n]*\Z|/\*(?:(?!\*/).)*\Z", re.DOTALL)
@@ -28,7 +29,8 @@ _BRACKETS = {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}
 class Written:
     """What is being written. word: as far as it stands there, which is from `start` to `end`.
 
-    opcode: of a modifier, what stands before it; of an operand, that of its instruction; of a type, the state space.
+    opcode: of a modifier, what stands before it; of an operand, that of its instruction; of a type, the state space;
+    of a heading, `version` or `target`.
     operand: which one it is, from 0.
     """
 
@@ -76,6 +78,9 @@ def _of_directive(rest: str, offset: int) -> Written | None:
     words = rest.split()
     if len(words) == 1 and rest == rest.rstrip():
         return _made("directive", _MODIFIER, rest, offset)
+    heading = _HEADING.match(rest)
+    if heading is not None:
+        return _made("heading", _WORD, rest, offset, heading[1])
     space = _SPACES.search(rest)
     tail = _MODIFIER.search(rest)
     if tail is None:

@@ -79,6 +79,12 @@ async def test_directives_and_types_are_offered(client: LanguageClient) -> None:
     assert ".pred" not in await words(client, ".shared .")
 
 
+async def test_versions_and_targets_are_offered_the_newest_first(client: LanguageClient) -> None:
+    found = await words(client, ".version ")
+    assert found.index("9.0") < found.index("8.0") < found.index("6.4")
+    assert {"sm_90", "sm_90a"} == set(await words(client, ".target sm_90"))
+
+
 async def test_nothing_is_offered_in_comments_and_numbers(client: LanguageClient) -> None:
     assert await words(client, "// cp.") == []
     assert await words(client, "/* cp.") == []
