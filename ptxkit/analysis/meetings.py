@@ -26,8 +26,9 @@ Key: TypeAlias = tuple[str, int, int]
 class Meeting:
     """A barrier. opened: how often it did. arrived: threads that have come since. wanted: the number of threads that it
     waits for and the event that said so; None for all. rounds: by warp, in which round each of its arrivals counts.
-    own: by actor, how often it arrived, and in which round it did so last. waited: by actor, how often it did.
-    members: the actors that a barrier of all waits for.
+    parts: the warps of which only some lanes have come, and do not count yet. own: by actor, how often it arrived, and
+    in which round it did so last. waited: by actor, how often it did. members: the actors that a barrier of all waits
+    for.
     """
 
     members: tuple[int, ...]
@@ -35,6 +36,7 @@ class Meeting:
     arrived: int = 0
     wanted: tuple[int, Event] | None = None
     rounds: dict[int, list[int]] = field(default_factory=lambda: defaultdict(list))
+    parts: set[int] = field(default_factory=set)
     own: dict[int, tuple[int, int]] = field(default_factory=dict)
     waited: dict[int, int] = field(default_factory=lambda: defaultdict(int))
 
@@ -99,14 +101,14 @@ class Meetings:
             return
         if not isinstance(event.size, int):
             self.vague = True
-        elif meeting.wanted is not None and meeting.wanted[0] != event.size and meeting.arrived:
+        elif meeting.wanted is not None and meeting.wanted[0] != event.size and (meeting.arrived or meeting.parts):
             self.uneven.append((meeting.wanted[1], event))
         else:
             meeting.wanted = (event.size, event)
 
     def _come(self, actor: int, meeting: Meeting) -> None:
-        """Counts the threads of an actor. A barrier that waits for a number of threads takes warps as a whole: lanes
-        that come on their own count once for all of the warp."""
+        """Counts the threads of an actor. A barrier that waits for a number of threads takes warps as a whole: when the
+        last of its lanes comes, or when nobody else can move."""
         before, _ = meeting.own.get(actor, (0, 0))
         last = meeting.opened + 1
         if meeting.wanted is None:
@@ -116,12 +118,39 @@ class Meetings:
                 rounds = meeting.rounds[warp]
                 rounds.extend([meeting.opened] * (before - len(rounds)))  # from when it waited for all threads
                 if len(rounds) == before:
+                    if warp in meeting.parts:
+                        self._count(meeting, warp)
                     rounds.append(meeting.opened + 1)
-                    meeting.arrived += 32
-                    self.open(meeting)
+                    meeting.parts.add(warp)
                 last = rounds[before]
+                if warp in meeting.parts and self._is_whole(meeting, warp, actor):
+                    self._count(meeting, warp)
         meeting.own[actor] = (before + 1, last)
         self.open(meeting)
+
+    def _is_whole(self, meeting: Meeting, warp: int, comes: int) -> bool:
+        """Whether all lanes of a warp have come to what it is at, but for those that have left, when an actor comes."""
+        times = len(meeting.rounds[warp])
+        return all(
+            meeting.own.get(member, (0, 0))[0] + (member == comes) >= times or self._has_left(member)
+            for member in meeting.members
+            if warp in self._actors[member].warps
+        )
+
+    def _count(self, meeting: Meeting, warp: int) -> None:
+        """A warp has come. In which round, its first lanes were told when they came."""
+        meeting.parts.discard(warp)
+        self.vague |= meeting.rounds[warp][-1] != meeting.opened + 1
+        meeting.arrived += 32
+        self.open(meeting)
+
+    def take_parts(self) -> bool:
+        """Counts a warp of which the other lanes do not come; whether there was one."""
+        for meeting in self._meetings.values():
+            if meeting.parts:
+                self._count(meeting, min(meeting.parts))
+                return True
+        return False
 
     def open(self, meeting: Meeting) -> bool:
         """Opens a barrier that all have come to; whether it did."""

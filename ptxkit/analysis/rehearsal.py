@@ -272,7 +272,7 @@ def rehearse(actors: Sequence[Actor], first: int = 0, size: int = 1, *, hasty: b
                 place, held_by = heappop(ready), stage.waits_for(actor)
                 if held_by is not None:
                     waiting[id(held_by)].append(place)
-        elif not stage.meetings.open_all() and not stage.deliver():
+        elif not stage.meetings.open_all() and not stage.deliver() and not stage.meetings.take_parts():
             break
         for thing in stage.moved():
             for place in waiting.pop(id(thing), ()):

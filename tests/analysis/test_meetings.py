@@ -62,6 +62,25 @@ def test_a_barrier_of_a_number_of_threads_takes_warps_as_a_whole() -> None:
     assert meet(meetings, 2, counted, 1, 64)
 
 
+def test_lanes_of_one_warp_wait_for_each_other_at_a_barrier_of_a_number_of_threads() -> None:
+    counted = Barrier("cta", "sync", Const(1), Const(32))
+    meetings = Meetings([actor(0), actor(1, 2)], lambda _: False)
+    assert meet(meetings, 0, counted, 1, 32)
+    assert not meet(meetings, 1, counted, 1, 32)
+    assert not meetings.take_parts()
+    assert (len(meetings.opened), meetings.vague) == (1, False)
+
+
+def test_lanes_whose_warp_does_not_come_count_for_it_when_nobody_else_moves() -> None:
+    counted = Barrier("cta", "sync", Const(1), Const(32))
+    meetings = Meetings([actor(0), actor(1, 2)], lambda _: False)
+    waits = meetings.meet(0, counted, Event(STEP, 0, counted, size=32, amount=1))
+    assert waits is not None
+    assert waits[0].opened < waits[1]
+    assert meetings.take_parts()
+    assert waits[0].opened == waits[1]
+
+
 def test_different_numbers_of_threads_in_one_round_are_told() -> None:
     first, second = (Barrier("cta", "sync", Const(1), Const(threads)) for threads in (64, 96))
     meetings = Meetings([actor(0), actor(32)], lambda _: False)
