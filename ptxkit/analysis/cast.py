@@ -11,7 +11,7 @@ from ptxkit.analysis.explore import Exploration
 from ptxkit.analysis.places import Place, places_of
 from ptxkit.analysis.rehearsal import Rehearsal, rehearse
 from ptxkit.analysis.trace import Event, Trace
-from ptxkit.isa.effects import Barrier, MbarrierArrive, MbarrierTrack
+from ptxkit.isa.effects import Barrier, Effect, MbarrierArrive, MbarrierTrack
 
 
 class Cast:
@@ -60,10 +60,18 @@ class Cast:
             return {}
         found: dict[int, Rehearsal] = {}
         for first in self._leads:
+            if found and self._only_meets:
+                found[first] = next(iter(found.values()))
+                continue
             found[first] = rehearse(self.actors, first, self.size)
             if found[first].vague or not found[first].finished:
                 return {}
         return found
+
+    @cached_property
+    def _only_meets(self) -> bool:
+        """Whether the actors only wait for all others at barriers: it comes to the same, whoever is first."""
+        return all(_is_meeting(event.effect) for actor in self.actors for event in actor.events)
 
     @cached_property
     def hasty(self) -> list[Rehearsal]:
@@ -103,6 +111,15 @@ class Cast:
         told = [phases.get((first, index)) for index, e in events if synchronises(e.effect, warp=False)]
         own = [at for at, e in enumerate(trace.events) if isinstance(e, Event) and synchronises(e.effect, warp=False)]
         return {position: phase for position, phase in zip(own, told, strict=True) if phase is not None}
+
+
+def _is_meeting(effect: Effect) -> bool:
+    """Whether all threads of a CTA, or of a warp, wait for each other."""
+    return (
+        isinstance(effect, Barrier)
+        and effect.level in ("cta", "warp")
+        and (effect.action, effect.threads) == ("sync", None)
+    )
 
 
 def _is_late(event: Event) -> bool:

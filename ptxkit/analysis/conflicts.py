@@ -37,6 +37,8 @@ FEWER_ROUNDS = (3, 1)
 MAX_ROUNDS = 64
 #: Accesses by threads that are looked at, at most, of each kind; and lookups among them.
 MAX_TOUCHES, MAX_CONFLICT_LOOKUPS = 8_000, 100_000
+#: Accesses by groups that the look at all of them is worth: the look at pairs of threads ends at MAX_TOUCHES.
+MAX_ACCESSES = 1_500
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,13 +135,16 @@ class Conflicts:
     def _are_apart(self, writing: str, reading: str) -> bool:
         """Whether a look at whole groups shows that there are no conflicts of accesses of one kind with those of
         another. It sees at least the executions that `_touches` gives."""
-        writes = list(self._touchings(writing, FIRST_ROUNDS))
-        if not writes:
+        groups = self._world.groups
+        writes = [(group, list(_looked_at(group, writing, FIRST_ROUNDS))) for group in groups]
+        fills = {event.step for _, seen in writes for _, event in seen if _is_fill(event)}
+        reads = [(group, list(_looked_at(group, reading, _rounds_for(len(fills))))) for group in groups]
+        if not any(seen for _, seen in writes) or not any(seen for _, seen in reads):
             return True
-        fills = {write.event.step for write in writes if _is_fill(write.event)}
-        reads = list(self._touchings(reading, _rounds_for(len(fills))))
+        if sum(len(seen) for _, seen in (*writes, *reads)) > MAX_ACCESSES:
+            return False
         left = self._budget.lookups
-        found = not reads or self._separation.holds(writes, reads)
+        found = self._separation.holds(self._touchings(writes), self._touchings(reads))
         self._budget.lookups = left
         return found
 
@@ -153,10 +158,12 @@ class Conflicts:
         horizon = self._causality.horizon(writer, write.end, reader, None if isinstance(barrier, Lanes) else barrier)
         return horizon <= read.position or self._causality.may_precede(reader, read.end, writer, write.position)
 
-    def _touchings(self, kind: str, rounds: int) -> Iterator[Touching]:
-        for group in self._world.groups:
-            accesses = _looked_at(group, kind, rounds)
-            yield from touchings(group, ((at, event, self._end_of(group, at, event)) for at, event in accesses))
+    def _touchings(self, seen: Sequence[tuple[GroupTrace, Sequence[tuple[int, Event | GroupEvent]]]]) -> list[Touching]:
+        return [
+            touching
+            for group, accesses in seen
+            for touching in touchings(group, ((at, e, self._end_of(group, at, e)) for at, e in accesses))
+        ]
 
     def _pairs(self, writing: str, reading: str) -> Iterator[Conflict]:
         """The conflicts of accesses of one kind with those of another."""

@@ -39,6 +39,8 @@ class Meeting:
     parts: set[int] = field(default_factory=set)
     own: dict[int, tuple[int, int]] = field(default_factory=dict)
     waited: dict[int, int] = field(default_factory=lambda: defaultdict(int))
+    present: int | None = None
+    """The threads of its members that are still there; None where nobody has counted them since one left."""
 
 
 class Meetings:
@@ -170,7 +172,15 @@ class Meetings:
         """How many threads must come. Those that have left the kernel are not waited for."""
         if meeting.wanted is not None:
             return meeting.wanted[0]
-        return sum(len(self._actors[member].tids) for member in meeting.members if not self._has_left(member))
+        if meeting.present is None:
+            left = self._has_left
+            meeting.present = sum(len(self._actors[member].tids) for member in meeting.members if not left(member))
+        return meeting.present
+
+    def somebody_left(self) -> None:
+        """Takes note that an actor has left the kernel: it is not waited for any more."""
+        for meeting in self._meetings.values():
+            meeting.present = None
 
 
 def _alternates(meeting: Meeting, actor: int, action: str) -> bool:

@@ -109,6 +109,7 @@ class _Stage:
             if waiting[0].opened < waiting[1]:
                 return False
             self.blocked[actor] = None
+            self._may_leave(actor)
             return True
         held = self.held[actor]
         if held is not None and held[1].phase == held[2] and self.objects.get(held[0]) is held[1]:
@@ -122,6 +123,7 @@ class _Stage:
             return False
         self.at[actor] = number + 1
         self.played += 1
+        self._may_leave(actor)
         # Behind the end of a walk that was cut short nobody knows who else would have come, or waited.
         self.objects.is_cut |= number + 1 == len(events) and self.actors[actor].ended != "exit"
         return True
@@ -212,6 +214,10 @@ class _Stage:
     def _has_left(self, actor: int) -> bool:
         told = self.actors[actor]
         return self.blocked[actor] is None and self.at[actor] >= len(told.events) and told.ended == "exit"
+
+    def _may_leave(self, actor: int) -> None:
+        if self.at[actor] >= len(self.actors[actor].events) and self._has_left(actor):
+            self.meetings.somebody_left()
 
     # ------------------------------------------------------------------------------------ the end
 

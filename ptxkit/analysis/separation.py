@@ -161,6 +161,8 @@ class Separation:
 
     def holds(self, writes: Sequence[Touching], reads: Sequence[Touching]) -> bool:
         """Whether no write and no read of the same bytes by another thread are without order between them."""
+        if not writes or not reads:
+            return True
         stretches = Stretches(self._groups, {id(each.group): each.group for each in (*writes, *reads)}.values())
         near = _by_stretch(stretches, reads)
         return all(self._stretch_holds(w, near[number]) for number, w in _by_stretch(stretches, writes).items())

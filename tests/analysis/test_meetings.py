@@ -50,6 +50,7 @@ def test_a_barrier_opens_without_those_that_have_left() -> None:
     assert waits is not None
     assert not meetings.open_all()
     left.add(1)
+    meetings.somebody_left()
     assert meetings.open_all()
     assert waits[0].opened == waits[1]
 
