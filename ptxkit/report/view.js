@@ -174,6 +174,17 @@
   });
   on(window, 'hashchange', follow);
 
+  on(one('#listing'), 'click', function (event) {
+    var line = event.target.closest('li[id]');
+    if (!line || event.target.closest('a, aside') || String(window.getSelection())) { return; }
+    if (here) { here.classList.remove('here'); }
+    here = line;
+    line.classList.add('here');
+    var number = Number(line.id.slice(1));
+    if (functionAt(number)) { showFunction(functionAt(number)); }
+    mark(number);
+  });
+
   // ----------------------------------------------------------------------------------------------------- search
 
   var query = one('#query');

@@ -61,8 +61,6 @@ def _portions(view: FileView, below: Mapping[int, list[str]]) -> Iterator[str]:
     labels = _labels(view)
     rows: list[str] = []
     count = view.source.line_count
-    if count > 1 and not view.source.line_text(count):
-        count -= 1  # behind the end of the last line
     pieces = _Pieces(view.source.text, view.pieces, labels)
     for line in range(1, count + 1):
         content = pieces.line(view.source.line_bounds(line))

@@ -118,7 +118,7 @@ def test_every_line_is_there_with_its_number_and_its_text() -> None:
     page = shown(BULK)
     found = lines(page)
     assert [line.attributes["id"] for line in found] == [f"L{at}" for at in range(1, len(found) + 1)]
-    assert [line.text for line in found] == BULK.split("\n")[:-1]
+    assert [line.text for line in found] == BULK.split("\n")
     starts = [int(portion.attributes["start"]) for portion in page.one(id="listing").all("ol")]
     assert starts == list(range(1, len(found) + 1, PORTION))
 
@@ -292,6 +292,12 @@ def test_a_file_with_syntax_errors_has_its_text_and_findings_and_says_that_there
     assert "PTX101" in words(page.one(id="findings"))
     assert "The file has syntax errors: mend these to see its graph." in words(page.one(id="graph"))
     assert next(line for line in lines(page) if "mbarrier.init" in line.text).all("b")
+
+
+def test_a_finding_behind_the_last_line_has_a_place() -> None:
+    page = shown(BULK.rstrip().removesuffix("}"))
+    link = page.one(id="findings").all("a", class_="at")[-1].attributes["href"]
+    assert page.one(id=link[1:]).tag == "aside"
 
 
 @pytest.mark.parametrize("text", ["", "\n", ".version 9.0\n.target sm_90\n", "\0", "// nothing", "/* open"])

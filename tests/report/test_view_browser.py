@@ -190,3 +190,23 @@ def test_the_page_is_as_wide_as_its_window(tmp_path: Path) -> None:
     assert found is not None
     assert int(found[1]) <= 0
     assert found[2] == "0"
+
+
+def test_a_line_that_is_clicked_is_found_in_the_chart(tmp_path: Path) -> None:
+    document = dumped(tmp_path, BULK, then="document.getElementById('L67').click();")
+    assert 'class="issue here"' in tag_of(document, 'id="L67"')
+    assert 'class="issue here"' in tag_of(document, 'data-from="67"')
+
+
+def test_what_is_printed_has_all_tabs(tmp_path: Path) -> None:
+    """The rules for paper, asked of the screen."""
+    page = view_page(pictured(UNFENCED), PAGES).replace("@media print", "@media screen")
+    page = re.sub(r"style-src [^;]*;", "style-src 'unsafe-inline';", page, count=1)
+    page = re.sub(r"script-src [^;]*;", "script-src 'unsafe-inline';", page, count=1)
+    then = """
+    var shown = ['transfers', 'graph', 'findings'].filter(function (name) {
+      return document.getElementById(name).getBoundingClientRect().height > 20; });
+    document.title = shown.join(' ') + (document.documentElement.scrollHeight > innerHeight);
+    """
+    done = opened(tmp_path, "", "--dump-dom", page=page, then=then)
+    assert "<title>transfers graph findingstrue</title>" in done.stdout
