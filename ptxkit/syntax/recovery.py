@@ -263,12 +263,17 @@ class _Walk:
     def _resume(self, place: int, start: str = "statement", depth: int = 0) -> int:
         """The next place from `place` on where a statement may begin; `depth` braces are open there."""
         text = self.source.text
+        function: re.Match[str] | None = None
+        is_sought = not self.braces and start != "header"
         for found in _RESUME.finditer(text, place):
             if found[1]:
                 return found.end()
             if found[2] == "{":
-                header = not self.braces and (start == "header" or _FUNCTION.search(text, place, found.start()))
-                self.headed = self.headed or (depth == 0 and bool(header))
+                if is_sought:  # once: there may be a great many braces
+                    function, is_sought = _FUNCTION.search(text, place), False
+                is_behind = function is not None and function.end() <= found.start()
+                header = not self.braces and (start == "header" or is_behind)
+                self.headed = self.headed or (depth == 0 and header)
                 if depth == 0 and (header or (self.braces and not _VECTOR.match(text, found.start()))):
                     return found.start()
                 depth += 1
