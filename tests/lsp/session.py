@@ -28,7 +28,7 @@ class Client(LanguageClient):
 
 
 CONFIG = ClientServerConfig(server_command=[sys.executable, "-m", "ptxkit", "lsp"], client_factory=Client)
-PATIENCE = 30.0
+PATIENCE = 90.0
 """Seconds until a test gives up; a loaded machine is slow."""
 
 KERNEL = """\
