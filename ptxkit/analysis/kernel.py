@@ -136,6 +136,10 @@ class World:
         """The ways that order the giver's position `since` before the taker's `until`."""
         return handovers(giver.marks, since, taker.marks, until)
 
+    def is_circular(self, giver: Thread, way: Handover, taker: Thread) -> bool:
+        """Whether what gives order comes behind what takes it, so that neither ever happens."""
+        return any(True for _ in self.order(taker, way.acquired, giver, way.released))
+
 
 class Kernel:
     """A kernel, explored. policy: `isa`, or `strict` where rules should warn of what the manual leaves open."""

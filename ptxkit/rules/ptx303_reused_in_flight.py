@@ -166,7 +166,10 @@ def _is_safe(world: World, issuer: Thread, copy: Copy, writer: Thread, position:
     ways = list(world.order(issuer, copy.position, writer, position))
     if not ways:
         return None
-    return copy.read is not None and any(copy.read < way.released for way in ways)
+    if copy.read is not None and any(copy.read < way.released for way in ways):
+        return True
+    # A thread that waits for what comes of its own going on waits for ever: PTX504 speaks of it.
+    return None if any(world.is_circular(issuer, way, writer) for way in ways) else False
 
 
 def _is_bulk_wait(event: Event) -> bool:
