@@ -69,6 +69,16 @@ _OF_REGISTERS = (
  { .param .b64 a; .param .b32 b; st.param.b64 [a], %d3; st.param.b32 [b], %r2; call %d9, (a, b), TWO; }
  ld.global.u32 %r21, [%d3];
  call %d10, NONE;
+ { .param .b32 a; .param .b32 b; st.param.b32 [a], %r3; call (b), twice, (a); ld.param.b32 %r22, [b]; }
+ { .param .b64 a; .param .b32 b; st.param.b64 [a], %d3; st.param.b32 [b], %r4; call into, (a, b); }
+ ld.global.u32 %r23, [%d3]; call nothing;
+ and.b32 %r14, %r11, 3; min.u32 %r14, %r14, 2;
+LIST: .branchtargets FIRST, SECOND, OTHERS;
+ brx.idx %r14, LIST;
+FIRST: mov.u32 %r24, %r5; bra MET;
+SECOND: mov.u32 %r24, %r6; bra MET;
+OTHERS: mov.u32 %r24, %r7;
+MET:
  setp.lt.u32 %p1, %r11, 5; @%p1 st.global.u32 [%d1], %r20; @%p1 exit;
 """,
         before="""
@@ -366,10 +376,18 @@ MADE: bar.sync 0;
  mad.lo.u32 %r16, %r12, 85, 1; mov.u32 %r17, 25; mov.u32 %r18, tile;
  @%p0 cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%r18],
  [%d9, {%r17, %r16}], [bars+8];
+ @%p0 cp.async.bulk.prefetch.tensor.2d.L2.global.tile [%d9, {%r17, %r16}];
+ @%p0 mbarrier.init.shared.b64 [bars+16], 1; fence.mbarrier_init.release.cluster;
+ @%p0 mbarrier.arrive.expect_tx.shared.b64 _, [bars+16], 96;
+ add.u32 %r19, %r18, 128; mov.u32 %r17, 8; bar.sync 0;
+ @%p0 cp.async.bulk.tensor.2d.shared::cta.global.tile.mbarrier::complete_tx::bytes [%r19],
+ [%d9, {%r17, %r16}], [bars+16];
 """
         + _WAIT.format(at=8)
+        + _WAIT.format(at=16)
         + """
  setp.lt.u32 %p2, %r11, 24; shl.b32 %r19, %r11, 2; add.u32 %r19, %r18, %r19; @%p2 ld.shared.u32 %r20, [%r19];
+ @%p2 ld.shared.u32 %r21, [%r19+128];
 """,
         mapped=True,
     ),
