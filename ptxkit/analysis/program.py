@@ -214,6 +214,13 @@ class _Layout:
         for scope, variable in self._open:
             self._put(scope, replace(variable, address=base))
 
+    def copied(self, scope: Scope) -> _Layout:
+        """The same so far, for a scope in place of the only one that there was."""
+        other = _Layout()
+        other.placed, other._next = list(self.placed), dict(self._next)
+        other._open = [(scope, variable) for _, variable in self._open]
+        return other
+
     def _put(self, scope: Scope, placed: Variable) -> None:
         scope.variables[placed.name] = placed
         self.placed.append(placed)
@@ -298,16 +305,30 @@ class _Flattener:
                 scope.families[declarator.name] = declarator.count
 
 
-def flatten(module: Module, function: Function) -> Program:
-    """The steps of a function that has a body."""
+class Outside:
+    """What stands around the functions of a module: its variables, laid out once for all functions."""
+
+    def __init__(self, module: Module) -> None:
+        self._layout = _Layout()
+        self._scope = Scope()
+        flattener = _Flattener(self._layout)
+        for item in module.items:
+            if isinstance(item, Declaration):
+                flattener.declare(item, self._scope)
+
+    def around(self) -> tuple[_Layout, Scope]:
+        """A layout and a scope to go on with, which belong to one function."""
+        own = self._scope
+        scope = Scope(registers=set(own.registers), families=dict(own.families), variables=dict(own.variables))
+        return self._layout.copied(scope), scope
+
+
+def flatten(module: Module, function: Function, outside: Outside | None = None) -> Program:
+    """The steps of a function that has a body. outside: of the module, made by who flattens several functions of it."""
     if function.body is None:
         raise ValueError(f"{function.name} is only declared here")
-    layout = _Layout()
+    layout, outer = (outside or Outside(module)).around()
     flattener = _Flattener(layout)
-    outer = Scope()
-    for item in module.items:
-        if isinstance(item, Declaration):
-            flattener.declare(item, outer)
     scope = Scope("", outer)
     for parameter in (*function.parameters, *function.results):
         flattener.declare(parameter, scope)

@@ -11,7 +11,7 @@ from ptxkit.analysis.actions import Code
 from ptxkit.analysis.budget import Budget
 from ptxkit.analysis.explore import Explorer, asynchronous_steps
 from ptxkit.analysis.kernel import Kernel
-from ptxkit.analysis.program import Step, flatten
+from ptxkit.analysis.program import Outside, Step, flatten
 from ptxkit.diagnostics import Undecided, Verdict
 from ptxkit.rules import (
     ptx201_generic_in_space,
@@ -160,14 +160,15 @@ def analyse(
     codes: dict[str, Code] = {}
     walked: set[Step] = set()
     budget = Budget()
+    outside = Outside(module)
     for function in module.functions():
         if function.body is not None and function.kind == "entry" and function.body.statements:
             given, left = budget.for_kernel(), budget.for_kernel()
-            walked |= _kernel(judge, Explorer(module, flatten(module, function), codes, left), policy, rules)
+            walked |= _kernel(judge, Explorer(module, flatten(module, function, outside), codes, left), policy, rules)
             budget.use(given, left)
     for function in module.functions():
         if function.body is not None and function.kind == "func":
-            program = codes[function.name].program if function.name in codes else flatten(module, function)
+            program = codes[function.name].program if function.name in codes else flatten(module, function, outside)
             _unreached(judge, source, [step for step in asynchronous_steps(program) if step not in walked])
     return Verdict(tuple(judge.diagnostics), tuple(judge.undecided))
 
