@@ -42,6 +42,10 @@ _DATA = re.compile(r"(\.[a-z0-9]+[ \t]+)(0|[1-9][0-9]*)((?:[ \t]*,[ \t]*(?:0|[1-
 _HEADINGS = 2
 """`.version` and `.target`, with which every module begins."""
 
+_ODD_BRACES = 10_000
+"""Braces without their partners; comments may have some."""
+_TOO_DEEP = "{" * (MAX_NESTING + 2)
+
 
 class _ModuleReader:
     """One parse: the memos that live as long as it, and the pieces from which items are not made yet."""
@@ -61,8 +65,11 @@ class _ModuleReader:
 
     def module(self, source: SourceFile) -> Module:
         """The module; raises `RefusedError`, `MalformedError` or `UnfitError` where the text is none."""
+        text = source.text
+        if abs(text.count("{") - text.count("}")) > _ODD_BRACES or _TOO_DEEP in text:
+            raise UnfitError  # cut in pieces, a text of braces would take two hundred times its size
         depth = 0
-        for cut in cutter().cut(source.text):
+        for cut in cutter().cut(text):
             self._statements.learn(cut.rows)
             first = len(self._pieces)
             self._pieces += map(itemgetter(0), cut.rows)
