@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,8 +20,8 @@ from tests.lsp.session import KERNEL
 class Pipe:
     """A server's process, spoken to byte by byte. heard: the notifications that came while an answer was waited for."""
 
-    def __init__(self) -> None:
-        command = [sys.executable, "-m", "ptxkit", "lsp", "--stdio"]
+    def __init__(self, *command: str) -> None:
+        command = (sys.executable, *(command or ("-m", "ptxkit", "lsp", "--stdio")))
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.heard: list[dict[str, Any]] = []
         self._last = 0
@@ -139,6 +142,39 @@ def test_a_client_that_shows_text_alone_gets_all_of_it_as_text(pipe: Pipe) -> No
     assert hover["kind"] == "plaintext"
     assert "**" not in hover["value"]
     assert "```" not in hover["value"]
+
+
+def test_what_breaks_inside_is_logged_and_the_server_goes_on() -> None:
+    script = (
+        "import ptxkit.lsp.checking as checking, ptxkit.lsp.server as server\n"
+        "from ptxkit.cli.main import main\n"
+        "def broken(*_, **__): raise KeyError('inside')\n"
+        "server.hover_at = checking.without_analysis = broken\n"
+        "main(['lsp'])"
+    )
+    pipe = Pipe("-c", script)
+    pipe.initialize()
+    pipe.notify("textDocument/didOpen", opened("untitled:a", KERNEL))
+    assert "untitled:a was not checked: KeyError('inside')" in pipe.until("window/logMessage")["params"]["message"]
+    assert pipe.ask("textDocument/hover", at("untitled:a", 5, 1))["error"]["code"] == -32603
+    assert "KeyError: 'inside'" in pipe.until("window/logMessage")["params"]["message"]
+    assert len(pipe.ask("textDocument/documentSymbol", {"textDocument": {"uri": "untitled:a"}})["result"]) == 1
+    assert pipe.ask("shutdown")["result"] is None
+    assert pipe.end() == 0
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="asks the system for the processes of a process")
+def test_another_process_checks_where_one_was_killed(pipe: Pipe) -> None:
+    pipe.initialize()
+    for version in (1, 2):
+        pipe.notify("textDocument/didOpen", opened(f"untitled:{version}", KERNEL))
+        while not pipe.until("textDocument/publishDiagnostics")["params"]["diagnostics"]:
+            pass
+        own = pipe.process.pid
+        for child in Path(f"/proc/{own}/task/{own}/children").read_text().split():
+            os.kill(int(child), signal.SIGKILL)
+    assert pipe.ask("shutdown")["result"] is None
+    assert pipe.end() == 0
 
 
 def test_leaving_without_shutdown_is_told_by_the_status(pipe: Pipe) -> None:
