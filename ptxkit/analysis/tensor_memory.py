@@ -104,9 +104,13 @@ class Pairs:
 
 
 def uses_of(thread: Thread) -> Iterator[Use]:
-    """A thread's accesses to Tensor Memory, in order: of each instruction the first ones."""
-    for position, event in thread.positions(Access):
-        if isinstance(event.effect, Access) and event.effect.space == "tensor" and event.visit < MAX_VISITS:
+    """A thread's accesses to Tensor Memory, in order: of each instruction the first ones, and the last."""
+    found = [
+        (at, e) for at, e in thread.positions(Access) if isinstance(e.effect, Access) and e.effect.space == "tensor"
+    ]
+    last = {event.step: event.visit for _, event in found}
+    for position, event in found:
+        if event.visit < MAX_VISITS or event.visit == last[event.step]:
             yield Use(thread, position, event)
 
 

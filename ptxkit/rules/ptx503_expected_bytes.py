@@ -39,6 +39,8 @@ from ptxkit.rules.finding import Doubt, Finding, Mend, Observation, Rule, other_
 from ptxkit.rules.mbarriers import initialisations, is_murky, object_of
 from ptxkit.rules.rehearsed import of_cta, told
 
+_IN_THE_MAP = "the bytes of a copy are not known: a tensor map decides them"
+
 
 def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
     """Looks at every object that is fed, and at every object that is waited for."""
@@ -81,8 +83,11 @@ def _cluster(kernel: Kernel, number: int, world: World) -> Iterator[Observation 
             finding = _across(world, imbalance)
             broken.setdefault(finding.primary, finding)
     kinds = (MbarrierArrive, MbarrierComplete, MbarrierExpect, MbarrierWait)
-    seen = {e.step for actor in world.cast.actors for e in actor.events if isinstance(e.effect, kinds)}
-    yield from told(kernel, number, seen, broken)
+    events = [e for actor in world.cast.actors for e in actor.events if isinstance(e.effect, kinds)]
+    yield from told(kernel, number, {event.step for event in events}, broken)
+    for event in events:
+        if isinstance(event.effect, MbarrierComplete) and not isinstance(event.size, int):
+            yield Doubt(event.step, _IN_THE_MAP)
 
 
 def _across(world: World, found: Imbalance) -> Finding:
@@ -136,7 +141,7 @@ def _one_thread(number: int, world: World, ledger: Ledger) -> Iterator[Observati
         else:
             yield Observation(key, number, sure, _finding(uneven[0][0]))
     elif any(entries.is_even is None for rounds in groupings for entries in rounds):
-        yield Doubt(key[0], "the bytes of a copy are not known: a tensor map decides them")
+        yield Doubt(key[0], _IN_THE_MAP)
     else:
         yield Observation(key, number, sure)
 

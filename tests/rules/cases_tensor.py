@@ -69,6 +69,25 @@ ALLOCATION = (
 )
 
 COMPLETION = (
+    _case(
+        "a commit before the last of many multiplications leaves that one out",
+        f"""@!%p1 bra issued; mov.u32 %r15, 0;
+next: setp.eq.u32 %p6, %r15, 9;
+@%p6 {_COMMIT}
+{_MULTIPLY} //= issue
+add.u32 %r15, %r15, 1; setp.lt.u32 %p7, %r15, 10; @%p7 bra next;
+issued: {_WAIT} {_AFTER}
+{_LOAD} //! PTX704 issue
+{_LOADED} {_OUT} {_LEAVE}""",
+    ),
+    _case(
+        "a commit behind the last of many multiplications takes in all of them",
+        f"""@!%p1 bra issued; mov.u32 %r15, 0;
+next: {_MULTIPLY}
+add.u32 %r15, %r15, 1; setp.lt.u32 %p7, %r15, 10; @%p7 bra next;
+{_COMMIT}
+issued: {_WAIT} {_AFTER} {_LOAD} {_LOADED} {_OUT} {_LEAVE}""",
+    ),
     _case("a commit that was waited for", f"{_ISSUE}{_WAIT} {_AFTER} {_LOAD} {_LOADED} {_OUT} {_LEAVE}"),
     _case(
         "a barrier tells nothing of a multiplication",
