@@ -190,9 +190,9 @@ def _fits_register(operand: OperandForm, shape: Shape) -> bool:
 
 
 def _fits_vector(operand: OperandForm, shape: Shape) -> bool:
-    if operand.more and not operand.braced and shape in ("constant", "symbolic"):
-        return operand.immediates is not None
-    if shape == "name":  # a register declared with `.v2`
+    if operand.more and not operand.braced and shape in ("constant", "symbolic") and operand.immediates is not None:
+        return True
+    if shape in ("name", "symbolic"):  # a register declared with `.v2`; `%tid+4`, which assemblers take for one
         return operand.vector or not (operand.elements or operand.braced)
     if shape[0] != "vector" or operand.bare:
         return False

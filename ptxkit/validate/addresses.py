@@ -147,8 +147,9 @@ def _misplaced(form: OperandForm, shape: TypedShape, use: str | None) -> str | N
     if form.kind == "label" and use in _LABELS:
         allowed, words = _LABELS[use]
         return None if shape[0] == "r" and shape[1] in allowed else f"must be {words}"
-    if form.kind in _REFERENCES:
-        return _wrong_reference(form.kind, shape)
+    if form.kind in _REFERENCES:  # an assembler does not see which one is said to be a texture beside one
+        is_like = form.kind == "texture" and shape == ("r", "&surfref")
+        return None if is_like else _wrong_reference(form.kind, shape)
     if form.kind == "address" and shape[0] in ("a", "e"):
         return _wrong_address(form, shape[1], use)
     if form.kind == "address" and shape[0] in ("r", "+"):  # without brackets, which some forms tolerate

@@ -236,6 +236,7 @@ def _unwritable(shape: object, *, takes_sink: bool, inside: bool = False, second
     if not isinstance(shape, tuple):
         return None
     if shape[0] == "v":
+        takes_sink = takes_sink or len(shape) == 2
         return next(filter(None, (_unwritable(part, takes_sink=takes_sink, inside=True) for part in shape[1:])), None)
     if shape[0] == "p":
         first = _unwritable(shape[1], takes_sink=takes_sink)

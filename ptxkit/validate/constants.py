@@ -106,8 +106,8 @@ def _number(operand: Operand | None) -> int | float | None:
 
 def is_legal(immediates: Immediates, value: int) -> bool:
     """Whether a constant is one of the legal ones."""
-    if immediates.members is not None:
-        return value in immediates.members
+    if immediates.members is not None:  # of 64 bits, with a sign or without
+        return value in immediates.members or (value > 0 and value - (1 << 64) in immediates.members)
     if immediates.low is not None and value < immediates.low:
         return False
     if immediates.high is not None and value > immediates.high:

@@ -91,7 +91,7 @@ def wrong_sum(operand: OperandForm, found: str, types: Sequence[object]) -> str 
         return f"must be a .{wanted} register, and names a place in the code"
     if is_symbol(found):
         return wrong_name(replace(operand, symbol=True), found)
-    counts = kind(wanted) in ("b", "u", "s") and not (types and operand.space is not None)
+    counts = kind(wanted) in ("b", "u", "s") and not (types and (operand.space is not None or operand.definite))
     return None if counts and any(agrees(str(each), wanted, operand, False) for each in types or (found,)) else refused
 
 
@@ -109,7 +109,8 @@ def wrong_special(operand: OperandForm, types: Sequence[object], inside: bool) -
         return None
     if wanted is None or not (operand.special or inside):
         return "is a special register, which must be moved to another one first"
-    if any(is_type(str(found)) and agrees(str(found), wanted, operand, inside) for found in types):
+    read = types[:1] if inside else types  # of those that it can be read as
+    if any(is_type(str(found)) and agrees(str(found), wanted, operand, inside) for found in read):
         return None
     return f"must be of type .{wanted}, and the special register is .{types[0]}"
 

@@ -12,7 +12,7 @@ from ptxkit.isa.expressions import Const
 from ptxkit.isa.forms import Immediates, OperandForm
 from ptxkit.isa.functions import bits, is_declarable, is_narrow, is_type, kind
 from ptxkit.records import replace
-from ptxkit.validate.constants import INTEGER
+from ptxkit.validate.constants import INTEGER, INVALID
 from ptxkit.validate.registers import VECTORS, agrees, is_too_wide, wanted_type, wrong_single
 from ptxkit.validate.scopes import ENTRY, FUNCTION, LABEL, SPECIAL, UNKNOWN, is_code, is_symbol
 from ptxkit.validate.typed_shapes import MEMORY, TypedShape
@@ -37,6 +37,8 @@ def misfit(operand: OperandForm, shape: TypedShape, *, inside: bool = False) -> 
             return _wrong_whole(operand, shape)
         case "v" if operand.kind == "register":
             return misfit(operand, shape[1], inside=shape[1][0] == "s")  # type: ignore[arg-type,index]
+        case "+" if operand.kind == "vector" and (not operand.more or _is_of_words(shape)):
+            return f"must be {operand.count.value if isinstance(operand.count, Const) else 'some'} registers in braces"
         case "p" if shape[2][:2] == ("s", "pred"):  # type: ignore[index]
             return _first_misfit(operand, (shape[1], ("r", "pred")))
         case "v" | "p":
@@ -57,11 +59,11 @@ def tolerance(operand: OperandForm, shape: TypedShape, *, is_result: bool) -> st
     if operand.kind == "address" and operand.elements and shape[0] == "a":
         return _indexed(operand, shape)
     if operand.lax and is_result:
-        source = replace(operand, lax=False, immediates=Immediates())
-        is_sum = shape[0] == "+" and misfit(source, shape) is None
-        return "sum_of_any_width" if is_sum else tolerance(source, shape, is_result=False)
+        return _of_lax_result(operand, shape)
     if operand.unhinted and _is_policy(shape):
         return None
+    if shape[0] == "+" and (_is_of_words(shape) or (operand.kind == "vector" and operand.immediates is None)):
+        return "special_of_words" if _is_of_words(shape) and not is_result and _passes_for_vector(operand) else None
     wanted = wanted_type(operand)
     if shape == ("+", "pred") and wanted == "pred" and not is_result:
         return "sum_of_any_width"
@@ -73,9 +75,7 @@ def tolerance(operand: OperandForm, shape: TypedShape, *, is_result: bool) -> st
         return None
     if operand.own:
         return "sum_of_any_width" if shape[0] == "+" and not is_result and _is_own_sum(operand, shape) else None
-    if operand.integer:
-        return None
-    if is_narrow(wanted):
+    if operand.integer or is_narrow(wanted):
         return None
     if isinstance(shape, tuple) and shape[0] == "+" and not is_result and _is_any_width(operand, shape):
         return "sum_of_any_width"
@@ -83,6 +83,13 @@ def tolerance(operand: OperandForm, shape: TypedShape, *, is_result: bool) -> st
         return "function_as_value" if _takes_code(operand, shape, is_result=is_result) else None
     is_pair = (shape[0], shape[1], wanted) == ("r", "f16x2", "pred")
     return "halves_as_predicate" if is_pair and not operand.typed else None
+
+
+def _of_lax_result(operand: OperandForm, shape: TypedShape) -> str | None:
+    """The tolerance of a result that may be what a source may be."""
+    source = replace(operand, lax=False, immediates=Immediates())
+    is_sum = shape[0] == "+" and misfit(source, shape) is None
+    return "sum_of_any_width" if is_sum else tolerance(source, shape, is_result=False)
 
 
 def _is_policy(shape: TypedShape) -> bool:
@@ -121,6 +128,20 @@ def _has_as_many_words(operand: OperandForm, shape: TypedShape) -> bool:
     return str(shape[1]).startswith(f"v{operand.count.value}.") and kind(str(wanted_type(operand))) in ("b", "u", "s")
 
 
+def _is_of_words(shape: TypedShape) -> bool:
+    """Whether something is a special register of four words with a constant behind it."""
+    return shape[:2] == ("+", SPECIAL) and str(shape[2]).startswith("v4.")
+
+
+def _passes_for_vector(operand: OperandForm) -> bool:
+    """Whether an assembler takes a vector of four words for an operand, when it does not look what words they are."""
+    if operand.kind != "vector":
+        return operand.loose and operand.vector
+    least = operand.count.value if isinstance(operand.count, Const) else None
+    is_narrow_enough = not operand.loose or bits(str(wanted_type(operand) or "b32")) <= 32
+    return is_narrow_enough and (least == 4 or (operand.more and int(least or 0) <= 4))
+
+
 def _is_own_sum(operand: OperandForm, shape: TypedShape) -> bool:
     """Whether an assembler takes a register with a constant behind it where its type is the operand's own."""
     wanted, found = str(wanted_type(operand)), str(shape[2] if shape[1] == SPECIAL else shape[1])
@@ -143,7 +164,7 @@ def _is_any_width(operand: OperandForm, shape: tuple[object, ...]) -> bool:
     if not is_type(found):
         return False
     if shape[1] == SPECIAL:
-        return operand.space is None and wanted != "pred"
+        return operand.space is None and wanted != "pred" and not operand.definite
     held, asked = kind(found), kind(wanted)
     if _is_converted(operand) and (is_too_wide(found, wanted) or (not operand.wider and bits(found) > bits(wanted))):
         return False
@@ -308,7 +329,8 @@ def _wrong_bare(operand: OperandForm, shape: tuple[object, ...]) -> str | None:
     if shape[0] == "s" or (shape[0] == "+" and found == SPECIAL):
         return "is a special register, which must be moved to another one first"
     if shape[0] == "c":
-        return "is a constant address, which only the .local space has" if found == INTEGER or operand.wide else None
+        is_refused = found in (INTEGER, INVALID) or operand.wide
+        return "is a constant address, which only the .local space has" if is_refused else None
     if found.startswith(VECTORS) or (is_symbol(found) and is_code(found)):
         return "is no address"
     if found in (SPECIAL, UNKNOWN) or is_symbol(found):

@@ -166,7 +166,7 @@ TAKEN = [
         "tex.grad.a2d.v4.s32.f32 %v4s32_1, [texture_, %b64_1, {%f32_1}], {%f32_1, %f32_2}, {%f32_1, %f32_2};",
     ),
     (
-        "a special register among the elements of a vector cannot be written",
+        "a special register among the elements of a vector, or for a second result, cannot be written",
         "tex.1d.v4.f32.f32 {%f32_0, %f32_1, %tid.x, %f32_3}|%pred_6, [texture_, {%f32_2}];",
         "tex.1d.v4.f32.f32 {%f32_0, %f32_1, %f32_2, %f32_3}|%tid.x, [texture_, {%f32_2}];",
     ),
