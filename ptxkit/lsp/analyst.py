@@ -7,6 +7,7 @@ import os
 import pickle
 import sys
 from asyncio.subprocess import PIPE, Process
+from contextlib import suppress
 from pathlib import Path
 
 from ptxkit.lsp.jobs import LENGTH, Answer, Job, packed
@@ -45,24 +46,33 @@ class Analyst:
     async def ask(self, job: Job) -> object:
         """The answer to a job. Raises AnalystError."""
         async with self._turn:
-            process = await self._ready()
             try:
-                return await asyncio.wait_for(self._asked(process, job), MAX_SECONDS)
-            except asyncio.CancelledError:
-                self.end()
-                raise
-            except TimeoutError:
-                self.end()
-                raise AnalystError(f"{job.path}: no answer within {MAX_SECONDS:.0f} seconds") from None
+                return await self._tried(job)
+            except (OSError, EOFError):
+                self.end()  # it may have ended long ago: another one is asked
+            try:
+                return await self._tried(job)
             except (OSError, EOFError) as error:
                 self.end()
                 raise AnalystError(f"{job.path}: the process that checks has ended") from error
+
+    async def _tried(self, job: Job) -> object:
+        process = await self._ready()
+        try:
+            return await asyncio.wait_for(self._asked(process, job), MAX_SECONDS)
+        except asyncio.CancelledError:
+            self.end()
+            raise
+        except TimeoutError:
+            self.end()
+            raise AnalystError(f"{job.path}: no answer within {MAX_SECONDS:.0f} seconds") from None
 
     def end(self) -> None:
         """Ends the process, if there is one."""
         process, self._process = self._process, None
         if process is not None and process.returncode is None:
-            process.kill()
+            with suppress(ProcessLookupError):  # it has ended, and nobody knows yet
+                process.kill()
 
     async def close(self) -> None:
         """Ends the process, and waits until it is gone."""
