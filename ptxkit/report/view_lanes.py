@@ -64,7 +64,7 @@ class Bar:
     @property
     def extent(self) -> tuple[int, int]:
         """The first and the last row that it needs in its lane."""
-        rows = [self.issue, *self.fences, *(row for span in (*self.spans, *self.tails) for row in span)]
+        rows = [self.issue, *self.fences, *self.commits, *(row for span in (*self.spans, *self.tails) for row in span)]
         return min(rows), max(rows) + (1 if self.is_open else 0)
 
 
@@ -146,7 +146,8 @@ def _bar(issue: int, row: Row, transfer: Transfer, place: Mapping[int, int], loo
         if later[-1] > later[0]:
             tails.append((later[0], later[-1]))
     if earlier:
-        loop = _around(row.first, min(line for line, at in place.items() if at == earlier[0]), loops)
+        held = [row.first, min(line for line, at in place.items() if at == earlier[0])]
+        loop = _around([*held, *transfer.completion.lines], loops) or _around(held, loops)
         inside = sorted(at for line, at in place.items() if loop and loop.first <= line <= loop.last)
         if inside:
             spans.append((issue, max(inside[-1], issue)))
@@ -171,10 +172,11 @@ def _bar(issue: int, row: Row, transfer: Transfer, place: Mapping[int, int], loo
     )
 
 
-def _around(line: int, other: int, loops: Sequence[LoopView]) -> LoopView | None:
-    """The smallest loop that holds both lines."""
-    both = [each for each in loops if each.first <= line <= each.last and each.first <= other <= each.last]
-    return min(both, key=lambda each: each.last - each.first, default=None)
+def _around(lines: Sequence[int], loops: Sequence[LoopView]) -> LoopView | None:
+    """The smallest loop that holds these lines."""
+    low, high = min(lines), max(lines)
+    holding = [each for each in loops if each.first <= low and high <= each.last]
+    return min(holding, key=lambda each: each.last - each.first, default=None)
 
 
 def _in_lanes(bars: Sequence[Bar]) -> tuple[list[Bar], int]:

@@ -1,0 +1,130 @@
+"""Which rows a bar spans, where it ends, and which lane it gets: from plain data, without an analysis."""
+
+from __future__ import annotations
+
+from ptxkit.report.view_lanes import FARTHEST, MOST_LANES, MOST_ROWS, Chart, chart
+from ptxkit.transfers import Completion, Fence, KernelTransfers, Size, Transfer, Unit, Wait
+from ptxkit.views import FunctionView, Happening, LoopView, Sort
+
+
+def copy(
+    line: int, *waits: Wait, commits: tuple[int, ...] = (), fences: tuple[int, ...] = (), to: str = "a"
+) -> Transfer:
+    return Transfer(
+        line,
+        None,
+        "copy",
+        "global",
+        "shared",
+        Unit.LDGSTS,
+        Size(16),
+        Completion("group", None, commits),
+        variable=to,
+        waits=waits,
+        fences=tuple(Fence(each, "generic and async") for each in fences),
+    )
+
+
+def happening(line: int, sort: Sort = Sort.WAIT, opcode: str = "") -> Happening:
+    return Happening(line, sort, opcode or f"wait{line}")
+
+
+def charted(
+    transfers: list[Transfer],
+    others: list[Happening],
+    loops: tuple[LoopView, ...] = (),
+    *,
+    elsewhere: tuple[int, ...] = (),
+) -> Chart:
+    own = [happening(each.line, Sort.ISSUE, "cp.async") for each in transfers] + others
+    function = FunctionView(
+        "k",
+        "entry",
+        1,
+        99,
+        loops=loops,
+        happenings=tuple(own),
+        transfers=KernelTransfers("k", "entry", tuple(transfers)),
+    )
+    return chart(function, {each.line: each for each in (*own, *(happening(line) for line in elsewhere))})
+
+
+def test_a_bar_goes_from_its_issue_to_the_first_wait_and_faintly_to_the_last() -> None:
+    drawn = charted([copy(10, Wait(12), Wait(14))], [happening(12), happening(14)])
+    (bar,) = drawn.bars
+    assert [row.first for row in drawn.rows] == [10, 12, 14]
+    assert (bar.spans, bar.tails, bar.waits) == (((0, 1),), ((1, 2),), (1, 2))
+
+
+def test_a_wait_that_frees_the_source_ends_a_bar_only_where_no_other_does() -> None:
+    read = Wait(12, 0, reads_only=True)
+    (bar,) = charted([copy(10, read)], [happening(12)]).bars
+    assert (bar.spans, bar.waits, bar.reads, bar.is_open) == (((0, 1),), (), (1,), False)
+    (bar,) = charted([copy(10, read, Wait(14))], [happening(12), happening(14)]).bars
+    assert (bar.spans, bar.waits, bar.reads) == (((0, 2),), (2,), (1,))
+
+
+def test_a_bar_without_a_wait_is_open() -> None:
+    (bar,) = charted([copy(10)], [happening(12)]).bars
+    assert bar.is_open
+    assert bar.spans == ()
+
+
+def test_a_wait_further_up_is_reached_by_the_smallest_loop_that_holds_both_and_the_commit() -> None:
+    loops = (LoopView((0, 1), 5, 40), LoopView((1,), 8, 12))
+    others = [happening(6), happening(9), happening(12, Sort.COMMIT), happening(30, Sort.COMMIT), happening(50)]
+    (bar,) = charted([copy(10, Wait(9), commits=(12,))], others, loops).bars
+    assert bar.spans == ((2, 3), (1, 1))
+    (bar,) = charted([copy(10, Wait(9), commits=(30,))], others, loops).bars
+    assert bar.spans == ((2, 4), (0, 1))
+
+
+def test_a_wait_further_up_in_no_loop_is_drawn_all_the_same() -> None:
+    (bar,) = charted([copy(10, Wait(5))], [happening(5)]).bars
+    assert bar.spans == ((0, 1),)
+
+
+def test_neighbours_that_do_the_same_are_one_row_and_others_are_not() -> None:
+    same = [copy(10, Wait(20)), copy(11, Wait(20)), copy(12, Wait(20), to="b")]
+    drawn = charted(same, [happening(20), happening(21, opcode="bar.sync"), happening(23, opcode="bar.sync")])
+    assert [(row.first, row.last, row.count) for row in drawn.rows] == [
+        (10, 11, 2),
+        (12, 12, 1),
+        (20, 20, 1),
+        (21, 23, 2),
+    ]
+    assert [bar.count for bar in drawn.bars] == [2, 1]
+    loops = (LoopView((1,), 11, 12),)
+    assert [row.count for row in charted(same[:2], [happening(20)], loops).rows] == [1, 1, 1]
+
+
+def test_bars_side_by_side_have_lanes_of_their_own_and_later_ones_the_first_that_is_free() -> None:
+    transfers = [copy(10, Wait(20), to="a"), copy(11, Wait(21), to="b"), copy(30, Wait(31), to="c")]
+    drawn = charted(transfers, [happening(line) for line in (20, 21, 31)])
+    assert [bar.lane for bar in drawn.bars] == [0, 1, 0]
+    assert drawn.lanes == 2
+    for number, one in enumerate(drawn.bars):
+        for other in drawn.bars[:number]:
+            apart = one.extent[1] < other.extent[0] or other.extent[1] < one.extent[0]
+            assert apart or one.lane != other.lane
+
+
+def test_a_fence_far_away_is_not_drawn_at_the_bar() -> None:
+    between = [happening(line) for line in range(30, 30 + 2 * FARTHEST)]
+    transfers = [copy(100, Wait(101), fences=(29, 99))]
+    (bar,) = charted(transfers, [happening(29), *between, happening(99, Sort.FENCE), happening(101)]).bars
+    assert list(bar.fences) == [2 * FARTHEST + 1]
+
+
+def test_lines_of_called_functions_are_rows_where_a_bar_needs_them() -> None:
+    drawn = charted([copy(10, Wait(200))], [happening(12)], elsewhere=(200, 201))
+    assert [row.first for row in drawn.rows] == [10, 12, 200]
+
+
+def test_what_is_over_the_limits_is_counted() -> None:
+    many = [happening(line) for line in range(1, MOST_ROWS + 8)]
+    assert charted([], many).left_rows == 7
+    wide = [copy(line, Wait(900), to=str(line)) for line in range(1, MOST_LANES + 4)]
+    drawn = charted(wide, [happening(900)])
+    assert (len(drawn.bars), drawn.left_bars, drawn.lanes) == (MOST_LANES, 3, MOST_LANES)
+    assert charted([], []) == Chart()
