@@ -123,10 +123,9 @@ class Names:
         name = re.escape(meaning.name)
         for found in re.finditer(rf"(?<![%$\w]){name}(?![%$\w])", self.source.text):
             place = self.before(found.start())
-            if place is None or not self._is_word(place, found.start()):
+            if place is None or self._find(meaning.name, place) is not meaning.named:
                 continue
-            other = self.meaning(meaning.name, place)
-            if other is not None and other.named is meaning.named:
+            if self._is_word(place, found.start()):
                 yield Span(found.start(), found.end())
 
     def _is_word(self, place: Place, offset: int) -> bool:
