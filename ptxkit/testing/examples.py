@@ -89,13 +89,18 @@ def example_of(oracle: str, given: Mapping[str, Any], error: Exception) -> Examp
     made = {name: recipe for name, each in given.items() if (recipe := recipe_of(each)) is not None}
     if made:
         options[MADE] = made
-    return Example(oracle, texts, launch, options, str(error)[:_MOST_SAID], cause_of(error))
+    return Example(oracle, texts, launch, options, said_of(error), cause_of(error))
+
+
+def said_of(error: BaseException) -> str:
+    """What an error says, as much as is kept; halves of characters, which no database takes, are spelled out."""
+    return str(error)[:_MOST_SAID].encode(errors="backslashreplace").decode()
 
 
 def cause_of(error: BaseException) -> str:
     """`KeyError at flow.py:step`, or the first line of what an oracle says, without its numbers and names."""
     if isinstance(error, AssertionError):
-        first = str(error).partition("\n")[0]
+        first = said_of(error).partition("\n")[0]
         return " ".join("#" if _is_particular(word) else word for word in first.split())
     frames = [each for each in extract_tb(error.__traceback__) if "ptxkit" in each.filename]
     place = f" at {Path(frames[-1].filename).name}:{frames[-1].name}" if frames else ""

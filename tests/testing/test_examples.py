@@ -115,6 +115,11 @@ def test_what_cannot_be_made_again_is_told() -> None:
         replaying.ask(Example("assert_verdicts_agree", (DOUBLE,), None, {"made": {"source": recipe}}))
 
 
+def test_what_is_said_can_be_stored_whatever_the_text_holds() -> None:
+    example = example_of("assert_survives", {"source": DOUBLE}, AssertionError("\udcff is wrong"))
+    assert (example.said, example.cause) == ("\\udcff is wrong", "\\udcff is wrong")
+
+
 def raised(error: Exception) -> Exception:
     try:
         raise error

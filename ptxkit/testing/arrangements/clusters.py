@@ -132,8 +132,6 @@ class _Cluster:
             script.do(f"@!{more} bra {end};")
         with script.only(self.leads, branch=True):
             wait(room, EMPTY, turn, turn.parity, (*RACES, *EARLY, "PTX505"), Way(CLUSTER, uses=2))
-        if plan.elected:  # ptxas copies once for all lanes that pass together, and others may be ahead of this one
-            script.do("bar.warp.sync 0xffffffff;")
         self.cast(Turn(number, turn.slot, 0), self.leads)
         script.do(f"{end}:")
 
@@ -162,6 +160,8 @@ class _Cluster:
         copy = copy.replace("::bytes ", "::bytes.multicast::cluster ").replace(f"[{bar}];", f"[{bar}], {mask};")
         alone = script.value("mov.u16", "1", kind="b16")
         beyond = script.value("mov.u16", str((2 << self.size) - 1), kind="b16")
+        # ptxas makes a copy once for all lanes that pass together, and lets others be ahead of this one: corpus/vendor.
+        script.do("bar.warp.sync 0xffffffff;")
         with script.only(leads):
             fewer = instead("multicast-to-fewer", copy.replace(mask, alone), *BYTES)
             more = instead("multicast-to-more", copy.replace(mask, beyond), "PTX206")

@@ -9,7 +9,7 @@ from unittest import SkipTest
 
 from ptxkit.records import dataclass, replace
 from ptxkit.testing.agreement import why_refused
-from ptxkit.testing.examples import Example, cause_of
+from ptxkit.testing.examples import Example, cause_of, said_of
 from ptxkit.testing.fuzz.questions import Campaign, aim_of, kind_of
 from ptxkit.testing.known import known_differences
 from ptxkit.testing.oracles import on_machine
@@ -53,7 +53,7 @@ def asked(campaign: Campaign, numbers: range, beat: Beat) -> Iterator[Asked]:
         except SkipTest as error:
             yield Asked(number, skipped=str(error))
         except Exception as error:  # that is what a campaign is for
-            yield Asked(number, replace(example, said=str(error)[:4000], cause=cause_of(error)))
+            yield Asked(number, replace(example, said=said_of(error), cause=cause_of(error)))
         else:
             yield Asked(number)
 
