@@ -7,6 +7,7 @@ import pytest
 from ptxkit.analysis import budget
 from ptxkit.analysis.cluster_bytes import imbalances
 from ptxkit.analysis.kernel import World
+from ptxkit.analysis.rehearsal import rehearse
 from ptxkit.isa.effects import MbarrierArrive, MbarrierComplete, MbarrierInit, MbarrierWait
 from tests.analysis.support import kernel_of, module_of
 
@@ -156,3 +157,22 @@ def test_both_ctas_of_a_pair_bring_their_bytes_to_the_even_one(mask: str, right:
     expected = f"and.pred %p5, %p1, %p3; @%p5 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r2], 32; {MEET}"
     played = world(init(1), expected, copy)
     assert any(any(imbalances(played.cast, told)) for told in played.rehearsals) != right
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "bar.sync 0; @%p1 bar.sync 1; bar.sync 0;",
+        "@%p1 bra out; bar.sync 0; out:",
+        "setp.lt.u32 %p2, %r6, 32; @%p2 bra low; bar.sync 1; bra on; low: bar.sync 2; on: bar.sync 0;",
+        "@%p1 bra out; bar.warp.sync -1; bar.sync 0; bra on; out: bar.sync 1; on: bar.sync 0;",
+    ],
+)
+def test_whoever_is_first_it_comes_to_the_same_where_actors_only_meet(body: str) -> None:
+    cast = kernel_of(module_of(START + body, bounds=".reqntid 64")).worlds[0].cast
+    played = list(cast.rehearsals.values())
+    alone = [rehearse(cast.actors, first) for first in cast.rehearsals]
+    assert len(played) > 1
+    assert [(told.stuck, told.phases, told.uneven) for told in played] == [
+        (told.stuck, told.phases, told.uneven) for told in alone
+    ]

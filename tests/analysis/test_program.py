@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 
 from ptxkit.analysis.pointers import pointer_parameters
-from ptxkit.analysis.program import Program, Variable, flatten
+from ptxkit.analysis.program import Outside, Program, Variable, flatten
 from ptxkit.isa.effects import Access
 from ptxkit.syntax import parse
 from tests.analysis.support import module_of, program_of, walk
@@ -136,3 +136,31 @@ def test_an_element_of_a_launch_sized_array_stands_behind_its_start() -> None:
 def test_an_element_of_a_parameter_is_at_its_offset() -> None:
     module = module_of("ld.param.u64 %rd1, p[1]; ld.global.b32 %r1, [%rd1];", parameters=".param .u64 p[2]")
     assert pointer_parameters(program_of(module)) == {("p", 8)}
+
+
+def test_functions_of_a_module_are_laid_out_alike_however_many_there_are() -> None:
+    module = parse(
+        ".version 9.0\n.target sm_90a\n.address_size 64\n.shared .b8 one[40]; .extern .shared .b8 rest[];\n"
+        ".global .b32 far; .shared .align 64 .b8 two[8];\n"
+        ".visible .entry k() { .shared .b32 own; ret; }\n.visible .entry m() { .shared .b64 other[4]; ret; }\n"
+    )
+    outside = Outside(module)
+    together = [flatten(module, module.function(name), outside) for name in ("k", "m")]
+    alone = [flatten(module, module.function(name)) for name in ("k", "m")]
+    assert [each.variables for each in together] == [each.variables for each in alone]
+    for program in together:
+        assert {v.name for v in program.variables} >= {"one", "two", "rest"}
+        assert program.scope.variable("far") is not None
+        for variable in program.variables:
+            assert program.variable_at(variable.address) in (variable, program.scope.variable(variable.name))
+    assert together[0].scope.parent is not together[1].scope.parent
+    assert together[0].variable_at(1023) is None
+
+
+def test_of_launch_sized_arrays_in_one_place_the_first_counts() -> None:
+    program = program_of(module_of("", before=".extern .shared .b8 first[]; .extern .shared .align 16 .b8 second[];"))
+    first, second = (program.scope.variable(name) for name in ("first", "second"))
+    assert first is not None
+    assert second is not None
+    assert first.address == second.address
+    assert program.variable_at(first.address + 5000) == first
