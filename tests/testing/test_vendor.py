@@ -36,7 +36,7 @@ def upper(words: Words) -> Words:
 
 
 def test_there_are_cases_and_each_stands_in_the_readme() -> None:
-    assert len(CASES) >= 5
+    assert len(CASES) >= 6
     readme = (VENDOR / "README.md").read_text()
     assert [each for each in CASES if f"`{each.relative_to(VENDOR)}`" not in readme] == []
 
@@ -80,6 +80,13 @@ def test_an_elected_lane_copies_once_when_it_has_waited(policy: str) -> None:
     found = run(text, "copy", grid=1, block=64, arguments=arguments, policy=policy)
     assert found.is_clean, found
     assert found.outputs[1].tolist() == [1] * THREADS
+
+
+def test_the_first_thread_makes_each_of_its_copies_once() -> None:
+    arguments = [np.arange(320, dtype=np.uint32), np.zeros(128, np.uint32)]
+    text = (VENDOR / "warp_wide_predicates" / "pipeline.ptx").read_text()
+    found = run(text, "kernel", grid=2, block=64, cluster=2, arguments=arguments)
+    assert found.is_clean, found
 
 
 def test_a_remainder_does_not_depend_on_the_predicate_of_its_divisor() -> None:
