@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from ptxkit.isa.expressions import Const
 from ptxkit.isa.forms import OperandForm
-from ptxkit.isa.functions import bits, is_type, kind
+from ptxkit.isa.functions import as_bits, bits, is_type, kind
 from ptxkit.records import replace
 from ptxkit.validate.constants import INTEGER, INVALID, SINGLE
 from ptxkit.validate.scopes import ENTRY, FUNCTION, SPECIAL, UNKNOWN, is_code, is_symbol
@@ -109,7 +109,7 @@ def wrong_special(operand: OperandForm, types: Sequence[object], inside: bool) -
         return None
     if wanted is None or not (operand.special or inside):
         return "is a special register, which must be moved to another one first"
-    read = types[:1] if inside else types  # of those that it can be read as
+    read = [as_bits(str(types[0]))] if inside and types[0] != "pred" else types  # an element has no sign
     if any(is_type(str(found)) and agrees(str(found), wanted, operand, inside) for found in read):
         return None
     return f"must be of type .{wanted}, and the special register is .{types[0]}"
@@ -165,7 +165,7 @@ def agrees(found: str, wanted: str, operand: OperandForm, inside: bool) -> bool:
         if found == "f16x2":  # to ptxas such a register is an integer one
             return not operand.integer
         return held in ("u", "s") and "x" not in wanted  # packed integers stand in untyped registers
-    return inside and held in ("u", "s") and have == need and wanted != "f16x2"
+    return inside and held in ("u", "s") and have == need and "x" not in wanted
 
 
 def is_too_wide(found: str, wanted: str) -> bool:

@@ -36,7 +36,7 @@ def misfit(operand: OperandForm, shape: TypedShape, *, inside: bool = False) -> 
         case "r" | "s" if operand.kind == "vector":
             return _wrong_whole(operand, shape)
         case "v" if operand.kind == "register":
-            return misfit(operand, shape[1], inside=shape[1][0] == "s")  # type: ignore[arg-type,index]
+            return misfit(operand, shape[1], inside=True)  # type: ignore[arg-type]
         case "+" if operand.kind == "vector" and (not operand.more or _is_of_words(shape)):
             return f"must be {operand.count.value if isinstance(operand.count, Const) else 'some'} registers in braces"
         case "p" if shape[2][:2] == ("s", "pred"):  # type: ignore[index]

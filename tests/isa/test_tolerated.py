@@ -390,6 +390,34 @@ TAKEN = [
         "tex.a1d.v4.f32.s32 %v4f32_1, [texture_, {%u32_1, %s32_1, %s32_2, %s32_3}];",
         "tex.a1d.v4.f32.s32 %v4f32_1, [texture_, {%u32_1}];",
     ),
+    (
+        "of a special register of several words an assembler counts the words",
+        "st.v4.f32 [%b64_1], %tid+4;",
+        "st.v2.f32 [%b64_1], %tid+4;",
+    ),
+    (
+        "for a second result, cannot be written",
+        "setp.eq.u32 %pred_1|%is_explicit_cluster, %u32_1, %u32_2;",
+        "setp.eq.u32 %is_explicit_cluster|%pred_1, %u32_1, %u32_2;",
+    ),
+    (
+        "among the elements of a vector",
+        "ld.b32 {%laneid}, [%b64_1];",
+        "ld.b32 %laneid, [%b64_1];",
+    ),
+    (
+        "in a register",
+        "tld4.r.2d.v4.s32.f32 {%s32_1, %s32_2, %s32_3, %s32_4}, [%b64_1, texture_], 0f7FC00000;",
+        "tld4.r.2d.v4.s32.f32 {%s32_1, %s32_2, %s32_3, %s32_4}, [%b64_1, texture_, 0f7FC00000];",
+    ),
+    (
+        "do not look closely",
+        "mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f32_1, %f32_2, %f32_3, %f32_4}, {%b32_1, %b32_2}, "
+        "{%b32_1, %b32_2}, {%f32_1, %f32_2, %f32_3, %f32_4}, {%b32_1, %b32_2, %b32_3, %b32_4, %b32_5, %b32_6, %b32_7, "
+        "%b32_8}, 0;",
+        "mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f32_1, %f32_2, %f32_3, %f32_4}, {%b32_1, %b32_2}, "
+        "{%b32_1, %b32_2}, {%f32_1, %f32_2, %f32_3, %f32_4}, {%b32_1, %b32_2, %b32_3}, 0;",
+    ),
 ]
 
 
