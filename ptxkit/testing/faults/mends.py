@@ -1,0 +1,126 @@
+"""What mends are offered for the findings of mutants, and whether each keeps what a mend promises.
+
+A mend may be offered only where it settles its finding. That is found out here by other means than `ptxkit.mending`
+has: its text is parsed, checked and assembled anew, and findings and open questions are counted by their codes.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from ptxkit.baseline import entries
+from ptxkit.diagnostics import Diagnostic, Severity
+from ptxkit.linter import lint_source
+from ptxkit.mending import edited, offered
+from ptxkit.records import dataclass
+from ptxkit.results import FileResult, Status
+from ptxkit.source import SourceFile
+from ptxkit.syntax import PTXSyntaxError, parse
+from ptxkit.testing.faults.campaign import Kernel
+from ptxkit.testing.faults.mutant import Mutant
+from ptxkit.testing.ptxas import Ptxas, installed
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What holds of the text after one mend. gone: its finding; quiet: no other came, and no question either."""
+
+    parses: bool
+    assembles: bool
+    gone: bool
+    quiet: bool
+
+    @property
+    def whole(self) -> bool:
+        return self.parses and self.assembles and self.gone and self.quiet
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One finding of a mutant that its kernel does not have. mend: what is offered, in words; None: nothing is."""
+
+    mutant: Mutant
+    code: str
+    mend: str | None = None
+    kept: Kept | None = None
+
+
+def trials(kernel: Kernel, candidates: Sequence[Mutant]) -> list[Trial]:
+    """Every new finding of each mutant, errors and warnings, with the mend that is offered, applied alone."""
+    known = Counter(entries(lint_source(SourceFile(kernel.name, kernel.text)).diagnostics))
+    ptxas = installed()[0]
+    return [each for mutant in candidates for each in _of_mutant(kernel, mutant, known, ptxas)]
+
+
+def _of_mutant(kernel: Kernel, mutant: Mutant, known: Counter[tuple[str, str, str]], ptxas: Ptxas) -> Iterator[Trial]:
+    source = SourceFile(kernel.name, mutant.applied(kernel.text))
+    result = lint_source(source)
+    left, new = Counter(known), []
+    for item, entry in zip(result.diagnostics, entries(result.diagnostics), strict=True):
+        left[entry] -= 1
+        if left[entry] < 0 and item.severity is not Severity.NOTE:
+            new.append(item)
+    places = [number for number, item in enumerate(result.diagnostics) if any(item is each for each in new)]
+    shown = offered(source, result, asked=lambda asked: any(asked is each for each in new))
+    for item in (shown.diagnostics[place] for place in places):
+        if item.fix is None:
+            yield Trial(mutant, item.code)
+        else:
+            yield Trial(mutant, item.code, item.fix.message, _kept(source, result, item, ptxas))
+
+
+def _kept(source: SourceFile, before: FileResult, item: Diagnostic, ptxas: Ptxas) -> Kept:
+    text = edited(source.text, item.fix.edits) if item.fix else None
+    try:
+        target = parse(text, source.path).targets[0] if text is not None else None
+    except PTXSyntaxError:
+        target = None
+    if text is None or target is None:
+        return Kept(parses=False, assembles=False, gone=False, quiet=False)
+    after = lint_source(SourceFile(source.path, text))
+    old, new = _codes(before), _codes(after)
+    checked = after.status is not Status.FAILED
+    return Kept(
+        parses=True,
+        assembles=ptxas.refusal(text, target) is None,
+        gone=checked and new[item.code] < old[item.code],
+        quiet=checked and not new - old,
+    )
+
+
+def _codes(result: FileResult) -> Counter[str]:
+    """How often each code is reported, and how often it is asked in vain."""
+    asked = Counter(f"{each.code}?" for each in result.undecided)
+    return Counter(each.code for each in result.diagnostics) + asked
+
+
+def report(found: Sequence[Trial], *, listed: bool) -> tuple[list[str], bool]:
+    """Tables by family and by code, each mend that breaks a promise, and whether none does. listed: those without."""
+    lines = [*_lines(found, "family", lambda each: each.mutant.family), ""]
+    lines += [*_lines(found, "code", lambda each: each.code), ""]
+    broken = [each for each in found if each.kept is not None and not each.kept.whole]
+    if listed:
+        lines += [f"no mend: {each.code}: {each.mutant.family}: {each.mutant}" for each in found if each.mend is None]
+    lines += [f"broken mend: {each.code}: {each.mutant.family}: {each.mutant}: {each.mend}" for each in broken]
+    offers = sum(each.mend is not None for each in found)
+    lines.append(f"{offers} of {len(found)} findings have a mend: {offers / max(len(found), 1):.1%}")
+    lines.append(f"{offers - len(broken)} of {offers} mends keep what they promise")
+    return lines, not broken
+
+
+def _lines(found: Iterable[Trial], heading: str, name: Callable[[Trial], str]) -> Iterator[str]:
+    """A table: findings, those with a mend, and of these how many keep each promise; `open` counts those without."""
+    groups: dict[str, list[Trial]] = {}
+    for each in found:
+        groups.setdefault(name(each), []).append(each)
+    width = max([len(each) for each in groups] + [len(heading)])
+    yield f"{heading:<{width}}  findings  mends  parse  assemble  gone  nothing new  open"
+    for row, group in sorted(groups.items()):
+        kept = [each.kept for each in group if each.kept is not None]
+        without = Counter(each.code for each in group if each.kept is None)
+        yield (
+            f"{row:<{width}}  {len(group):8}  {len(kept):5}  {sum(k.parses for k in kept):5}  "
+            f"{sum(k.assembles for k in kept):8}  {sum(k.gone for k in kept):4}  {sum(k.quiet for k in kept):11}  "
+            + " ".join(f"{code}:{count}" for code, count in sorted(without.items()))
+        ).rstrip()

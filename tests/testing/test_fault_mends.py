@@ -1,0 +1,70 @@
+"""Mends of mutants' findings: each that is offered keeps what it promises, and one that does not is told of."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ptxkit.diagnostics import Diagnostic, Edit, Fix
+from ptxkit.results import FileResult
+from ptxkit.source import SourceFile, Span
+from ptxkit.testing.faults import mends
+from ptxkit.testing.faults.campaign import OPERATORS, Kernel, assembled, mutants
+from ptxkit.testing.ptxas import installed
+from tests.testing.test_faults import KERNEL
+
+HERE = Kernel("k.ptx", Path("k.ptx"), KERNEL)
+MENDED = {
+    "delete-proxy-fence": "PTX401",
+    "delete-commit": "PTX301",
+    "expect-half": "PTX503",
+    "init-count-more": "PTX504",
+}
+
+
+def trials(*families: str) -> list[mends.Trial]:
+    wanted = [each for each in OPERATORS if each.family in families]
+    return mends.trials(HERE, assembled(HERE, mutants(HERE, wanted), installed()[0]))
+
+
+@pytest.mark.parametrize(("family", "code"), MENDED.items())
+def test_the_finding_of_a_mutant_is_mended_and_the_mend_keeps_its_promises(family: str, code: str) -> None:
+    found = trials(family)
+    assert any(each.code == code and each.mend is not None for each in found)
+    assert all(each.kept is None or each.kept.whole for each in found)
+
+
+def test_a_mend_that_breaks_its_promises_is_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    def blind(source: SourceFile, result: FileResult, asked: object) -> FileResult:
+        """Offers what is no PTX, what changes nothing, and what ptxas refuses, each in its turn."""
+        place = source.text.index("ret;")
+        words = Fix("guess", (Edit(Span(place, place), guess),))
+        return FileResult(result.path, result.status, tuple(_with(each, words) for each in result.diagnostics))
+
+    monkeypatch.setattr(mends, "offered", blind)
+    for guess, kept in {
+        "%%;": mends.Kept(parses=False, assembles=False, gone=False, quiet=False),
+        "bar.sync 0;": mends.Kept(parses=True, assembles=True, gone=False, quiet=True),
+        "mov.u32 %t, %q;": mends.Kept(parses=True, assembles=False, gone=False, quiet=False),
+    }.items():
+        found = trials("delete-commit")
+        assert found[0].kept == kept, guess
+        lines, well = mends.report(found, listed=False)
+        assert not well
+        assert any(line.startswith("broken mend: PTX301: delete-commit: k.ptx:") for line in lines)
+
+
+def test_the_tables_count_what_has_a_mend_and_list_what_has_none() -> None:
+    found = trials("delete-proxy-fence", "other-space")
+    lines, well = mends.report(found, listed=True)
+    assert well
+    assert any(line.startswith("delete-proxy-fence") for line in lines)
+    assert sum(line.startswith("no mend: ") for line in lines) == sum(each.mend is None for each in found)
+    assert mends.report([], listed=True) == (mends.report([], listed=False)[0], True)
+
+
+def _with(item: Diagnostic, fix: Fix) -> Diagnostic:
+    from ptxkit.records import replace
+
+    return replace(item, fix=fix)
