@@ -75,9 +75,12 @@ class Cast:
 
     @cached_property
     def hasty(self) -> list[Rehearsal]:
-        """The rehearsals with asynchronous arrivals that come at once; none where there are no such arrivals."""
-        late = [event for actor in self.actors for event in actor.events if _is_late(event)]
-        return [rehearse(self.actors, first, self.size, hasty=True) for first in self.rehearsals] if late else []
+        """The rehearsals with asynchronous arrivals that come at once, the last with all actors in turn; none where
+        there are no such arrivals."""
+        if not any(_is_late(event) for actor in self.actors for event in actor.events):
+            return []
+        found = [rehearse(self.actors, first, self.size, hasty=True) for first in self.rehearsals]
+        return [*found, rehearse(self.actors, 0, self.size, hasty=True, in_turn=True)] if found else []
 
     @property
     def _leads(self) -> list[int]:

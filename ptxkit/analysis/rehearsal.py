@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Sequence
-from heapq import heappop, heappush
+from heapq import heappop, heappush, heapreplace
 
 from ptxkit.analysis.actors import Actor
 from ptxkit.analysis.budget import MAX_REHEARSED
@@ -262,22 +262,27 @@ def fed_by_many(actors: Sequence[Actor]) -> bool:
     return False
 
 
-def rehearse(actors: Sequence[Actor], first: int = 0, size: int = 1, *, hasty: bool = False) -> Rehearsal:
+def rehearse(
+    actors: Sequence[Actor], first: int = 0, size: int = 1, *, hasty: bool = False, in_turn: bool = False
+) -> Rehearsal:
     """Plays the actors of a CTA, or of the CTAs of a cluster of a size, one of them first.
 
-    hasty: asynchronous arrivals come at once, which the manual allows as well: some may then be too many.
+    hasty: asynchronous arrivals come at once, which the manual allows as well: some may then be too many. in_turn: each
+    actor that can takes one step, and then the next one does, which it allows as well.
     """
     stage = _Stage(actors, size, hasty)
     order = [first, *(n for n in range(len(actors)) if n != first)]
-    ready = list(range(len(order)))  # places in the order, as a heap: who is not known to wait
+    ready = list(range(len(order)))  # places in the order, as a heap: who is not known to wait; later turns are behind
     waiting: dict[int, list[int]] = defaultdict(list)  # by what they wait for
     while stage.played < MAX_REHEARSED:
         if ready:
-            actor = order[ready[0]]
+            actor = order[ready[0] % len(order)]
             if not stage.step(actor):
                 place, held_by = heappop(ready), stage.waits_for(actor)
                 if held_by is not None:
                     waiting[id(held_by)].append(place)
+            elif in_turn:
+                heapreplace(ready, ready[0] + len(order))
         elif not stage.meetings.open_all() and not stage.deliver() and not stage.meetings.take_parts():
             break
         for thing in stage.moved():

@@ -72,6 +72,24 @@ cp.async.ca.shared.global [%r4], [%rd1], 16; cp.async.mbarrier.arrive.noinc.shar
 wait: {WAIT} 0; @!%p3 bra wait;""",
     ),
     Case(
+        "copies that arrive as well as their threads are too many in blocks of any size",
+        f"""mov.u32 %r10, %ntid.x;
+@%p1 mbarrier.init.shared::cta.b64 [%r5], %r10; //= init
+bar.sync 0; cp.async.ca.shared.global [%r4], [%rd1], 16;
+cp.async.mbarrier.arrive.noinc.shared.b64 [%r5]; //! PTX505 arrive init
+{ARRIVE} //= arrive
+wait: {WAIT} 0; @!%p3 bra wait;""",
+        bounds="",
+    ),
+    Case(
+        "copies that arrive as well as their threads are counted in blocks of any size",
+        f"""mov.u32 %r10, %ntid.x; shl.b32 %r10, %r10, 1; @%p1 mbarrier.init.shared::cta.b64 [%r5], %r10; bar.sync 0;
+cp.async.ca.shared.global [%r4], [%rd1], 16; cp.async.mbarrier.arrive.noinc.shared.b64 [%r5];
+{ARRIVE}
+wait: {WAIT} 0; @!%p3 bra wait;""",
+        bounds="",
+    ),
+    Case(
         "where the size of the block is open a count may be right",
         f"""{init(256)}
 {ARRIVE}
