@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ptxkit.testing.arrangements.fills import TILES, WORDS
+from ptxkit.testing.arrangements.fills import TILES, WORDS, on
 from ptxkit.testing.arrangements.plan import Plan
 from ptxkit.testing.arrangements.room import Room, Turn
 from ptxkit.testing.arrangements.script import Fault, instead, without
@@ -72,6 +72,7 @@ class Drain:
         mine = script.value("mad.lo.u32", self.room.thread, "4", script.value("mov.u32", STAGED))
         place = script.place(mine, buffer, row)
         store, fence, meet = f"st.shared.u32 [{place}], {value};", "fence.proxy.async.shared::cta;", self.meet()
+        beyond = f"st.shared.u32 [{on(place, plan.buffers * row)}], {value};"
         script.do(
             store,
             fence,
@@ -84,6 +85,8 @@ class Drain:
                 instead("fence-without-proxy", (store, "fence.acq_rel.cta;", meet), *UNFENCED),
                 instead("delete-barrier", (store, fence), *RACES),
                 instead("barrier-too-early", (meet, store, fence), *RACES),
+                instead("no-space", (store.replace("st.shared", "st"), fence, meet), "PTX202"),
+                instead("beyond-the-variable", (beyond, fence, meet), "PTX207", *RACES),
             ),
         )
         from_ = script.place(STAGED, buffer, row)

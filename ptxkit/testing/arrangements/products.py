@@ -95,7 +95,8 @@ def _multiply(room: Room, turn: Turn, sums: list[str]) -> None:
     fence = "wgmma.fence.sync.aligned;"
     script.do(fence, faults=(without("delete-wgmma-fence", "PTX312"),) if is_first else ())
     product = "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16"
-    script.do(f"{product} {{{', '.join(sums)}}}, {first}, {second}, 1, 1, 1, 0, 0;")
+    multiply = f"{product} {{{', '.join(sums)}}}, {first}, {second}, 1, 1, 1, 0, 0;"
+    script.do(multiply, faults=(instead("multiply-by-some", f"@{room.first} {multiply}", "PTX315", "PTX603"),))
     ends = not isinstance(turn.number, int) or turn.number + 1 == plan.rounds
     script.do("wgmma.commit_group.sync.aligned;", faults=(without("delete-commit", *_PENDING),) if ends else ())
     wait = "wgmma.wait_group.sync.aligned {};"

@@ -54,7 +54,9 @@ def _one_round(room: Room, drain: Drain, turn: Turn) -> None:
         again = room.refills(turn)
         # What is staged meets at a barrier of its own behind the read: then this one is not missed.
         meets = plan.drain not in ("sum", "plain")
-        script.do("bar.sync 0;", faults=(without("delete-barrier", *RACES, *EARLY),) if again and not meets else ())
+        some = instead("barrier-by-some", f"@{room.first} bar.sync 0;", "PTX603", *HANGS, *RACES, *EARLY)
+        lost = without("delete-barrier", *RACES, *EARLY)
+        script.do("bar.sync 0;", faults=(lost, some) if again and not meets else ())
         _refill(room, turn)
 
 
@@ -135,7 +137,9 @@ def _release(room: Room, turn: Turn) -> None:
         return
     # What is staged meets at a barrier behind the read: then this one is not missed.
     missed = again and plan.drain in ("sum", "plain")
-    script.do("bar.warp.sync 0xffffffff;", faults=(without("delete-warp-barrier", *RACES, *EARLY),) if missed else ())
+    meet = "bar.warp.sync 0xffffffff;"
+    half = instead("mask-of-half", meet.replace("ffffffff", "0000ffff"), "PTX607", *RACES, *EARLY)
+    script.do(meet, faults=(half, without("delete-warp-barrier", *RACES, *EARLY)) if missed else (half,))
     lane = script.value("and.b32", room.thread, "31")
     leader = script.value("setp.eq.u32", lane, "0", kind="pred")
     with script.only(leader):
