@@ -165,10 +165,13 @@ def contents() -> str:
         listed: list[tuple[str, int, int]] = []
         _list_files(top, listed)
         for path, size, _ in listed:
-            if path.endswith((".py", ".isa", ".lark", ".toml")):
+            # An installed package holds the grammars that stand beside it in a checkout.
+            is_own = top != PACKAGE or not path.startswith(os.path.join(PACKAGE, "_"))
+            is_read = path.endswith((".py", ".isa", ".lark", ".toml"))
+            if is_read and (is_own or os.path.dirname(path) == PACKAGE):
                 with suppress(OSError), open(path, "rb") as file:
                     found.append((os.path.relpath(path, top), size, zlib.crc32(file.read())))
-    return f"{zlib.crc32(repr(sorted(set(found))).encode()):08x}"
+    return f"{zlib.crc32(repr(sorted(found)).encode()):08x}"
 
 
 def _state_now() -> str:

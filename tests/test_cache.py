@@ -189,3 +189,17 @@ def test_a_file_that_vanishes_meanwhile_is_no_harm(tmp_path: Path, monkeypatch: 
     before = cache._state_now()
     (tmp_path / "gone.py").symlink_to("nowhere")
     assert cache._state_now() == before
+
+
+def test_an_installed_package_has_the_contents_of_its_checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = []
+    for package, grammars in (("checkout/ptxkit", "checkout/grammars"), ("site/ptxkit", "site/ptxkit/_grammars")):
+        for path, text in ((f"{package}/__init__.py", "1"), (f"{package}/isa/a.py", "2"), (f"{grammars}/b.isa", "3")):
+            (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / path).write_text(text)
+        monkeypatch.setattr(cache, "PACKAGE", str(tmp_path / package))
+        monkeypatch.setattr(cache, "grammar_folder", lambda folder=tmp_path / grammars: str(folder))
+        found.append(cache.contents.__wrapped__())
+    assert found[0] == found[1]
+    (tmp_path / "site/ptxkit/isa/a.py").write_text("4")
+    assert cache.contents.__wrapped__() != found[0]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 
 class NotationError(ValueError):
     """A mistake in an `.isa` file; its text shows file, line and a caret."""
@@ -12,3 +14,13 @@ class NotationError(ValueError):
         before = "".join("\t" if char == "\t" else " " for char in shown[: max(column, 1) - 1])
         super().__init__(f"{path}:{line}:{column}: {message}\n    {shown}\n    {before}^")
         self.message, self.path, self.line, self.column = message, path, line, column
+
+    @classmethod
+    def told(cls, text: str) -> NotationError:
+        """The mistake that another process came across, in its words."""
+        error = cls.__new__(cls)
+        error.args = (text,)
+        return error
+
+    def __reduce__(self) -> tuple[Callable[[str], NotationError], tuple[str]]:
+        return NotationError.told, (str(self),)

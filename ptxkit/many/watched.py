@@ -58,7 +58,7 @@ class Watched:
         if memory > MAX_KEPT_MEMORY:
             self._drop()  # what it holds it would go on holding
         if answer is None:
-            raise _mistake(mistake)
+            raise NotationError.told(mistake)
         return unpacked(answer, question.source)
 
     def _asked(self, process: subprocess.Popen[bytes], question: Question) -> Reply:
@@ -139,13 +139,6 @@ class Watched:
         """Ends the process, which nobody waits for."""
         self._ended = True
         self._drop()
-
-
-def _mistake(text: str) -> NotationError:
-    """The mistake that another process came across, in its words."""
-    error = NotationError.__new__(NotationError)
-    error.args = (text,)
-    return error
 
 
 def _close(stream: IO[bytes]) -> None:

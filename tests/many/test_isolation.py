@@ -162,3 +162,13 @@ def test_a_process_whose_parent_was_killed_ends_though_its_check_hangs(tmp_path:
         time.sleep(0.1)
     os.kill(child, signal.SIGKILL)
     pytest.fail("it goes on")
+
+
+def test_a_mistake_in_the_table_is_told_by_whoever_asked() -> None:
+    import pickle
+
+    from ptxkit.isa.mistakes import NotationError
+
+    mistake = NotationError("no such word", "a.isa", "let x = 1", 1, 5)
+    again = pickle.loads(pickle.dumps(mistake))
+    assert (type(again), str(again)) == (NotationError, str(mistake))
