@@ -37,7 +37,7 @@ def misfit(operand: OperandForm, shape: TypedShape, *, inside: bool = False) -> 
             return _wrong_whole(operand, shape)
         case "v" if operand.kind == "register":
             return misfit(operand, shape[1], inside=True)  # type: ignore[arg-type]
-        case "+" if operand.kind == "vector" and (not operand.more or _is_of_words(shape)):
+        case "+" if operand.kind == "vector" and (not operand.more or operand.braced or _is_of_words(shape)):
             return f"must be {operand.count.value if isinstance(operand.count, Const) else 'some'} registers in braces"
         case "p" if shape[2][:2] == ("s", "pred"):  # type: ignore[index]
             return _first_misfit(operand, (shape[1], ("r", "pred")))
@@ -326,6 +326,8 @@ def _wrong_bare(operand: OperandForm, shape: tuple[object, ...]) -> str | None:
     """What an assembler does not take for an address without brackets; there it does not look whether a register can
     hold one, unless it moves the address to another register itself (`wide`)."""
     found = str(shape[1])
+    if shape[:2] == ("+", SPECIAL) and operand.wide and is_type(str(shape[2])) and bits(str(shape[2])) >= 32:
+        return None
     if shape[0] == "s" or (shape[0] == "+" and found == SPECIAL):
         return "is a special register, which must be moved to another one first"
     if shape[0] == "c":
