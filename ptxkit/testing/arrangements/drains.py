@@ -72,6 +72,10 @@ class Drain:
         mine = script.value("mad.lo.u32", self.room.thread, "4", script.value("mov.u32", STAGED))
         place = script.place(mine, buffer, row)
         store, fence, meet = f"st.shared.u32 [{place}], {value};", "fence.proxy.async.shared::cta;", self.meet()
+        wide = script.new("b64")
+        start, _, further = place.partition("+")
+        moved = (f"add.u64 {wide}, {wide}, {further};",) if further else ()
+        widened = (f"cvt.u64.u32 {wide}, {start};", f"cvta.shared.u64 {wide}, {wide};", *moved)
         beyond = f"st.shared.u32 [{on(place, plan.buffers * row)}], {value};"
         script.do(
             store,
@@ -86,6 +90,8 @@ class Drain:
                 instead("delete-barrier", (store, fence), *RACES),
                 instead("barrier-too-early", (meet, store, fence), *RACES),
                 instead("no-space", (store.replace("st.shared", "st"), fence, meet), "PTX202"),
+                instead("other-space", (store.replace("st.shared", "st.local"), fence, meet), "PTX208", "PTX207"),
+                instead("generic-for-shared", (*widened, store.replace(place, wide), fence, meet), "PTX201"),
                 instead("beyond-the-variable", (beyond, fence, meet), "PTX207", *RACES),
             ),
         )

@@ -173,6 +173,9 @@ def wait(room: Room, name: str, turn: Turn, parity: Index, faults: tuple[str, ..
             found += [instead("weaker-order", lines(parity, order=".relaxed.cluster"), *faults, "PTX506")]
         if way.once:
             found += [instead("wait-without-loop", lines(parity, loop=False), *faults)]
+        if name == FULL:  # the first thread is among those that wait for it
+            invalid = f"@{room.first} mbarrier.inval{plan.own}.b64 [{at}];"
+            found += [instead("inval-too-early", (invalid, *lines(parity)), "PTX507", "PTX501", *faults)]
         if isinstance(parity, int):
             found += [instead("other-parity", lines(parity ^ 1), *faults, *hangs)]
         else:
