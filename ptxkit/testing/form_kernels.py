@@ -200,7 +200,7 @@ _OF_THREADS = (
     FormKernel(
         "arrivals_at_barriers",
         """
- setp.lt.u32 %p0, %r11, 32; st.shared.u32 [%r13], %r1; xor.b32 %r14, %r13, 1024;
+ setp.lt.u32 %p0, %r11, 32; st.shared.u32 [%r13], %r1; sub.u32 %r14, %r13, 1024;
  @%p0 bra FIRST;
  bar.sync 1, 64; barrier.sync 2, 64; barrier.cta.sync 3, 64; bar.cta.sync 4, 64; ld.shared.u32 %r20, [%r14];
  bra.uni OVER;
