@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from ptxkit.diagnostics import Diagnostic, Edit, Fix
+from ptxkit.mending.additions import additions
 from ptxkit.source import SourceFile, Span
 
 _VERSION = re.compile(r"`\.version (\d+\.\d+)`")
@@ -22,6 +23,7 @@ def proposals(item: Diagnostic) -> Iterator[Fix]:
         yield from _heading(item)
     elif item.code == "PTX205":
         yield from _alignment(item)
+    yield from additions(item)
 
 
 def _heading(item: Diagnostic) -> Iterator[Fix]:

@@ -1,0 +1,161 @@
+"""What may settle a finding about synchronisation that is missing: the statement, at each place where it may belong.
+
+These are guesses, the likeliest first. The finding says what is missing and names the statements at which it shows, and
+not where the missing one stood. A mend is offered only where the check of the changed text shows that it holds. None is
+safe: there may be threads that never come to a barrier more.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import TypeAlias
+
+from ptxkit.analysis.program import Step
+from ptxkit.diagnostics import Diagnostic, Fix, Severity
+from ptxkit.isa.effects import MbarrierArrive, MbarrierComplete, MbarrierExpect, MbarrierInit, MbarrierWait
+from ptxkit.mending.places import Surroundings, surroundings
+from ptxkit.syntax.printer import print_operand
+from ptxkit.syntax.tree import Address, Guard
+
+_OnMbarrier: TypeAlias = MbarrierArrive | MbarrierComplete | MbarrierExpect | MbarrierInit | MbarrierWait
+
+MOST_PLACES = 4
+"""Places at which one statement is tried: each costs a check of the whole text."""
+
+_RACES = {"PTX302", "PTX303", "PTX501", "PTX621"}
+_WORDED = re.compile(r"`(bar\.[\w. ,-]+;)`")
+_MEET = "bar.sync 0;"
+
+
+def additions(item: Diagnostic) -> Iterator[Fix]:
+    """Statements to put in for a finding about synchronisation."""
+    if item.severity is not Severity.ERROR or not item.code.startswith("PTX"):
+        return
+    around = surroundings(item.source, item.span.start)
+    step = around.step_at(item.span.start) if around else None
+    if around is None or step is None:
+        return
+    others = [other for label in item.labels if (other := around.step_at(label.span.start)) is not None]
+    if item.code == "PTX503":
+        yield from _announcement(item, around, step, others)
+    if item.code in ("PTX503", "PTX504"):
+        yield from _arrival(around, step, others)
+    if item.code == "PTX501" and not others:
+        yield from _initialisation(around, step)
+    if item.code in ("PTX302", "PTX621"):
+        yield from _wait(around, step, others)
+    if item.code in _RACES and others:
+        yield from _barrier(item, around, step, others[0])
+
+
+def _barrier(item: Diagnostic, around: Surroundings, step: Step, other: Step) -> Iterator[Fix]:
+    """The barrier that the help names, or one of all threads, in front of what goes wrong or behind the other one."""
+    worded = _WORDED.search(item.help or "")
+    text = worded[1] if worded else _MEET
+    ahead = list(islice(around.ahead(step), MOST_PLACES))
+    behind = list(islice(around.behind(other), MOST_PLACES))
+    yield from _at(around, dict.fromkeys((*ahead, *behind)), text)
+
+
+def _announcement(item: Diagnostic, around: Surroundings, step: Step, others: list[Step]) -> Iterator[Fix]:
+    """The bytes of copies that nobody announces: to the arrival that is there, else with an arrival."""
+    copied = item.properties.get("copied")
+    if not isinstance(copied, int) or item.properties.get("expected"):
+        return
+    for each in (step, *others):
+        address = _mbarrier(each, MbarrierArrive)
+        if address:
+            text = f"mbarrier.expect_tx.relaxed.cta{_space(each)}.b64 {address}, {copied};"
+            yield from _at(around, [each.start], _guarded(each, text))
+    for each in (step, *others):
+        address = _mbarrier(each, MbarrierComplete)
+        if address:
+            text = f"mbarrier.arrive.expect_tx.shared::cta.b64 _, {address}, {copied};"
+            yield from _at(around, islice(around.ahead(each), MOST_PLACES), _guarded(each, text))
+
+
+def _arrival(around: Surroundings, step: Step, others: list[Step]) -> Iterator[Fix]:
+    """An arrival behind what announces bytes alone, else in front of the wait that never ends: of all, or of one."""
+    address = _mbarrier(step, MbarrierExpect)
+    if address and not _mbarrier(step, MbarrierArrive):
+        text = f"mbarrier.arrive{_space(step)}.b64 _, {address};"
+        yield from _at(around, islice(around.behind(step), 1), _guarded(step, text))
+        return
+    address = _mbarrier(step, MbarrierWait)
+    if address is None:
+        return
+    text = f"mbarrier.arrive{_space(step)}.b64 _, {address};"
+    makers = [each for each in others if _mbarrier(each, MbarrierInit)]
+    places = [place for place in islice(around.ahead(step), MOST_PLACES) if place != step.start] or [step.start]
+    for words in dict.fromkeys((text, *(_guarded(each, text) for each in makers), _by_one(text))):
+        yield from _at(around, places, words)
+
+
+def _initialisation(around: Surroundings, step: Step) -> Iterator[Fix]:
+    """An mbarrier that nobody makes, by one thread, for one arrival a phase or for those of all threads."""
+    address = _mbarrier(step, MbarrierWait) or _mbarrier(step, MbarrierArrive) or _mbarrier(step, MbarrierExpect)
+    if address is None:
+        return
+    for count in dict.fromkeys((1, *_threads(around))):
+        text = f"mbarrier.init{_space(step)}.b64 {address}, {count};"
+        for place in islice(around.ahead(step), MOST_PLACES):
+            yield from _at(around, [place], f"{_by_one(text)}\n{_MEET}", f"`{text}`")
+
+
+def _wait(around: Surroundings, step: Step, others: list[Step]) -> Iterator[Fix]:
+    """A wait for the phase in which a copy completes, in front of what reads its bytes."""
+    found = [address for each in others if (address := _mbarrier(each, MbarrierComplete))]
+    for address in found[:1]:
+        text = (
+            "{\n\t.reg .pred %waited;\nagain:\n"
+            f"\tmbarrier.try_wait.parity.shared::cta.b64 %waited, {address}, 0;\n\t@!%waited bra again;\n}}"
+        )
+        words = f"a loop that waits for {address}"
+        yield from _at(around, islice(around.ahead(step), MOST_PLACES), text, words)
+
+
+def _at(around: Surroundings, places: Iterable[int], text: str, words: str | None = None) -> Iterator[Fix]:
+    """The same text at each place. words: what it is, where the text is long."""
+    for place in places:
+        yield Fix(f"add {words or f'`{text}`'}", (around.added(place, text),))
+
+
+def _mbarrier(step: Step, kind: type[_OnMbarrier]) -> str | None:
+    """The address, as it is written, of the mbarrier on which a step has an effect of a kind."""
+    for effect in step.match.effects if step.match else ():
+        if isinstance(effect, kind) and step.match is not None:
+            operand = step.match.operand(effect.barrier, step.instruction)
+            return print_operand(operand) if isinstance(operand, Address) else None
+    return None
+
+
+def _space(step: Step) -> str:
+    """The state space that an instruction names, with its dot; empty where its address is generic."""
+    return next((f".{word}" for word in step.instruction.opcode.split(".") if word.startswith("shared")), "")
+
+
+def _guarded(step: Step, text: str) -> str:
+    """The text for the threads that a step is for."""
+    guard: Guard | None = step.instruction.guard
+    return text if guard is None else f"@{'!' if guard.negated else ''}{guard.predicate} {text}"
+
+
+def _by_one(text: str) -> str:
+    """The text for the first thread of a block of one dimension."""
+    return (
+        "{\n\t.reg .pred %first;\n\t.reg .b32 %thread;\n\tmov.u32 %thread, %tid.x;\n"
+        f"\tsetp.eq.u32 %first, %thread, 0;\n\t@%first {text}\n}}"
+    )
+
+
+def _threads(around: Surroundings) -> Iterator[int]:
+    """How many threads a block has, where the kernel says it."""
+    for name in ("reqntid", "maxntid"):
+        directive = around.program.function.directive(name)
+        if directive is not None:
+            product = 1
+            for word in directive.words:
+                product *= int(word) if word.isdigit() else 1
+            yield product

@@ -1,0 +1,106 @@
+"""Mends that put in what is missing: the barrier, the arrival, its bytes, the wait, the mbarrier itself."""
+
+from __future__ import annotations
+
+import pytest
+
+from ptxkit.linter import lint_source
+from ptxkit.mending import mend
+from ptxkit.mending.places import surroundings
+from ptxkit.source import SourceFile
+from tests.testing.test_faults import KERNEL
+
+ARRIVE = "@%first mbarrier.arrive.expect_tx.shared::cta.b64 _, [bar], 1024;"
+COPY = "\t@%first cp.async.bulk.shared::cluster"
+RACE = """.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 out)
+.reqntid 64, 1, 1
+{
+	.shared .align 16 .b8 tile[256];
+	.reg .pred %p;
+	.reg .b32 %t, %a, %v;
+	.reg .b64 %g;
+	ld.param.u64 %g, [out];
+	cvta.to.global.u64 %g, %g;
+	mov.u32 %t, %tid.x;
+	shl.b32 %a, %t, 2;
+	mov.u32 %v, tile;
+	add.u32 %a, %a, %v;
+	st.shared.u32 [%a], %t;
+	setp.ne.u32 %p, %t, 0;
+	@%p bra done;
+	ld.shared.u32 %v, [tile+128];
+	st.global.u32 [%g], %v;
+done:
+	ret;
+}
+"""
+
+
+def added(text: str) -> tuple[list[str], list[str]]:
+    """What is left of the findings after all mends, and the lines that came, stripped."""
+    mended = mend(SourceFile("k.ptx", text), unsafe=True)
+    assert mended.applied
+    old = [line.strip() for line in text.splitlines()]
+    new = [line.strip() for line in mended.source.text.splitlines()]
+    for line in old:
+        new.remove(line)
+    return [item.code for item in mended.result.diagnostics], new
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "lines"),
+    [
+        (f"\t{ARRIVE}\n", "", [ARRIVE]),
+        ("arrive.expect_tx.shared::cta.b64 _, [bar], 1024", "arrive.shared::cta.b64 _, [bar]",
+         ["@%first mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [bar], 1024;"]),
+        ("arrive.expect_tx.shared::cta.b64 _,", "expect_tx.relaxed.cta.shared::cta.b64",
+         ["@%first mbarrier.arrive.shared::cta.b64 _, [bar];"]),
+    ],
+)  # fmt: skip
+def test_an_arrival_and_its_bytes_are_put_in_for_the_threads_that_copy(old: str, new: str, lines: list[str]) -> None:
+    assert old in KERNEL
+    assert added(KERNEL.replace(old, new)) == ([], lines)
+
+
+def test_a_wait_is_put_in_before_the_read() -> None:
+    wait = KERNEL[KERNEL.index("wait:") : KERNEL.index("\tld.shared.u32")]
+    codes, lines = added(KERNEL.replace(wait, ""))
+    assert codes == []
+    assert any(line.startswith("mbarrier.try_wait.parity.shared::cta.b64") and "[bar], 0;" in line for line in lines)
+
+
+def test_an_mbarrier_is_made_by_one_thread() -> None:
+    codes, lines = added(KERNEL.replace("\t@%first mbarrier.init.shared::cta.b64 [bar], 1;\n", ""))
+    assert codes == []
+    assert "@%first mbarrier.init.shared::cta.b64 [bar], 1;" in lines
+    assert "bar.sync 0;" in lines
+
+
+def test_a_barrier_is_put_in_where_all_threads_come_by() -> None:
+    text = RACE
+    assert [item.code for item in lint_source(SourceFile("k.ptx", text)).diagnostics] == ["PTX621"]
+    assert added(text) == ([], ["bar.sync 0;"])
+    after = mend(SourceFile("k.ptx", text), unsafe=True).source.text
+    assert after.index("bar.sync") < after.index("@%p bra done;")
+
+
+def test_nothing_is_put_in_without_being_asked_for() -> None:
+    assert mend(SourceFile("k.ptx", RACE)).applied == ()
+    ordered = RACE.replace("\tsetp.ne", "\tbar.sync 0;\n\tsetp.ne")
+    assert mend(SourceFile("k.ptx", ordered), unsafe=True).applied == ()
+
+
+def test_places_go_out_of_the_branches_around_a_statement() -> None:
+    source = SourceFile("k.ptx", RACE)
+    start = RACE.index("ld.shared.u32")
+    around = surroundings(source, start)
+    assert around is not None
+    step = around.step_at(start)
+    assert step is not None
+    assert list(around.ahead(step)) == [start, RACE.index("@%p bra")]
+    assert list(around.behind(step)) == [RACE.index("\n\tst.global"), RACE.index("ret;")]
+    assert around.step_at(start + 1) is None
+    assert surroundings(SourceFile("k.ptx", "not PTX"), 0) is None
