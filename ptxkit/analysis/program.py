@@ -7,8 +7,10 @@ labels), "Branching", "Kernel and Function Directives".
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections.abc import Collection
 from functools import cached_property
 
+from ptxkit.analysis.mentions import names_in
 from ptxkit.analysis.space import FIRST_ADDRESS, SHARED_END
 from ptxkit.isa import table
 from ptxkit.isa.forms import Match
@@ -214,6 +216,11 @@ class _Layout:
         for scope, variable in self._open:
             self._put(scope, replace(variable, address=base))
 
+    @property
+    def is_crowded(self) -> bool:
+        """Whether static shared memory takes more than a CTA can have."""
+        return self._next["shared"] > SHARED_END
+
     def copied(self, scope: Scope) -> _Layout:
         """The same so far, for a scope in place of the only one that there was."""
         other = _Layout()
@@ -306,28 +313,44 @@ class _Flattener:
 
 
 class Outside:
-    """What stands around the functions of a module: its variables, laid out once for all functions."""
+    """What stands around the functions of a module: its variables, laid out once for all functions.
+
+    A module may have more shared variables than a CTA has memory, those of other kernels; then each kernel that
+    names no function with a body has those alone that it mentions.
+    """
 
     def __init__(self, module: Module) -> None:
-        self._layout = _Layout()
-        self._scope = Scope()
-        flattener = _Flattener(self._layout)
-        for item in module.items:
-            if isinstance(item, Declaration):
-                flattener.declare(item, self._scope)
+        self._declarations = [item for item in module.items if isinstance(item, Declaration)]
+        self._functions = {function.name for function in module.functions() if function.body is not None}
+        self._layout, self._scope = self._laid_out(None)
 
-    def around(self) -> tuple[_Layout, Scope]:
-        """A layout and a scope to go on with, which belong to one function."""
+    def around(self, function: Function) -> tuple[_Layout, Scope]:
+        """A layout and a scope to go on with, which belong to this function."""
+        if self._layout.is_crowded and function.kind == "entry" and function.body is not None:
+            names = names_in(function.body)
+            if self._functions.isdisjoint(names):
+                return self._laid_out(names)
         own = self._scope
         scope = Scope(registers=set(own.registers), families=dict(own.families), variables=dict(own.variables))
         return self._layout.copied(scope), scope
+
+    def _laid_out(self, names: Collection[str] | None) -> tuple[_Layout, Scope]:
+        """The variables, of the shared ones with a size only those of some names."""
+        layout, scope = _Layout(), Scope()
+        flattener = _Flattener(layout)
+        for declaration in self._declarations:
+            if names is not None and declaration.space == "shared":
+                kept = [each for each in declaration.declarators if each.name in names or None in each.dimensions]
+                declaration = replace(declaration, declarators=tuple(kept))  # noqa: PLW2901
+            flattener.declare(declaration, scope)
+        return layout, scope
 
 
 def flatten(module: Module, function: Function, outside: Outside | None = None) -> Program:
     """The steps of a function that has a body. outside: of the module, made by who flattens several functions of it."""
     if function.body is None:
         raise ValueError(f"{function.name} is only declared here")
-    layout, outer = (outside or Outside(module)).around()
+    layout, outer = (outside or Outside(module)).around(function)
     flattener = _Flattener(layout)
     scope = Scope("", outer)
     for parameter in (*function.parameters, *function.results):

@@ -8,6 +8,7 @@ import pytest
 
 from ptxkit.analysis.pointers import pointer_parameters
 from ptxkit.analysis.program import Outside, Program, Variable, flatten
+from ptxkit.analysis.space import SHARED_END
 from ptxkit.isa.effects import Access
 from ptxkit.syntax import parse
 from tests.analysis.support import module_of, program_of, walk
@@ -164,3 +165,16 @@ def test_of_launch_sized_arrays_in_one_place_the_first_counts() -> None:
     assert second is not None
     assert first.address == second.address
     assert program.variable_at(first.address + 5000) == first
+
+
+def test_a_kernel_of_a_module_with_more_shared_memory_than_a_cta_has_holds_what_it_mentions_alone() -> None:
+    many = "".join(f".shared .align 16 .b8 tile{n}[40000];\n" for n in range(40))
+    text = ".version 9.0\n.target sm_90a\n.address_size 64\n.extern .shared .b8 rest[];\n"
+    mention = ".visible .entry k() { .reg .b32 %r<3>; mov.u32 %r1, tile39; ld.shared.u32 %r2, [tile37+4]; ret; }\n"
+    program = flatten(parse(text + many + mention), parse(text + many + mention).function("k"))
+    assert [v.name for v in program.variables if v.space == "shared"] == ["tile37", "tile39", "rest"]
+    assert all(v.address < SHARED_END for v in program.variables if v.space == "shared")
+    few = text + many.replace("40000", "400") + mention
+    assert len(flatten(parse(few), parse(few).function("k")).variables) == 41
+    calls = text + many + ".func f() { ret; }\n" + mention.replace("ret;", "call f; ret;")
+    assert len(flatten(parse(calls), parse(calls).function("k")).variables) == 41  # f must find the same addresses

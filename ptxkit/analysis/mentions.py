@@ -1,0 +1,56 @@
+"""The names that a function's instructions mention: registers, labels, variables, functions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptxkit.syntax.tree import (
+    Address,
+    Apply,
+    Arguments,
+    Binary,
+    Block,
+    Body,
+    Conditional,
+    Element,
+    Instruction,
+    Name,
+    Not,
+    Operand,
+    Pair,
+    Unary,
+    Vector,
+)
+
+
+def names_in(body: Body) -> set[str]:
+    """All names in the operands of a body's instructions, those of nested blocks included."""
+    found: set[str] = set()
+    for statement in body.statements:
+        if isinstance(statement, Instruction):
+            for operand in statement.operands:
+                found.update(_names(operand))
+        elif isinstance(statement, Block):
+            found |= names_in(statement.body)
+    return found
+
+
+def _names(operand: Operand) -> Iterator[str]:
+    match operand:
+        case Name(text=text):
+            yield text
+        case Address(base=base, index=index):
+            yield from _names(base)
+            for each in index:
+                yield from _names(each)
+        case Vector(elements=elements) | Arguments(elements=elements):
+            for each in elements:
+                yield from _names(each)
+        case Pair(first=first, second=second) | Binary(left=first, right=second) | Element(base=first, index=second):
+            yield from _names(first)
+            yield from _names(second)
+        case Not(operand=inner) | Unary(operand=inner) | Apply(argument=inner):
+            yield from _names(inner)
+        case Conditional(test=test, then=then, otherwise=otherwise):
+            for each in (test, then, otherwise):
+                yield from _names(each)
