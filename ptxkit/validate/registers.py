@@ -109,7 +109,8 @@ def wrong_special(operand: OperandForm, types: Sequence[object], inside: bool) -
         return None
     if wanted is None or not (operand.special or inside):
         return "is a special register, which must be moved to another one first"
-    read = [as_bits(str(types[0]))] if inside and types[0] != "pred" else types  # an element has no sign
+    first = str(types[0])
+    read = [as_bits(first)] if inside and is_type(first) and first != "pred" else types  # an element has no sign
     if any(is_type(str(found)) and agrees(str(found), wanted, operand, inside) for found in read):
         return None
     return f"must be of type .{wanted}, and the special register is .{types[0]}"

@@ -62,7 +62,9 @@ def tolerance(operand: OperandForm, shape: TypedShape, *, is_result: bool) -> st
         return _of_lax_result(operand, shape)
     if operand.unhinted and _is_policy(shape):
         return None
-    if shape[0] == "+" and (_is_of_words(shape) or (operand.kind == "vector" and operand.immediates is None)):
+    if shape[0] == "+" and (
+        _is_of_words(shape) or (operand.kind == "vector" and (operand.immediates is None or operand.braced))
+    ):
         return "special_of_words" if _is_of_words(shape) and not is_result and _passes_for_vector(operand) else None
     wanted = wanted_type(operand)
     if shape == ("+", "pred") and wanted == "pred" and not is_result:

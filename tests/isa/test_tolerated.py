@@ -403,7 +403,7 @@ TAKEN = [
     (
         "among the elements of a vector",
         "ld.b32 {%laneid}, [%b64_1];",
-        "ld.b32 %laneid, [%b64_1];",
+        "ld.b32 {%tid}, [%b64_1];",
     ),
     (
         "in a register",
