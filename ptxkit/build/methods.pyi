@@ -917,7 +917,7 @@ class Methods:
             Converts packed floats of 8, 6 or 4 bits to pairs of half precision, times a scale.
             PTX ISA, 'Data Movement and Conversion Instructions: cvt'
             needs PTX 7.8 and sm_90, or PTX 8.1 and sm_89, for at in eight_bit_floats; PTX 8.6 and sm_100a or sm_101a or sm_110a or sm_120a, or PTX 8.8 and sm_100f or sm_110f or sm_120f, for at not in eight_bit_floats
-        cvt.<rnd>{.relu}{.satfinite}{.<scaled>}.bf16x2.<at> d:.bf16x2, a:(as_bits(at))/exact/typed/nameless, scale:.b16/exact ?scaled
+        cvt.<rnd>{.relu}{.satfinite}{.<scaled>}.bf16x2.<at> d:.bf16x2, a:(as_bits(at))/exact/typed/nameless/own(at == .e2m1x2), scale:.b16/exact ?scaled
             Converts packed floats of 8, 6 or 4 bits to pairs of half precision, times a scale.
             PTX ISA, 'Data Movement and Conversion Instructions: cvt'
             needs PTX 9.2 and sm_100f or sm_110f or sm_120f
@@ -941,7 +941,7 @@ class Methods:
             Converts to and from fixed-point values of two integer and six fraction bits, with a scale.
             PTX ISA, 'Data Movement and Conversion Instructions: cvt'
             needs PTX 9.1 and sm_100a or sm_103a or sm_107a or sm_110a or sm_120a or sm_121a; PTX 9.4 and sm_107f, for rnd == .rz
-        cvt.<rnd>.satfinite.relu.s2f6x2.f32 d:.b16, a:.f32/#, b:.f32/#
+        cvt.<rnd>.satfinite.relu.s2f6x2.f32 d:.b16 * one.., a:.f32/#, b:.f32/#
             Converts to and from fixed-point values of two integer and six fraction bits, with a scale.
             PTX ISA, 'Data Movement and Conversion Instructions: cvt'
             needs PTX 9.1 and sm_100a or sm_103a or sm_107a or sm_110a or sm_120a or sm_121a; PTX 9.4 and sm_107f, for rnd == .rz
@@ -969,7 +969,7 @@ class Methods:
             Converts to and from unsigned floats of five exponent and three fraction bits, with a scale.
             PTX ISA, 'Data Movement and Conversion Instructions: cvt'
             needs PTX 9.4 and sm_107f
-        cvt.<rnd>{.satfinite}.<scaled>.ue5m3x2.<at> d:.b16/exact, a:(if at == .bf16x2 then .b32 else at), scale:.b8/exact
+        cvt.<rnd>{.satfinite}.<scaled>.ue5m3x2.<at> d:.b16/exact, a:(if at == .bf16x2 then .b32 else at)/loose(at == .bf16x2)/own(at == .bf16x2)/vector, scale:.b8/exact
             Converts to and from unsigned floats of five exponent and three fraction bits, with a scale.
             PTX ISA, 'Data Movement and Conversion Instructions: cvt'
             needs PTX 9.4 and sm_107f
@@ -977,7 +977,7 @@ class Methods:
             Converts to and from unsigned floats of five exponent and three fraction bits, with a scale.
             PTX ISA, 'Data Movement and Conversion Instructions: cvt'
             needs PTX 9.4 and sm_107f
-        cvt.<rnd>{.satfinite}{.<scaled>}.bf16x2.ue5m3x2 d:.bf16x2, a:.b16/exact, scale:.b16/exact ?scaled
+        cvt.<rnd>{.satfinite}{.<scaled>}.bf16x2.ue5m3x2 d:.bf16x2, a:word/exact/typed, scale:.b16/exact ?scaled
             Converts to and from unsigned floats of five exponent and three fraction bits, with a scale.
             PTX ISA, 'Data Movement and Conversion Instructions: cvt'
             needs PTX 9.4 and sm_107f
@@ -1956,27 +1956,27 @@ class Methods:
         """
     @overload
     def mma(self, a: Sequence[Value], b: Sequence[Value], c: Sequence[Value], e: Value, f: int, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., at: Literal['bf16', 'tf32', 'e4m3', 'e5m2', 'e3m2', 'e2m3', 'e2m1', 'u8', 's8', 'u4', 's4'] | bool = ..., bt: Literal['e4m3', 'e5m2', 'e3m2', 'e2m3', 'e2m1', 'u8', 's8', 'u4', 's4'] | bool = ..., dt: Literal['f16', 'f32'] | bool = ..., kind: Literal['kind::mxf4', 'kind::mxf4nvf4', 'kind::mxf8f6f4'] | bool = ..., satfinite: Literal['satfinite'] | bool = ..., shape: Literal['m16n8k16', 'm16n8k32', 'm16n8k8', 'm16n8k64', 'm16n8k128'] | bool = ..., size: Literal['scale_vec::1X', 'scale_vec::2X', 'scale_vec::4X'] | bool = ..., sp: Literal['sp', 'sp::ordered_metadata'] | bool = ..., st: Literal['ue8m0', 'ue4m3'] | bool = ...) -> Any:
-        """mma.<sp>.sync.aligned.<shape>.row.col.<dt>.f16.f16.<dt> {d:dw/halves(dt == .f16)/_/loose/vector * dn}, {a:.b32/halves/loose/vector * (m * k * 8 / 1024)}, {b:.b32/halves/loose/vector * (n * k * 16 / 1024)}, {c:dw/halves(dt == .f16)/loose/vector * dn}, e:.b32/integer/loose/vector, f:#0..3
+        """mma.<sp>.sync.aligned.<shape>.row.col.<dt>.f16.f16.<dt> {d:dw/halves(dt == .f16)/_/loose/vector * dn}, {a:.b32/halves/loose/vector * (m * k * 8 / 1024)}, {b:.b32/halves/loose/vector * (n * k * 16 / 1024)}, {c:dw/halves(dt == .f16)/loose/vector * dn}, e:.b32/integer/loose/vector/eight, f:#0..3
             The same with a sparse first matrix: half its elements are stored, with which ones they are.
             PTX ISA, 'Multiply-and-Accumulate Instruction: mma.sp'
             needs PTX 7.1 and sm_80; PTX 8.5, for sp == .sp::ordered_metadata
-        mma.<sp>.sync.aligned.<shape>.row.col.f32.<at>.<at>.f32 {d:.f32/_/loose/vector * 4}, {a:.b32/loose/vector * (m * k * bits(at) / 2048)}, {b:.b32/loose/vector * (n * k * bits(at) / 1024)}, {c:.f32/loose/vector * 4}, e:.b32/integer/loose/vector, f:#0..3
+        mma.<sp>.sync.aligned.<shape>.row.col.f32.<at>.<at>.f32 {d:.f32/_/loose/vector * 4}, {a:.b32/loose/vector * (m * k * bits(at) / 2048)}, {b:.b32/loose/vector * (n * k * bits(at) / 1024)}, {c:.f32/loose/vector * 4}, e:.b32/integer/loose/vector/eight, f:#0..3
             The same with a sparse first matrix: half its elements are stored, with which ones they are.
             PTX ISA, 'Multiply-and-Accumulate Instruction: mma.sp'
             needs PTX 7.1 and sm_80; PTX 8.5, for sp == .sp::ordered_metadata
-        mma.<sp>.sync.aligned.<shape>.row.col.<dt>.<at>.<bt>.<dt> {d:dw/halves(dt == .f16)/exact(dt == .f32)/_/loose/vector * dn}, {a:.b32/loose/vector * (m * k * 8 / 2048)}, {b:.b32/loose/vector * (n * k * 8 / 1024)}, {c:dw/halves(dt == .f16)/exact(dt == .f32)/loose/vector * dn}, e:.b32/integer/loose/vector, f:#0
+        mma.<sp>.sync.aligned.<shape>.row.col.<dt>.<at>.<bt>.<dt> {d:dw/halves(dt == .f16)/exact(dt == .f32)/_/loose/vector * dn}, {a:.b32/loose/vector * (m * k * 8 / 2048)}, {b:.b32/loose/vector * (n * k * 8 / 1024)}, {c:dw/halves(dt == .f16)/exact(dt == .f32)/loose/vector * dn}, e:.b32/integer/loose/vector/eight, f:#0
             The same with a sparse first matrix: half its elements are stored, with which ones they are.
             PTX ISA, 'Multiply-and-Accumulate Instruction: mma.sp'
             needs PTX 7.1 and sm_80; PTX 8.5, for sp == .sp::ordered_metadata; PTX 8.4 and sm_89; PTX 8.7 and sm_120a, or PTX 8.8 and sm_120f, for dt == .f16
-        mma.<sp>.sync.aligned.<shape>.row.col.<kind>.<dt>.<at>.<bt>.<dt> {d:dw/halves(dt == .f16)/exact(dt == .f32)/_/loose/vector * dn}, {a:.b32/loose/vector * 4}, {b:.b32/loose/vector * 4}, {c:dw/halves(dt == .f16)/exact(dt == .f32)/loose/vector * dn}, e:.b32/integer/loose/vector, f:#0
+        mma.<sp>.sync.aligned.<shape>.row.col.<kind>.<dt>.<at>.<bt>.<dt> {d:dw/halves(dt == .f16)/exact(dt == .f32)/_/loose/vector * dn}, {a:.b32/loose/vector * 4}, {b:.b32/loose/vector * 4}, {c:dw/halves(dt == .f16)/exact(dt == .f32)/loose/vector * dn}, e:.b32/integer/loose/vector/eight, f:#0
             The same with a sparse first matrix: half its elements are stored, with which ones they are.
             PTX ISA, 'Multiply-and-Accumulate Instruction: mma.sp'
             needs PTX 7.1 and sm_80; PTX 8.5, for sp == .sp::ordered_metadata; PTX 8.6 and sm_100a or sm_101a or sm_110a or sm_120a, or PTX 8.8 and sm_100f or sm_110f or sm_120f; PTX 8.7 and sm_120a, or PTX 8.8 and sm_120f, for dt == .f16 or at not in float8 or bt not in float8
-        mma.<sp>.sync.aligned.<shape>.row.col.<kind>.block_scale{.<size>}.f32.<at>.<bt>.f32.<st> {d:.f32/exact/_/loose/vector * 4}, {a:.b32/exact/loose/vector * 4}, {b:.b32/exact/loose/vector * 4}, {c:.f32/exact/loose/vector * 4}, e:.b32/integer/loose/vector, f:#0, scale_a:.b32/integer/loose/vector * 1, {byte_a:.b16/#0..3/integer, thread_a:.b16/#0..1/integer}, scale_b:.b32/integer/loose/vector * 1, {byte_b:.b16/#0..3/integer, thread_b:.b16/#0..3/integer}
+        mma.<sp>.sync.aligned.<shape>.row.col.<kind>.block_scale{.<size>}.f32.<at>.<bt>.f32.<st> {d:.f32/exact/_/loose/vector * 4}, {a:.b32/exact/loose/vector * 4}, {b:.b32/exact/loose/vector * 4}, {c:.f32/exact/loose/vector * 4}, e:.b32/integer/loose/vector/eight, f:#0, scale_a:.b32/integer/loose/vector/eight * 1, {byte_a:.b16/#0..3/integer, thread_a:.b16/#0..1/integer}, scale_b:.b32/integer/loose/vector/eight * 1, {byte_b:.b16/#0..3/integer, thread_b:.b16/#0..3/integer}
             The same with a sparse first matrix: half its elements are stored, with which ones they are.
             PTX ISA, 'Multiply-and-Accumulate Instruction: mma.sp'
             needs PTX 7.1 and sm_80; PTX 8.5, for sp == .sp::ordered_metadata; PTX 8.7 and sm_120a or sm_121a, or PTX 8.8 and sm_120f, for kind == .kind::mxf8f6f4; PTX 8.7 and sm_120a or sm_121a, for kind != .kind::mxf8f6f4; PTX 9.1, for size == .scale_vec::4X and st == .ue8m0
-        mma.<sp>.sync.aligned.<shape>.row.col{.satfinite}.s32.<at>.<bt>.s32 {d:.s32/integer/_/loose/vector * (m * n / 32)}, {a:.b32/loose/vector * (m * k * bits(at) / 2048)}, {b:.b32/loose/vector * (n * k * bits(bt) / 1024)}, {c:.s32/integer/loose/vector * (m * n / 32)}, e:.b32/integer/loose/vector, f:#0..3
+        mma.<sp>.sync.aligned.<shape>.row.col{.satfinite}.s32.<at>.<bt>.s32 {d:.s32/integer/_/loose/vector * (m * n / 32)}, {a:.b32/loose/vector * (m * k * bits(at) / 2048)}, {b:.b32/loose/vector * (n * k * bits(bt) / 1024)}, {c:.s32/integer/loose/vector * (m * n / 32)}, e:.b32/integer/loose/vector/eight, f:#0..3
             The same with a sparse first matrix: half its elements are stored, with which ones they are.
             PTX ISA, 'Multiply-and-Accumulate Instruction: mma.sp'
             needs PTX 7.1 and sm_80; PTX 8.5, for sp == .sp::ordered_metadata
@@ -2006,7 +2006,7 @@ class Methods:
             Multiplies two matrices that lie in the registers of a warp and adds a third.
             PTX ISA, 'Multiply-and-Accumulate Instruction: mma'
             needs PTX 8.6 and sm_100a or sm_101a or sm_110a or sm_120a, or PTX 8.8 and sm_100f or sm_110f or sm_120f; PTX 8.7, for dt == .f16; PTX 8.7 and sm_120a, or PTX 8.8 and sm_120f, for at not in float8 or bt not in float8
-        mma.sync.aligned.<shape>.row.col.<kind>.block_scale{.<size>}.f32.<at>.<bt>.f32.<st> {d:.f32/exact/_/loose/vector * 4}, {a:.b32/exact/loose/vector * 4}, {b:.b32/exact/loose/vector * 2}, {c:.f32/exact/loose/vector * 4}, scale_a:.b32/integer/loose/vector * 1, {byte_a:.b16/#0..3/integer, thread_a:.b16/#0..1/integer}, scale_b:.b32/integer/loose/vector * 1, {byte_b:.b16/#0..3/integer, thread_b:.b16/#0..3/integer}
+        mma.sync.aligned.<shape>.row.col.<kind>.block_scale{.<size>}.f32.<at>.<bt>.f32.<st> {d:.f32/exact/_/loose/vector * 4}, {a:.b32/exact/loose/vector * 4}, {b:.b32/exact/loose/vector * 2}, {c:.f32/exact/loose/vector * 4}, scale_a:.b32/integer/loose/vector/eight * 1, {byte_a:.b16/#0..3/integer, thread_a:.b16/#0..1/integer}, scale_b:.b32/integer/loose/vector/eight * 1, {byte_b:.b16/#0..3/integer, thread_b:.b16/#0..3/integer}
             Multiplies two matrices that lie in the registers of a warp and adds a third.
             PTX ISA, 'Multiply-and-Accumulate Instruction: mma'
             needs PTX 8.7 and sm_120a, or PTX 8.8 and sm_120f; PTX 9.1, for size == .scale_vec::4X and st == .ue8m0
@@ -2322,8 +2322,8 @@ class Methods:
             PTX ISA, 'Data Movement and Conversion Instructions: prefetch, prefetchu'
             needs PTX 8.0 and sm_90
         """
-    def prefetchu_L1(self, a: Global[Any], /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ...) -> None:
-        """prefetchu.L1 [a in .global of .global]
+    def prefetchu(self, a: Global[Any], /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ...) -> None:
+        """prefetchu.<level> [a in .global of .global]
             Brings a cache line, or a tensor map, nearer.
             PTX ISA, 'Data Movement and Conversion Instructions: prefetch, prefetchu'
         """
@@ -2390,7 +2390,7 @@ class Methods:
             effect mbarrier_complete(bar, bytes(t), space=ss)
             effect home(a, .other)
             effect home(bar, .same, a)
-        red.async{.mmio}.<sem>.<sc>{.<ss>}.<op>.<t> [a in ss wide align bytes(t)], b:t/#/typed/integer
+        red.async{.mmio}.<sem>.<sc>{.<ss>}.<op>.<t> [a in ss wide align bytes(t)], b:t/#/typed
             Combines a value with the shared memory of another CTA; the mbarrier there tells when it is done.
             PTX ISA, 'Parallel Synchronization and Communication Instructions: red.async'
             needs PTX 8.7 and sm_100
@@ -2585,7 +2585,7 @@ class Methods:
             PTX ISA, 'Comparison and Selection Instructions: slct'
         """
     def spcompress(self, a: Sequence[Value], descriptor: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., elem: Literal['b8', 'b16'] | bool = ..., idx: Literal['b2', 'b4'] | bool = ..., num: Literal['x1', 'x2', 'x4', 'x8', 'x16', 'x32', 'x64'] | bool = ...) -> tuple[tuple[Register[Any], ...], tuple[Register[Any], ...]]:
-        """spcompress.<elem>.<idx>.<factor>.<num> {m:.b32 * metadata}, {c:.b32 * n}, {a:.b32 * (2 * n)}, descriptor:.b32
+        """spcompress.<elem>.<idx>.<factor>.<num> {m:.b32 * metadata}, {c:.b32 * n}, {a:.b32/# * (2 * n)}, descriptor:.b32
             Picks two of each four elements of a dense vector, and writes which ones they were.
             PTX ISA, 'Data Movement and Conversion Instructions: spcompress'
             needs PTX 9.4 and sm_107a
@@ -2593,7 +2593,7 @@ class Methods:
             effect c = unknown
         """
     def spdecompress(self, m: Sequence[Value], c: Sequence[Value], /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., elem: Literal['b8', 'b16'] | bool = ..., factor: Literal['sp::1:2', 'sp::1:4', 'sp::1:8', 'sp::1:16', 'sp::2:4', 'sp::2:8', 'sp::2:16', 'sp::4:8', 'sp::4:16'] | bool = ..., idx: Literal['b2', 'b4'] | bool = ..., num: Literal['x1', 'x2', 'x4', 'x8', 'x16', 'x32', 'x64'] | bool = ...) -> tuple[Register[Any], ...]:
-        """spdecompress.<elem>.<idx>.<factor>.<num> {d:.b32 * dense}, {m:.b32 * metadata}, {c:.b32 * compressed}
+        """spdecompress.<elem>.<idx>.<factor>.<num> {d:.b32 * dense}, {m:.b32/# * metadata}, {c:.b32/# * compressed}
             Puts the elements of a compressed vector where its metadata says, and zeros elsewhere.
             PTX ISA, 'Data Movement and Conversion Instructions: spdecompress'
             needs PTX 9.4 and sm_107a
@@ -2649,7 +2649,7 @@ class Methods:
             effect write(ss, a, n * bytes(t), completion=.mbarrier, barrier=bar)
             effect mbarrier_complete(bar, n * bytes(t), space=ss)
             effect home(bar, .same, a)
-        st.async{.weak}{.mmio}{.<sem>}{.<sc>}{.<ss>}.<t> [a in ss wide align bytes(t)], b:t/#/typed
+        st.async{.weak}{.mmio}{.<sem>}{.<sc>}{.<ss>}.<t> [a in ss wide align bytes(t)], b:t/#/typed(if sem then bits(t) != 16 else bits(t) >= 32)
             Stores to the shared memory of another CTA; the mbarrier there tells when it is done.
             PTX ISA, 'Data Movement and Conversion Instructions: st.async'
             needs PTX 8.1 and sm_90; PTX 8.7 and sm_100, for sem or ss
@@ -2950,9 +2950,11 @@ class Methods:
             PTX ISA, 'TensorCore 5th Generation Instructions: tcgen05.mma'
             needs PTX 8.6 and sm_100a or sm_101a, or PTX 8.8 and sm_100f or sm_110f; PTX 9.4 and sm_107f, for cb or lut or kind == .kind::ti16; PTX 8.6 and sm_100a, or PTX 8.8 and sm_100f, for present(scale); PTX 8.6 and sm_100a or sm_101a, or PTX 8.8 and sm_103a, or PTX 9.0 and sm_110a, or PTX 9.4 and sm_107a, for starts(sv, .scale_vec); PTX 8.6 and sm_100a or sm_101a, or PTX 8.8 and sm_103a, or PTX 9.0 and sm_110a, or PTX 9.4 and sm_107a, for present(meta) and kind in .kind::mxf4 .kind::mxf4nvf4
             effect cta_group(if cg == .cta_group::2 then 2 else 1)
-            effect read(.shared::cta, adesc, via=.descriptor, proxy=.async, completion=.tcgen05)
+            effect read(.shared::cta, adesc, via=.descriptor, proxy=.async, completion=.tcgen05, rows=shl(32, bfe(32, false, idesc, 24, 5), 4 - halved), width=bytes_of, transposed=bfe(32, false, idesc, 15, 1)) when plain
+            effect read(.shared::cta, adesc, via=.descriptor, proxy=.async, completion=.tcgen05) when not plain
             effect read(.tensor, a, completion=.tcgen05)
-            effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.tcgen05)
+            effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.tcgen05, rows=shl(32, bfe(32, false, idesc, 17, 6), 3 - halved), width=bytes_of, transposed=bfe(32, false, idesc, 16, 1)) when plain
+            effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.tcgen05) when not plain
             effect read(.tensor, table, completion=.tcgen05)
             effect read(.tensor, meta, completion=.tcgen05)
             effect read(.tensor, scale_a, completion=.tcgen05)
@@ -2963,9 +2965,11 @@ class Methods:
             PTX ISA, 'TensorCore 5th Generation Instructions: tcgen05.mma'
             needs PTX 8.6 and sm_100a or sm_101a, or PTX 8.8 and sm_100f or sm_110f; PTX 9.4 and sm_107f, for cb or lut or kind == .kind::ti16; PTX 8.6 and sm_100a, or PTX 8.8 and sm_100f, for present(scale); PTX 8.6 and sm_100a or sm_101a, or PTX 8.8 and sm_103a, or PTX 9.0 and sm_110a, or PTX 9.4 and sm_107a, for starts(sv, .scale_vec); PTX 8.6 and sm_100a or sm_101a, or PTX 8.8 and sm_103a, or PTX 9.0 and sm_110a, or PTX 9.4 and sm_107a, for present(meta) and kind in .kind::mxf4 .kind::mxf4nvf4
             effect cta_group(if cg == .cta_group::2 then 2 else 1)
-            effect read(.shared::cta, adesc, via=.descriptor, proxy=.async, completion=.tcgen05)
+            effect read(.shared::cta, adesc, via=.descriptor, proxy=.async, completion=.tcgen05, rows=shl(32, bfe(32, false, idesc, 24, 5), 4 - halved), width=bytes_of, transposed=bfe(32, false, idesc, 15, 1)) when plain
+            effect read(.shared::cta, adesc, via=.descriptor, proxy=.async, completion=.tcgen05) when not plain
             effect read(.tensor, a, completion=.tcgen05)
-            effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.tcgen05)
+            effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.tcgen05, rows=shl(32, bfe(32, false, idesc, 17, 6), 3 - halved), width=bytes_of, transposed=bfe(32, false, idesc, 16, 1)) when plain
+            effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.tcgen05) when not plain
             effect read(.tensor, table, completion=.tcgen05)
             effect read(.tensor, meta, completion=.tcgen05)
             effect read(.tensor, scale_a, completion=.tcgen05)
@@ -2976,9 +2980,11 @@ class Methods:
             PTX ISA, 'TensorCore 5th Generation Instructions: tcgen05.mma'
             needs PTX 8.6 and sm_100a or sm_101a, or PTX 8.8 and sm_100f or sm_110f; PTX 9.4 and sm_107f, for cb or lut or kind == .kind::ti16; PTX 8.6 and sm_100a, or PTX 8.8 and sm_100f, for present(scale); PTX 8.6 and sm_100a or sm_101a, or PTX 8.8 and sm_103a, or PTX 9.0 and sm_110a, or PTX 9.4 and sm_107a, for starts(sv, .scale_vec); PTX 8.6 and sm_100a or sm_101a, or PTX 8.8 and sm_103a, or PTX 9.0 and sm_110a, or PTX 9.4 and sm_107a, for present(meta) and kind in .kind::mxf4 .kind::mxf4nvf4; PTX 8.6 and sm_100a or sm_101a, or PTX 9.0 and sm_110a, for kind == .kind::i8
             effect cta_group(if cg == .cta_group::2 then 2 else 1)
-            effect read(.shared::cta, adesc, via=.descriptor, proxy=.async, completion=.tcgen05)
+            effect read(.shared::cta, adesc, via=.descriptor, proxy=.async, completion=.tcgen05, rows=shl(32, bfe(32, false, idesc, 24, 5), 4 - halved), width=bytes_of, transposed=bfe(32, false, idesc, 15, 1)) when plain
+            effect read(.shared::cta, adesc, via=.descriptor, proxy=.async, completion=.tcgen05) when not plain
             effect read(.tensor, a, completion=.tcgen05)
-            effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.tcgen05)
+            effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.tcgen05, rows=shl(32, bfe(32, false, idesc, 17, 6), 3 - halved), width=bytes_of, transposed=bfe(32, false, idesc, 16, 1)) when plain
+            effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.tcgen05) when not plain
             effect read(.tensor, table, completion=.tcgen05)
             effect read(.tensor, meta, completion=.tcgen05)
             effect read(.tensor, scale_a, completion=.tcgen05)
@@ -2989,61 +2995,71 @@ class Methods:
             PTX ISA, 'TensorCore 5th Generation Instructions: tcgen05.mma'
             needs PTX 8.6 and sm_100a or sm_101a, or PTX 8.8 and sm_100f or sm_110f; PTX 9.4 and sm_107f, for cb or lut or kind == .kind::ti16; PTX 8.6 and sm_100a, or PTX 8.8 and sm_100f, for present(scale); PTX 8.6 and sm_100a or sm_101a, or PTX 8.8 and sm_103a, or PTX 9.0 and sm_110a, or PTX 9.4 and sm_107a, for starts(sv, .scale_vec); PTX 8.6 and sm_100a or sm_101a, or PTX 8.8 and sm_103a, or PTX 9.0 and sm_110a, or PTX 9.4 and sm_107a, for present(meta) and kind in .kind::mxf4 .kind::mxf4nvf4; PTX 8.6 and sm_100a or sm_101a, or PTX 9.0 and sm_110a, for kind == .kind::i8
             effect cta_group(if cg == .cta_group::2 then 2 else 1)
-            effect read(.shared::cta, adesc, via=.descriptor, proxy=.async, completion=.tcgen05)
+            effect read(.shared::cta, adesc, via=.descriptor, proxy=.async, completion=.tcgen05, rows=shl(32, bfe(32, false, idesc, 24, 5), 4 - halved), width=bytes_of, transposed=bfe(32, false, idesc, 15, 1)) when plain
+            effect read(.shared::cta, adesc, via=.descriptor, proxy=.async, completion=.tcgen05) when not plain
             effect read(.tensor, a, completion=.tcgen05)
-            effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.tcgen05)
+            effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.tcgen05, rows=shl(32, bfe(32, false, idesc, 17, 6), 3 - halved), width=bytes_of, transposed=bfe(32, false, idesc, 16, 1)) when plain
+            effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.tcgen05) when not plain
             effect read(.tensor, table, completion=.tcgen05)
             effect read(.tensor, meta, completion=.tcgen05)
             effect read(.tensor, scale_a, completion=.tcgen05)
             effect read(.tensor, scale_b, completion=.tcgen05)
             effect update(.tensor, d, completion=.tcgen05)
-        tcgen05.mma.<cg>.<kind>.<lut>{.<ca>}{.<cb>} [d in .tensor untyped], adesc:.b64/#/integer/nameless, bdesc:.b64/#/integer/nameless, [table in .tensor untyped], idesc:.b32/#/integer/scalar{, {lanes:.b32/# * lane_words}}, enable:.pred/#/!
+        tcgen05.mma.<cg>.<kind>.<lut>{.<ca>}{.<cb>} [d in .tensor untyped], adesc:.b64/#/integer/nameless, bdesc:.b64/#/integer/nameless, [table in .tensor untyped], idesc:.b32/#/integer{, {lanes:.b32/# * lane_words}}, enable:.pred/#/!
             Multiplies matrices of shared or Tensor Memory and adds to D in Tensor Memory; a commit tells when it is done.
             PTX ISA, 'TensorCore 5th Generation Instructions: tcgen05.mma'
             needs PTX 8.6 and sm_100a or sm_101a, or PTX 8.8 and sm_100f or sm_110f; PTX 9.4 and sm_107f, for cb or lut or kind == .kind::ti16; PTX 8.6 and sm_100a, or PTX 8.8 and sm_100f, for present(scale); PTX 8.6 and sm_100a or sm_101a, or PTX 8.8 and sm_103a, or PTX 9.0 and sm_110a, or PTX 9.4 and sm_107a, for starts(sv, .scale_vec); PTX 8.6 and sm_100a or sm_101a, or PTX 8.8 and sm_103a, or PTX 9.0 and sm_110a, or PTX 9.4 and sm_107a, for present(meta) and kind in .kind::mxf4 .kind::mxf4nvf4
             effect cta_group(if cg == .cta_group::2 then 2 else 1)
-            effect read(.shared::cta, adesc, via=.descriptor, proxy=.async, completion=.tcgen05)
+            effect read(.shared::cta, adesc, via=.descriptor, proxy=.async, completion=.tcgen05, rows=shl(32, bfe(32, false, idesc, 24, 5), 4 - halved), width=bytes_of, transposed=bfe(32, false, idesc, 15, 1)) when plain
+            effect read(.shared::cta, adesc, via=.descriptor, proxy=.async, completion=.tcgen05) when not plain
             effect read(.tensor, a, completion=.tcgen05)
-            effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.tcgen05)
+            effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.tcgen05, rows=shl(32, bfe(32, false, idesc, 17, 6), 3 - halved), width=bytes_of, transposed=bfe(32, false, idesc, 16, 1)) when plain
+            effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.tcgen05) when not plain
             effect read(.tensor, table, completion=.tcgen05)
             effect read(.tensor, meta, completion=.tcgen05)
             effect read(.tensor, scale_a, completion=.tcgen05)
             effect read(.tensor, scale_b, completion=.tcgen05)
             effect update(.tensor, d, completion=.tcgen05)
-        tcgen05.mma.<cg>.<kind>.<lut>{.<ca>}{.<cb>} [d in .tensor untyped], [a in .tensor untyped], bdesc:.b64/#/integer/nameless, [table in .tensor untyped], idesc:.b32/#/integer/scalar{, {lanes:.b32/# * lane_words}}, enable:.pred/#/!
+        tcgen05.mma.<cg>.<kind>.<lut>{.<ca>}{.<cb>} [d in .tensor untyped], [a in .tensor untyped], bdesc:.b64/#/integer/nameless, [table in .tensor untyped], idesc:.b32/#/integer{, {lanes:.b32/# * lane_words}}, enable:.pred/#/!
             Multiplies matrices of shared or Tensor Memory and adds to D in Tensor Memory; a commit tells when it is done.
             PTX ISA, 'TensorCore 5th Generation Instructions: tcgen05.mma'
             needs PTX 8.6 and sm_100a or sm_101a, or PTX 8.8 and sm_100f or sm_110f; PTX 9.4 and sm_107f, for cb or lut or kind == .kind::ti16; PTX 8.6 and sm_100a, or PTX 8.8 and sm_100f, for present(scale); PTX 8.6 and sm_100a or sm_101a, or PTX 8.8 and sm_103a, or PTX 9.0 and sm_110a, or PTX 9.4 and sm_107a, for starts(sv, .scale_vec); PTX 8.6 and sm_100a or sm_101a, or PTX 8.8 and sm_103a, or PTX 9.0 and sm_110a, or PTX 9.4 and sm_107a, for present(meta) and kind in .kind::mxf4 .kind::mxf4nvf4
             effect cta_group(if cg == .cta_group::2 then 2 else 1)
-            effect read(.shared::cta, adesc, via=.descriptor, proxy=.async, completion=.tcgen05)
+            effect read(.shared::cta, adesc, via=.descriptor, proxy=.async, completion=.tcgen05, rows=shl(32, bfe(32, false, idesc, 24, 5), 4 - halved), width=bytes_of, transposed=bfe(32, false, idesc, 15, 1)) when plain
+            effect read(.shared::cta, adesc, via=.descriptor, proxy=.async, completion=.tcgen05) when not plain
             effect read(.tensor, a, completion=.tcgen05)
-            effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.tcgen05)
+            effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.tcgen05, rows=shl(32, bfe(32, false, idesc, 17, 6), 3 - halved), width=bytes_of, transposed=bfe(32, false, idesc, 16, 1)) when plain
+            effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.tcgen05) when not plain
             effect read(.tensor, table, completion=.tcgen05)
             effect read(.tensor, meta, completion=.tcgen05)
             effect read(.tensor, scale_a, completion=.tcgen05)
             effect read(.tensor, scale_b, completion=.tcgen05)
             effect update(.tensor, d, completion=.tcgen05)
-        tcgen05.mma.<cg>.<kind>.block_scale.<lut>{.<sv>}{.<ca>}{.<cb>} [d in .tensor untyped], adesc:.b64/#/integer/nameless, bdesc:.b64/#/integer/nameless, [table in .tensor untyped], idesc:.b32/#/integer/scalar, [scale_a in .tensor untyped], [scale_b in .tensor untyped], enable:.pred/#/!
+        tcgen05.mma.<cg>.<kind>.block_scale.<lut>{.<sv>}{.<ca>}{.<cb>} [d in .tensor untyped], adesc:.b64/#/integer/nameless, bdesc:.b64/#/integer/nameless, [table in .tensor untyped], idesc:.b32/#/integer, [scale_a in .tensor untyped], [scale_b in .tensor untyped], enable:.pred/#/!
             Multiplies matrices of shared or Tensor Memory and adds to D in Tensor Memory; a commit tells when it is done.
             PTX ISA, 'TensorCore 5th Generation Instructions: tcgen05.mma'
             needs PTX 8.6 and sm_100a or sm_101a, or PTX 8.8 and sm_100f or sm_110f; PTX 9.4 and sm_107f, for cb or lut or kind == .kind::ti16; PTX 8.8, for sv in .block16 .block32; PTX 8.6 and sm_100a, or PTX 8.8 and sm_100f, for present(scale); PTX 8.6 and sm_100a or sm_101a, or PTX 8.8 and sm_103a, or PTX 9.0 and sm_110a, or PTX 9.4 and sm_107a, for starts(sv, .scale_vec); PTX 8.6 and sm_100a or sm_101a, or PTX 8.8 and sm_103a, or PTX 9.0 and sm_110a, or PTX 9.4 and sm_107a, for present(meta) and kind in .kind::mxf4 .kind::mxf4nvf4
             effect cta_group(if cg == .cta_group::2 then 2 else 1)
-            effect read(.shared::cta, adesc, via=.descriptor, proxy=.async, completion=.tcgen05)
+            effect read(.shared::cta, adesc, via=.descriptor, proxy=.async, completion=.tcgen05, rows=shl(32, bfe(32, false, idesc, 24, 5), 4 - halved), width=bytes_of, transposed=bfe(32, false, idesc, 15, 1)) when plain
+            effect read(.shared::cta, adesc, via=.descriptor, proxy=.async, completion=.tcgen05) when not plain
             effect read(.tensor, a, completion=.tcgen05)
-            effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.tcgen05)
+            effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.tcgen05, rows=shl(32, bfe(32, false, idesc, 17, 6), 3 - halved), width=bytes_of, transposed=bfe(32, false, idesc, 16, 1)) when plain
+            effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.tcgen05) when not plain
             effect read(.tensor, table, completion=.tcgen05)
             effect read(.tensor, meta, completion=.tcgen05)
             effect read(.tensor, scale_a, completion=.tcgen05)
             effect read(.tensor, scale_b, completion=.tcgen05)
             effect update(.tensor, d, completion=.tcgen05)
-        tcgen05.mma.<cg>.<kind>.block_scale.<lut>{.<sv>}{.<ca>}{.<cb>} [d in .tensor untyped], [a in .tensor untyped], bdesc:.b64/#/integer/nameless, [table in .tensor untyped], idesc:.b32/#/integer/scalar, [scale_a in .tensor untyped], [scale_b in .tensor untyped], enable:.pred/#/!
+        tcgen05.mma.<cg>.<kind>.block_scale.<lut>{.<sv>}{.<ca>}{.<cb>} [d in .tensor untyped], [a in .tensor untyped], bdesc:.b64/#/integer/nameless, [table in .tensor untyped], idesc:.b32/#/integer, [scale_a in .tensor untyped], [scale_b in .tensor untyped], enable:.pred/#/!
             Multiplies matrices of shared or Tensor Memory and adds to D in Tensor Memory; a commit tells when it is done.
             PTX ISA, 'TensorCore 5th Generation Instructions: tcgen05.mma'
             needs PTX 8.6 and sm_100a or sm_101a, or PTX 8.8 and sm_100f or sm_110f; PTX 9.4 and sm_107f, for cb or lut or kind == .kind::ti16; PTX 8.8, for sv in .block16 .block32; PTX 8.6 and sm_100a, or PTX 8.8 and sm_100f, for present(scale); PTX 8.6 and sm_100a or sm_101a, or PTX 8.8 and sm_103a, or PTX 9.0 and sm_110a, or PTX 9.4 and sm_107a, for starts(sv, .scale_vec); PTX 8.6 and sm_100a or sm_101a, or PTX 8.8 and sm_103a, or PTX 9.0 and sm_110a, or PTX 9.4 and sm_107a, for present(meta) and kind in .kind::mxf4 .kind::mxf4nvf4
             effect cta_group(if cg == .cta_group::2 then 2 else 1)
-            effect read(.shared::cta, adesc, via=.descriptor, proxy=.async, completion=.tcgen05)
+            effect read(.shared::cta, adesc, via=.descriptor, proxy=.async, completion=.tcgen05, rows=shl(32, bfe(32, false, idesc, 24, 5), 4 - halved), width=bytes_of, transposed=bfe(32, false, idesc, 15, 1)) when plain
+            effect read(.shared::cta, adesc, via=.descriptor, proxy=.async, completion=.tcgen05) when not plain
             effect read(.tensor, a, completion=.tcgen05)
-            effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.tcgen05)
+            effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.tcgen05, rows=shl(32, bfe(32, false, idesc, 17, 6), 3 - halved), width=bytes_of, transposed=bfe(32, false, idesc, 16, 1)) when plain
+            effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.tcgen05) when not plain
             effect read(.tensor, table, completion=.tcgen05)
             effect read(.tensor, meta, completion=.tcgen05)
             effect read(.tensor, scale_a, completion=.tcgen05)
@@ -3054,9 +3070,11 @@ class Methods:
             PTX ISA, 'TensorCore 5th Generation Instructions: tcgen05.mma'
             needs PTX 8.6 and sm_100a or sm_101a, or PTX 8.8 and sm_100f or sm_110f; PTX 9.4 and sm_107f, for cb or lut or kind == .kind::ti16; PTX 8.8, for sv in .block16 .block32; PTX 8.6 and sm_100a, or PTX 8.8 and sm_100f, for present(scale); PTX 8.7, for kind == .kind::mxf4nvf4; PTX 8.6 and sm_100a or sm_101a, or PTX 8.8 and sm_103a, or PTX 9.0 and sm_110a, or PTX 9.4 and sm_107a, for starts(sv, .scale_vec); PTX 8.6 and sm_100a or sm_101a, or PTX 8.8 and sm_103a, or PTX 9.0 and sm_110a, or PTX 9.4 and sm_107a, for present(meta) and kind in .kind::mxf4 .kind::mxf4nvf4
             effect cta_group(if cg == .cta_group::2 then 2 else 1)
-            effect read(.shared::cta, adesc, via=.descriptor, proxy=.async, completion=.tcgen05)
+            effect read(.shared::cta, adesc, via=.descriptor, proxy=.async, completion=.tcgen05, rows=shl(32, bfe(32, false, idesc, 24, 5), 4 - halved), width=bytes_of, transposed=bfe(32, false, idesc, 15, 1)) when plain
+            effect read(.shared::cta, adesc, via=.descriptor, proxy=.async, completion=.tcgen05) when not plain
             effect read(.tensor, a, completion=.tcgen05)
-            effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.tcgen05)
+            effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.tcgen05, rows=shl(32, bfe(32, false, idesc, 17, 6), 3 - halved), width=bytes_of, transposed=bfe(32, false, idesc, 16, 1)) when plain
+            effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.tcgen05) when not plain
             effect read(.tensor, table, completion=.tcgen05)
             effect read(.tensor, meta, completion=.tcgen05)
             effect read(.tensor, scale_a, completion=.tcgen05)
@@ -3067,9 +3085,11 @@ class Methods:
             PTX ISA, 'TensorCore 5th Generation Instructions: tcgen05.mma'
             needs PTX 8.6 and sm_100a or sm_101a, or PTX 8.8 and sm_100f or sm_110f; PTX 9.4 and sm_107f, for cb or lut or kind == .kind::ti16; PTX 8.8, for sv in .block16 .block32; PTX 8.6 and sm_100a, or PTX 8.8 and sm_100f, for present(scale); PTX 8.7, for kind == .kind::mxf4nvf4; PTX 8.6 and sm_100a or sm_101a, or PTX 8.8 and sm_103a, or PTX 9.0 and sm_110a, or PTX 9.4 and sm_107a, for starts(sv, .scale_vec); PTX 8.6 and sm_100a or sm_101a, or PTX 8.8 and sm_103a, or PTX 9.0 and sm_110a, or PTX 9.4 and sm_107a, for present(meta) and kind in .kind::mxf4 .kind::mxf4nvf4
             effect cta_group(if cg == .cta_group::2 then 2 else 1)
-            effect read(.shared::cta, adesc, via=.descriptor, proxy=.async, completion=.tcgen05)
+            effect read(.shared::cta, adesc, via=.descriptor, proxy=.async, completion=.tcgen05, rows=shl(32, bfe(32, false, idesc, 24, 5), 4 - halved), width=bytes_of, transposed=bfe(32, false, idesc, 15, 1)) when plain
+            effect read(.shared::cta, adesc, via=.descriptor, proxy=.async, completion=.tcgen05) when not plain
             effect read(.tensor, a, completion=.tcgen05)
-            effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.tcgen05)
+            effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.tcgen05, rows=shl(32, bfe(32, false, idesc, 17, 6), 3 - halved), width=bytes_of, transposed=bfe(32, false, idesc, 16, 1)) when plain
+            effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.tcgen05) when not plain
             effect read(.tensor, table, completion=.tcgen05)
             effect read(.tensor, meta, completion=.tcgen05)
             effect read(.tensor, scale_a, completion=.tcgen05)
@@ -3083,9 +3103,11 @@ class Methods:
             PTX ISA, 'TensorCore 5th Generation Instructions: tcgen05.mma'
             needs PTX 8.6 and sm_100a or sm_101a, or PTX 8.8 and sm_100f or sm_110f; PTX 9.4 and sm_107f, for cb or lut or kind == .kind::ti16; PTX 8.6 and sm_100a, or PTX 8.8 and sm_100f, for present(scale); PTX 8.6 and sm_100a or sm_101a, or PTX 8.8 and sm_103a, or PTX 9.0 and sm_110a, or PTX 9.4 and sm_107a, for starts(sv, .scale_vec); PTX 8.6 and sm_100a or sm_101a, or PTX 8.8 and sm_103a, or PTX 9.0 and sm_110a, or PTX 9.4 and sm_107a, for present(meta) and kind in .kind::mxf4 .kind::mxf4nvf4
             effect cta_group(if cg == .cta_group::2 then 2 else 1)
-            effect read(.shared::cta, adesc, via=.descriptor, proxy=.async, completion=.tcgen05)
+            effect read(.shared::cta, adesc, via=.descriptor, proxy=.async, completion=.tcgen05, rows=shl(32, bfe(32, false, idesc, 24, 5), 4 - halved), width=bytes_of, transposed=bfe(32, false, idesc, 15, 1)) when plain
+            effect read(.shared::cta, adesc, via=.descriptor, proxy=.async, completion=.tcgen05) when not plain
             effect read(.tensor, a, completion=.tcgen05)
-            effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.tcgen05)
+            effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.tcgen05, rows=shl(32, bfe(32, false, idesc, 17, 6), 3 - halved), width=bytes_of, transposed=bfe(32, false, idesc, 16, 1)) when plain
+            effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.tcgen05) when not plain
             effect read(.tensor, table, completion=.tcgen05)
             effect read(.tensor, meta, completion=.tcgen05)
             effect read(.tensor, scale_a, completion=.tcgen05)
@@ -3096,9 +3118,11 @@ class Methods:
             PTX ISA, 'TensorCore 5th Generation Instructions: tcgen05.mma'
             needs PTX 8.6 and sm_100a or sm_101a, or PTX 8.8 and sm_100f or sm_110f; PTX 9.4 and sm_107f, for cb or lut or kind == .kind::ti16; PTX 8.6 and sm_100a, or PTX 8.8 and sm_100f, for present(scale); PTX 8.6 and sm_100a or sm_101a, or PTX 8.8 and sm_103a, or PTX 9.0 and sm_110a, or PTX 9.4 and sm_107a, for starts(sv, .scale_vec); PTX 8.6 and sm_100a or sm_101a, or PTX 8.8 and sm_103a, or PTX 9.0 and sm_110a, or PTX 9.4 and sm_107a, for present(meta) and kind in .kind::mxf4 .kind::mxf4nvf4
             effect cta_group(if cg == .cta_group::2 then 2 else 1)
-            effect read(.shared::cta, adesc, via=.descriptor, proxy=.async, completion=.tcgen05)
+            effect read(.shared::cta, adesc, via=.descriptor, proxy=.async, completion=.tcgen05, rows=shl(32, bfe(32, false, idesc, 24, 5), 4 - halved), width=bytes_of, transposed=bfe(32, false, idesc, 15, 1)) when plain
+            effect read(.shared::cta, adesc, via=.descriptor, proxy=.async, completion=.tcgen05) when not plain
             effect read(.tensor, a, completion=.tcgen05)
-            effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.tcgen05)
+            effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.tcgen05, rows=shl(32, bfe(32, false, idesc, 17, 6), 3 - halved), width=bytes_of, transposed=bfe(32, false, idesc, 16, 1)) when plain
+            effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.tcgen05) when not plain
             effect read(.tensor, table, completion=.tcgen05)
             effect read(.tensor, meta, completion=.tcgen05)
             effect read(.tensor, scale_a, completion=.tcgen05)
@@ -3109,9 +3133,11 @@ class Methods:
             PTX ISA, 'TensorCore 5th Generation Instructions: tcgen05.mma'
             needs PTX 8.6 and sm_100a or sm_101a, or PTX 8.8 and sm_100f or sm_110f; PTX 9.4 and sm_107f, for cb or lut or kind == .kind::ti16; PTX 8.6 and sm_100a, or PTX 8.8 and sm_100f, for present(scale); PTX 8.6 and sm_100a or sm_101a, or PTX 8.8 and sm_103a, or PTX 9.0 and sm_110a, or PTX 9.4 and sm_107a, for starts(sv, .scale_vec); PTX 8.6 and sm_100a or sm_101a, or PTX 8.8 and sm_103a, or PTX 9.0 and sm_110a, or PTX 9.4 and sm_107a, for present(meta) and kind in .kind::mxf4 .kind::mxf4nvf4; PTX 8.6 and sm_100a or sm_101a, or PTX 9.0 and sm_110a, for kind == .kind::i8
             effect cta_group(if cg == .cta_group::2 then 2 else 1)
-            effect read(.shared::cta, adesc, via=.descriptor, proxy=.async, completion=.tcgen05)
+            effect read(.shared::cta, adesc, via=.descriptor, proxy=.async, completion=.tcgen05, rows=shl(32, bfe(32, false, idesc, 24, 5), 4 - halved), width=bytes_of, transposed=bfe(32, false, idesc, 15, 1)) when plain
+            effect read(.shared::cta, adesc, via=.descriptor, proxy=.async, completion=.tcgen05) when not plain
             effect read(.tensor, a, completion=.tcgen05)
-            effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.tcgen05)
+            effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.tcgen05, rows=shl(32, bfe(32, false, idesc, 17, 6), 3 - halved), width=bytes_of, transposed=bfe(32, false, idesc, 16, 1)) when plain
+            effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.tcgen05) when not plain
             effect read(.tensor, table, completion=.tcgen05)
             effect read(.tensor, meta, completion=.tcgen05)
             effect read(.tensor, scale_a, completion=.tcgen05)
@@ -3122,9 +3148,11 @@ class Methods:
             PTX ISA, 'TensorCore 5th Generation Instructions: tcgen05.mma'
             needs PTX 8.6 and sm_100a or sm_101a, or PTX 8.8 and sm_100f or sm_110f; PTX 9.4 and sm_107f, for cb or lut or kind == .kind::ti16; PTX 8.6 and sm_100a, or PTX 8.8 and sm_100f, for present(scale); PTX 8.6 and sm_100a or sm_101a, or PTX 8.8 and sm_103a, or PTX 9.0 and sm_110a, or PTX 9.4 and sm_107a, for starts(sv, .scale_vec); PTX 8.6 and sm_100a or sm_101a, or PTX 8.8 and sm_103a, or PTX 9.0 and sm_110a, or PTX 9.4 and sm_107a, for present(meta) and kind in .kind::mxf4 .kind::mxf4nvf4; PTX 8.6 and sm_100a or sm_101a, or PTX 9.0 and sm_110a, for kind == .kind::i8
             effect cta_group(if cg == .cta_group::2 then 2 else 1)
-            effect read(.shared::cta, adesc, via=.descriptor, proxy=.async, completion=.tcgen05)
+            effect read(.shared::cta, adesc, via=.descriptor, proxy=.async, completion=.tcgen05, rows=shl(32, bfe(32, false, idesc, 24, 5), 4 - halved), width=bytes_of, transposed=bfe(32, false, idesc, 15, 1)) when plain
+            effect read(.shared::cta, adesc, via=.descriptor, proxy=.async, completion=.tcgen05) when not plain
             effect read(.tensor, a, completion=.tcgen05)
-            effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.tcgen05)
+            effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.tcgen05, rows=shl(32, bfe(32, false, idesc, 17, 6), 3 - halved), width=bytes_of, transposed=bfe(32, false, idesc, 16, 1)) when plain
+            effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.tcgen05) when not plain
             effect read(.tensor, table, completion=.tcgen05)
             effect read(.tensor, meta, completion=.tcgen05)
             effect read(.tensor, scale_a, completion=.tcgen05)
@@ -3135,9 +3163,11 @@ class Methods:
             PTX ISA, 'TensorCore 5th Generation Instructions: tcgen05.mma'
             needs PTX 8.6 and sm_100a or sm_101a, or PTX 8.8 and sm_100f or sm_110f; PTX 9.4 and sm_107f, for cb or lut or kind == .kind::ti16; PTX 8.8, for sv in .block16 .block32; PTX 8.6 and sm_100a, or PTX 8.8 and sm_100f, for present(scale); PTX 8.7, for kind == .kind::mxf4nvf4; PTX 8.6 and sm_100a or sm_101a, or PTX 8.8 and sm_103a, or PTX 9.0 and sm_110a, or PTX 9.4 and sm_107a, for starts(sv, .scale_vec); PTX 8.6 and sm_100a or sm_101a, or PTX 8.8 and sm_103a, or PTX 9.0 and sm_110a, or PTX 9.4 and sm_107a, for present(meta) and kind in .kind::mxf4 .kind::mxf4nvf4
             effect cta_group(if cg == .cta_group::2 then 2 else 1)
-            effect read(.shared::cta, adesc, via=.descriptor, proxy=.async, completion=.tcgen05)
+            effect read(.shared::cta, adesc, via=.descriptor, proxy=.async, completion=.tcgen05, rows=shl(32, bfe(32, false, idesc, 24, 5), 4 - halved), width=bytes_of, transposed=bfe(32, false, idesc, 15, 1)) when plain
+            effect read(.shared::cta, adesc, via=.descriptor, proxy=.async, completion=.tcgen05) when not plain
             effect read(.tensor, a, completion=.tcgen05)
-            effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.tcgen05)
+            effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.tcgen05, rows=shl(32, bfe(32, false, idesc, 17, 6), 3 - halved), width=bytes_of, transposed=bfe(32, false, idesc, 16, 1)) when plain
+            effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.tcgen05) when not plain
             effect read(.tensor, table, completion=.tcgen05)
             effect read(.tensor, meta, completion=.tcgen05)
             effect read(.tensor, scale_a, completion=.tcgen05)
@@ -3148,9 +3178,11 @@ class Methods:
             PTX ISA, 'TensorCore 5th Generation Instructions: tcgen05.mma'
             needs PTX 8.6 and sm_100a or sm_101a, or PTX 8.8 and sm_100f or sm_110f; PTX 9.4 and sm_107f, for cb or lut or kind == .kind::ti16; PTX 8.8, for sv in .block16 .block32; PTX 8.6 and sm_100a, or PTX 8.8 and sm_100f, for present(scale); PTX 8.7, for kind == .kind::mxf4nvf4; PTX 8.6 and sm_100a or sm_101a, or PTX 8.8 and sm_103a, or PTX 9.0 and sm_110a, or PTX 9.4 and sm_107a, for starts(sv, .scale_vec); PTX 8.6 and sm_100a or sm_101a, or PTX 8.8 and sm_103a, or PTX 9.0 and sm_110a, or PTX 9.4 and sm_107a, for present(meta) and kind in .kind::mxf4 .kind::mxf4nvf4
             effect cta_group(if cg == .cta_group::2 then 2 else 1)
-            effect read(.shared::cta, adesc, via=.descriptor, proxy=.async, completion=.tcgen05)
+            effect read(.shared::cta, adesc, via=.descriptor, proxy=.async, completion=.tcgen05, rows=shl(32, bfe(32, false, idesc, 24, 5), 4 - halved), width=bytes_of, transposed=bfe(32, false, idesc, 15, 1)) when plain
+            effect read(.shared::cta, adesc, via=.descriptor, proxy=.async, completion=.tcgen05) when not plain
             effect read(.tensor, a, completion=.tcgen05)
-            effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.tcgen05)
+            effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.tcgen05, rows=shl(32, bfe(32, false, idesc, 17, 6), 3 - halved), width=bytes_of, transposed=bfe(32, false, idesc, 16, 1)) when plain
+            effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.tcgen05) when not plain
             effect read(.tensor, table, completion=.tcgen05)
             effect read(.tensor, meta, completion=.tcgen05)
             effect read(.tensor, scale_a, completion=.tcgen05)
@@ -3191,9 +3223,11 @@ class Methods:
             PTX ISA, 'TensorCore 5th Generation Instructions: tcgen05.mma.ws'
             needs PTX 8.6 and sm_100a or sm_101a, or PTX 8.8 and sm_100f or sm_110f; PTX 8.6 and sm_100a or sm_101a, or PTX 9.0 and sm_110a, for kind == .kind::i8; PTX 9.4 and sm_107f, for kind == .kind::ti16
             effect cta_group(1)
-            effect read(.shared::cta, adesc, via=.descriptor, proxy=.async, completion=.tcgen05)
+            effect read(.shared::cta, adesc, via=.descriptor, proxy=.async, completion=.tcgen05, rows=shl(32, bfe(32, false, idesc, 24, 5), 4 - halved), width=bytes_of, transposed=bfe(32, false, idesc, 15, 1)) when plain
+            effect read(.shared::cta, adesc, via=.descriptor, proxy=.async, completion=.tcgen05) when not plain
             effect read(.tensor, a, completion=.tcgen05)
-            effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.tcgen05)
+            effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.tcgen05, rows=shl(32, bfe(32, false, idesc, 17, 6), 3 - halved), width=bytes_of, transposed=bfe(32, false, idesc, 16, 1)) when plain
+            effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.tcgen05) when not plain
             effect read(.tensor, meta, completion=.tcgen05)
             effect update(.tensor, d, completion=.tcgen05)
         tcgen05.mma.ws.<cg>.<kind>{.<collector>} [d in .tensor untyped], [a in .tensor untyped], bdesc:.b64/#/integer/nameless, idesc:.b32/#/integer/scalar, enable:.pred/#/!{, zero_mask:.b64/#/integer/nameless}
@@ -3201,9 +3235,11 @@ class Methods:
             PTX ISA, 'TensorCore 5th Generation Instructions: tcgen05.mma.ws'
             needs PTX 8.6 and sm_100a or sm_101a, or PTX 8.8 and sm_100f or sm_110f; PTX 8.6 and sm_100a or sm_101a, or PTX 9.0 and sm_110a, for kind == .kind::i8; PTX 9.4 and sm_107f, for kind == .kind::ti16
             effect cta_group(1)
-            effect read(.shared::cta, adesc, via=.descriptor, proxy=.async, completion=.tcgen05)
+            effect read(.shared::cta, adesc, via=.descriptor, proxy=.async, completion=.tcgen05, rows=shl(32, bfe(32, false, idesc, 24, 5), 4 - halved), width=bytes_of, transposed=bfe(32, false, idesc, 15, 1)) when plain
+            effect read(.shared::cta, adesc, via=.descriptor, proxy=.async, completion=.tcgen05) when not plain
             effect read(.tensor, a, completion=.tcgen05)
-            effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.tcgen05)
+            effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.tcgen05, rows=shl(32, bfe(32, false, idesc, 17, 6), 3 - halved), width=bytes_of, transposed=bfe(32, false, idesc, 16, 1)) when plain
+            effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.tcgen05) when not plain
             effect read(.tensor, meta, completion=.tcgen05)
             effect update(.tensor, d, completion=.tcgen05)
         """
@@ -3223,9 +3259,11 @@ class Methods:
             PTX ISA, 'TensorCore 5th Generation Instructions: tcgen05.mma.ws'
             needs PTX 8.6 and sm_100a or sm_101a, or PTX 8.8 and sm_100f or sm_110f; PTX 8.6 and sm_100a or sm_101a, or PTX 9.0 and sm_110a, for kind == .kind::i8; PTX 9.4 and sm_107f, for kind == .kind::ti16
             effect cta_group(1)
-            effect read(.shared::cta, adesc, via=.descriptor, proxy=.async, completion=.tcgen05)
+            effect read(.shared::cta, adesc, via=.descriptor, proxy=.async, completion=.tcgen05, rows=shl(32, bfe(32, false, idesc, 24, 5), 4 - halved), width=bytes_of, transposed=bfe(32, false, idesc, 15, 1)) when plain
+            effect read(.shared::cta, adesc, via=.descriptor, proxy=.async, completion=.tcgen05) when not plain
             effect read(.tensor, a, completion=.tcgen05)
-            effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.tcgen05)
+            effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.tcgen05, rows=shl(32, bfe(32, false, idesc, 17, 6), 3 - halved), width=bytes_of, transposed=bfe(32, false, idesc, 16, 1)) when plain
+            effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.tcgen05) when not plain
             effect read(.tensor, meta, completion=.tcgen05)
             effect update(.tensor, d, completion=.tcgen05)
         tcgen05.mma.ws.sp.<cg>.<kind>{.<collector>} [d in .tensor untyped], [a in .tensor untyped], bdesc:.b64/#/integer/nameless, [meta in .tensor untyped], idesc:.b32/#/integer, enable:.pred/#/!{, zero_mask:.b64/#/integer/nameless}
@@ -3233,9 +3271,11 @@ class Methods:
             PTX ISA, 'TensorCore 5th Generation Instructions: tcgen05.mma.ws'
             needs PTX 8.6 and sm_100a or sm_101a, or PTX 8.8 and sm_100f or sm_110f; PTX 8.6 and sm_100a or sm_101a, or PTX 9.0 and sm_110a, for kind == .kind::i8; PTX 9.4 and sm_107f, for kind == .kind::ti16
             effect cta_group(1)
-            effect read(.shared::cta, adesc, via=.descriptor, proxy=.async, completion=.tcgen05)
+            effect read(.shared::cta, adesc, via=.descriptor, proxy=.async, completion=.tcgen05, rows=shl(32, bfe(32, false, idesc, 24, 5), 4 - halved), width=bytes_of, transposed=bfe(32, false, idesc, 15, 1)) when plain
+            effect read(.shared::cta, adesc, via=.descriptor, proxy=.async, completion=.tcgen05) when not plain
             effect read(.tensor, a, completion=.tcgen05)
-            effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.tcgen05)
+            effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.tcgen05, rows=shl(32, bfe(32, false, idesc, 17, 6), 3 - halved), width=bytes_of, transposed=bfe(32, false, idesc, 16, 1)) when plain
+            effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.tcgen05) when not plain
             effect read(.tensor, meta, completion=.tcgen05)
             effect update(.tensor, d, completion=.tcgen05)
         """
@@ -3421,25 +3461,25 @@ class Methods:
         ...
     @overload
     def tex_grad(self, a: tuple[object, ...], dx: Sequence[Value], dy: Sequence[Value], /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., ct: Literal['s32', 'f32'] | bool = ..., dt: Literal['u32', 's32', 'f16', 'f32', 'f16x2'] | bool = ..., geom: Literal['1d', '2d', '3d', 'a1d', 'a2d', 'cube', 'acube', '2dms', 'a2dms'] | bool = ..., vec: Literal['v2', 'v4'] | bool = ...) -> Any:
-        """tex.grad.<geom>.<vec>.<dt>.<ct> d:dt/sink(dt != .f16x2) * n{|p:.pred}, [a as texture, c:ct * wide.. ?(not array), {i:.u32/#/integer, x:exact/#/exact(computed)} ?(geom == .a1d), {j:.u32/#/integer, u:exact/#/exact(computed), v:exact/#/exact(computed), w:exact/#/exact(computed)} ?(array and geom != .a1d)], {dx:.f32/#/exact/vector * slopes}, {dy:.f32/#/exact/vector * slopes}{, e:.s32/#/integer/definite(geom == .3d) * shifts.. ?shifted}{, h:.s32/integer * shifts.. ?(shifted and present(f))}{, g:.s32/#/integer ?(not shifted)}{, k:.b32/exact ?(not shifted and present(f))}{, f:.f32/# ?compared}
+        """tex.grad.<geom>.<vec>.<dt>.<ct> d:dt/sink(dt != .f16x2) * n{|p:.pred}, [a as texture, c:ct * wide.. ?(not array), {i:.u32/#/integer, x:exact/#/exact(computed)} ?(geom == .a1d), {j:.u32/#/integer, u:exact/#/exact(computed), v:exact/#/exact(computed), w:exact/#/exact(computed)} ?(array and geom != .a1d)], {dx:.f32/#/exact/vector * slopes}, {dy:.f32/#/exact/vector * slopes}{, e:.s32/#/integer/definite(geom == .3d) * shifts.. ?shifted}{, h:.s32/integer * shifts.. ?(shifted and compared)}{, g:.s32/#/integer ?(not shifted)}{, k:.b32/exact ?(not shifted and present(f))}{, f:.f32/# ?compared}
             Reads a texture at given coordinates, filtered as its sampler says; an array's begin with the index.
             PTX ISA, 'Texture Instructions: tex'
             needs PTX 2.3, for geom in .a1d .a2d; PTX 3.0 and sm_20, for geom in .cube .acube; PTX 3.2 and sm_30, for geom in .2dms .a2dms; PTX 4.2 and sm_53, for dt in .f16 .f16x2; PTX 7.1, for present(p); texmode_unified, for not present(b); texmode_independent, for present(b); PTX 3.1 and sm_20; a target before sm_90, for present(g) and present(f) and dt != .f16x2; a target before sm_90, for present(e) and present(f) and dt != .f16x2
             effect p = unknown
-        tex.grad.<geom>.<vec>.<dt>.<ct> d:dt/sink(dt != .f16x2) * n{|p:.pred}, [a as texture, b:sampler, c:ct * wide.. ?(not array), {i:.u32/#/integer, x:exact/#/exact(computed)} ?(geom == .a1d), {j:.u32/#/integer, u:exact/#/exact(computed), v:exact/#/exact(computed), w:exact/#/exact(computed)} ?(array and geom != .a1d)], {dx:.f32/#/exact/vector * slopes}, {dy:.f32/#/exact/vector * slopes}{, e:.s32/#/integer/definite(geom == .3d) * shifts.. ?shifted}{, h:.s32/integer * shifts.. ?(shifted and present(f))}{, g:.s32/#/integer ?(not shifted)}{, k:.b32/exact ?(not shifted and present(f))}{, f:.f32/# ?compared}
+        tex.grad.<geom>.<vec>.<dt>.<ct> d:dt/sink(dt != .f16x2) * n{|p:.pred}, [a as texture, b:sampler, c:ct * wide.. ?(not array), {i:.u32/#/integer, x:exact/#/exact(computed)} ?(geom == .a1d), {j:.u32/#/integer, u:exact/#/exact(computed), v:exact/#/exact(computed), w:exact/#/exact(computed)} ?(array and geom != .a1d)], {dx:.f32/#/exact/vector * slopes}, {dy:.f32/#/exact/vector * slopes}{, e:.s32/#/integer/definite(geom == .3d) * shifts.. ?shifted}{, h:.s32/integer * shifts.. ?(shifted and compared)}{, g:.s32/#/integer ?(not shifted)}{, k:.b32/exact ?(not shifted and present(f))}{, f:.f32/# ?compared}
             Reads a texture at given coordinates, filtered as its sampler says; an array's begin with the index.
             PTX ISA, 'Texture Instructions: tex'
             needs PTX 2.3, for geom in .a1d .a2d; PTX 3.0 and sm_20, for geom in .cube .acube; PTX 3.2 and sm_30, for geom in .2dms .a2dms; PTX 4.2 and sm_53, for dt in .f16 .f16x2; PTX 7.1, for present(p); texmode_unified, for not present(b); texmode_independent, for present(b); PTX 3.1 and sm_20; a target before sm_90, for present(g) and present(f) and dt != .f16x2; a target before sm_90, for present(e) and present(f) and dt != .f16x2
             effect p = unknown
         """
     @overload
-    def tex_grad(self, a: tuple[object, ...], dx: Sequence[Value], dy: Sequence[Value], h: Sequence[Value], /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., ct: Literal['s32', 'f32'] | bool = ..., dt: Literal['u32', 's32', 'f16', 'f32', 'f16x2'] | bool = ..., geom: Literal['1d', '2d', '3d', 'a1d', 'a2d', 'cube', 'acube', '2dms', 'a2dms'] | bool = ..., vec: Literal['v2', 'v4'] | bool = ...) -> Any:
-        ...
-    @overload
     def tex_grad(self, a: tuple[object, ...], dx: Sequence[Value], dy: Sequence[Value], e: Sequence[Value], /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., ct: Literal['s32', 'f32'] | bool = ..., dt: Literal['u32', 's32', 'f16', 'f32', 'f16x2'] | bool = ..., geom: Literal['1d', '2d', '3d', 'a1d', 'a2d', 'cube', 'acube', '2dms', 'a2dms'] | bool = ..., vec: Literal['v2', 'v4'] | bool = ...) -> Any:
         ...
     @overload
     def tex_grad(self, a: tuple[object, ...], dx: Sequence[Value], dy: Sequence[Value], f: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., ct: Literal['s32', 'f32'] | bool = ..., dt: Literal['u32', 's32', 'f16', 'f32', 'f16x2'] | bool = ..., geom: Literal['1d', '2d', '3d', 'a1d', 'a2d', 'cube', 'acube', '2dms', 'a2dms'] | bool = ..., vec: Literal['v2', 'v4'] | bool = ...) -> Any:
+        ...
+    @overload
+    def tex_grad(self, a: tuple[object, ...], dx: Sequence[Value], dy: Sequence[Value], h: Sequence[Value], /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., ct: Literal['s32', 'f32'] | bool = ..., dt: Literal['u32', 's32', 'f16', 'f32', 'f16x2'] | bool = ..., geom: Literal['1d', '2d', '3d', 'a1d', 'a2d', 'cube', 'acube', '2dms', 'a2dms'] | bool = ..., vec: Literal['v2', 'v4'] | bool = ...) -> Any:
         ...
     @overload
     def tex_grad(self, a: tuple[object, ...], dx: Sequence[Value], dy: Sequence[Value], h: Sequence[Value], f: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., ct: Literal['s32', 'f32'] | bool = ..., dt: Literal['u32', 's32', 'f16', 'f32', 'f16x2'] | bool = ..., geom: Literal['1d', '2d', '3d', 'a1d', 'a2d', 'cube', 'acube', '2dms', 'a2dms'] | bool = ..., vec: Literal['v2', 'v4'] | bool = ...) -> Any:
@@ -3614,19 +3654,19 @@ class Methods:
             needs PTX 3.0 and sm_30
         """
     def vmad(self, a: Value, b: Value, c: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., at: Literal['u32', 's32'] | bool = ..., bt: Literal['u32', 's32'] | bool = ..., dt: Literal['u32', 's32'] | bool = ..., sat: Literal['sat'] | bool = ..., scale: Literal['shr7', 'shr15'] | bool = ...) -> Any:
-        """vmad.<dt>.<at>.<bt>{.sat}{.<scale>} d:dt/scalar/lax, a{.<asel>}:at/scalar/#, b{.<bsel>}:bt/scalar/#, c:dt/scalar/#/minus
+        """vmad.<dt>.<at>.<bt>{.sat}{.<scale>} d:dt/lax, a{.<asel>}:at/scalar/#, b{.<bsel>}:bt/scalar/#, c:dt/scalar/#/minus
             Multiplies parts of two registers and adds a third, scaled and saturated; one of the product and the third may be negated.
             PTX ISA, 'Scalar Video Instructions: vmad'
             needs PTX 2.0 and sm_20
-        vmad.<dt>.<at>.<bt>{.sat}{.<scale>} d:dt/scalar/lax, a{.<asel>}:at/scalar/#/minus, b{.<bsel>}:bt/scalar/#, c:dt/scalar/#
+        vmad.<dt>.<at>.<bt>{.sat}{.<scale>} d:dt/lax, a{.<asel>}:at/scalar/#/minus, b{.<bsel>}:bt/scalar/#, c:dt/scalar/#
             Multiplies parts of two registers and adds a third, scaled and saturated; one of the product and the third may be negated.
             PTX ISA, 'Scalar Video Instructions: vmad'
             needs PTX 2.0 and sm_20
-        vmad.<dt>.<at>.<bt>{.sat}{.<scale>} d:dt/scalar/lax, a{.<asel>}:at/scalar/#, b{.<bsel>}:bt/scalar/#/minus, c:dt/scalar/#
+        vmad.<dt>.<at>.<bt>{.sat}{.<scale>} d:dt/lax, a{.<asel>}:at/scalar/#, b{.<bsel>}:bt/scalar/#/minus, c:dt/scalar/#
             Multiplies parts of two registers and adds a third, scaled and saturated; one of the product and the third may be negated.
             PTX ISA, 'Scalar Video Instructions: vmad'
             needs PTX 2.0 and sm_20
-        vmad.<dt>.<at>.<bt>.po{.sat}{.<scale>} d:dt/scalar/lax, a{.<asel>}:at/scalar/#, b{.<bsel>}:bt/scalar/#, c:dt/scalar/#
+        vmad.<dt>.<at>.<bt>.po{.sat}{.<scale>} d:dt/lax, a{.<asel>}:at/scalar/#, b{.<bsel>}:bt/scalar/#, c:dt/scalar/#
             Multiplies parts of two registers and adds a third, scaled and saturated; one of the product and the third may be negated.
             PTX ISA, 'Scalar Video Instructions: vmad'
             needs PTX 2.0 and sm_20
@@ -3829,70 +3869,70 @@ class Methods:
         """
     @overload
     def wgmma_mma_async_sp_sync(self, d: Sequence[Value], adesc: Value, bdesc: Value, meta: Value, selector: int, scale: Value, scale_a: int, scale_b: int, trans_a: int, trans_b: int, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., aligned: Literal['aligned'] | bool = ..., dt: Literal['f16', 'f32'] | bool = ..., satfinite: Literal['satfinite'] | bool = ..., shape: str | bool = ..., t: Literal['f16', 'bf16'] | bool = ..., ta: Literal['e4m3', 'e5m2', 's8', 'u8'] | bool = ..., tb: Literal['e4m3', 'e5m2', 's8', 'u8'] | bool = ...) -> None:
-        """wgmma.mma_async.sp.sync{.aligned}.<shape>.<dt>.<t>.<t> {d:element/integer/halves(dt == .f16)/exact(dt == .f32)/loose/vector * count}, adesc:.b64/integer/#/nameless, bdesc:.b64/integer/#/nameless, meta:.b32/integer/loose/vector, selector:#0..1, scale:.pred/#0..1/!, scale_a:#{-1 1}, scale_b:#{-1 1}, trans_a:#0..1, trans_b:#0..1
+        """wgmma.mma_async.sp.sync{.aligned}.<shape>.<dt>.<t>.<t> {d:element/integer/halves(dt == .f16)/exact(dt == .f32)/loose/vector * count}, adesc:.b64/integer/#/nameless, bdesc:.b64/integer/#/nameless, meta:.b32/integer/loose/vector/many, selector:#0..1, scale:.pred/#0..1/!, scale_a:#{-1 1}, scale_b:#{-1 1}, trans_a:#0..1, trans_b:#0..1
             Multiplies a sparse A with a dense B and adds to D; done when its group is waited for.
             PTX ISA, 'Asynchronous wgmma Multiply-and-Accumulate Operation: wgmma.mma_async.sp'
             needs PTX 8.2 and sm_90a
             effect async_registers(.update, d, .wgmma)
             effect async_registers(.read, a, .wgmma)
-            effect read(.shared::cta, adesc, via=.descriptor, proxy=.async, completion=.wgmma)
-            effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.wgmma)
-        wgmma.mma_async.sp.sync{.aligned}.<shape>.<dt>.<t>.<t> {d:element/integer/halves(dt == .f16)/exact(dt == .f32)/loose/vector * count}, {a:.b32/halves/loose/vector * 4}, bdesc:.b64/integer/#/nameless, meta:.b32/integer/loose/vector, selector:#0..1, scale:.pred/#0..1/!, scale_a:#{-1 1}, scale_b:#{-1 1}, trans_b:#0..1
+            effect read(.shared::cta, adesc, via=.descriptor, proxy=.async, completion=.wgmma, rows=64, width=2, transposed=trans_a)
+            effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.wgmma, rows=n, width=2, transposed=trans_b)
+        wgmma.mma_async.sp.sync{.aligned}.<shape>.<dt>.<t>.<t> {d:element/integer/halves(dt == .f16)/exact(dt == .f32)/loose/vector * count}, {a:.b32/halves/loose/vector * 4}, bdesc:.b64/integer/#/nameless, meta:.b32/integer/loose/vector/many, selector:#0..1, scale:.pred/#0..1/!, scale_a:#{-1 1}, scale_b:#{-1 1}, trans_b:#0..1
             Multiplies a sparse A with a dense B and adds to D; done when its group is waited for.
             PTX ISA, 'Asynchronous wgmma Multiply-and-Accumulate Operation: wgmma.mma_async.sp'
             needs PTX 8.2 and sm_90a
             effect async_registers(.update, d, .wgmma)
             effect async_registers(.read, a, .wgmma)
-            effect read(.shared::cta, adesc, via=.descriptor, proxy=.async, completion=.wgmma)
-            effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.wgmma)
-        wgmma.mma_async.sp.sync{.aligned}.<shape>.<dt>.<t>.<t> {d:element/integer/halves(dt == .f16)/exact(dt == .f32)/loose/vector * count}, adesc:.b64/integer/#/nameless, bdesc:.b64/integer/#/nameless, meta:.b32/integer/loose/vector, selector:#0..1, scale:.pred/#0..1/!, scale_a:#{-1 1}, scale_b:#{-1 1}
+            effect read(.shared::cta, adesc, via=.descriptor, proxy=.async, completion=.wgmma, rows=64, width=2, transposed=trans_a)
+            effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.wgmma, rows=n, width=2, transposed=trans_b)
+        wgmma.mma_async.sp.sync{.aligned}.<shape>.<dt>.<t>.<t> {d:element/integer/halves(dt == .f16)/exact(dt == .f32)/loose/vector * count}, adesc:.b64/integer/#/nameless, bdesc:.b64/integer/#/nameless, meta:.b32/integer/loose/vector/many, selector:#0..1, scale:.pred/#0..1/!, scale_a:#{-1 1}, scale_b:#{-1 1}
             Multiplies a sparse A with a dense B and adds to D; done when its group is waited for.
             PTX ISA, 'Asynchronous wgmma Multiply-and-Accumulate Operation: wgmma.mma_async.sp'
             needs PTX 8.2 and sm_90a
             effect async_registers(.update, d, .wgmma)
             effect async_registers(.read, a, .wgmma)
-            effect read(.shared::cta, adesc, via=.descriptor, proxy=.async, completion=.wgmma)
-            effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.wgmma)
-        wgmma.mma_async.sp.sync{.aligned}.<shape>.<dt>.<t>.<t> {d:element/integer/halves(dt == .f16)/exact(dt == .f32)/loose/vector * count}, {a:.b32/halves/loose/vector * 4}, bdesc:.b64/integer/#/nameless, meta:.b32/integer/loose/vector, selector:#0..1, scale:.pred/#0..1/!, scale_a:#{-1 1}, scale_b:#{-1 1}
+            effect read(.shared::cta, adesc, via=.descriptor, proxy=.async, completion=.wgmma, rows=64, width=2, transposed=trans_a)
+            effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.wgmma, rows=n, width=2, transposed=trans_b)
+        wgmma.mma_async.sp.sync{.aligned}.<shape>.<dt>.<t>.<t> {d:element/integer/halves(dt == .f16)/exact(dt == .f32)/loose/vector * count}, {a:.b32/halves/loose/vector * 4}, bdesc:.b64/integer/#/nameless, meta:.b32/integer/loose/vector/many, selector:#0..1, scale:.pred/#0..1/!, scale_a:#{-1 1}, scale_b:#{-1 1}
             Multiplies a sparse A with a dense B and adds to D; done when its group is waited for.
             PTX ISA, 'Asynchronous wgmma Multiply-and-Accumulate Operation: wgmma.mma_async.sp'
             needs PTX 8.2 and sm_90a
             effect async_registers(.update, d, .wgmma)
             effect async_registers(.read, a, .wgmma)
-            effect read(.shared::cta, adesc, via=.descriptor, proxy=.async, completion=.wgmma)
-            effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.wgmma)
-        wgmma.mma_async.sp.sync{.aligned}.<shape>.<dt>.<ta>.<tb> {d:element/integer/halves(dt == .f16)/exact(dt == .f32)/loose/vector * count}, adesc:.b64/integer/#/nameless, bdesc:.b64/integer/#/nameless, meta:.b32/integer/loose/vector, selector:#0, scale:.pred/#0..1/!, scale_a:#{-1 1}, scale_b:#{-1 1}
+            effect read(.shared::cta, adesc, via=.descriptor, proxy=.async, completion=.wgmma, rows=64, width=2, transposed=trans_a)
+            effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.wgmma, rows=n, width=2, transposed=trans_b)
+        wgmma.mma_async.sp.sync{.aligned}.<shape>.<dt>.<ta>.<tb> {d:element/integer/halves(dt == .f16)/exact(dt == .f32)/loose/vector * count}, adesc:.b64/integer/#/nameless, bdesc:.b64/integer/#/nameless, meta:.b32/integer/loose/vector/many, selector:#0, scale:.pred/#0..1/!, scale_a:#{-1 1}, scale_b:#{-1 1}
             Multiplies a sparse A with a dense B and adds to D; done when its group is waited for.
             PTX ISA, 'Asynchronous wgmma Multiply-and-Accumulate Operation: wgmma.mma_async.sp'
             needs PTX 8.2 and sm_90a
             effect async_registers(.update, d, .wgmma)
             effect async_registers(.read, a, .wgmma)
-            effect read(.shared::cta, adesc, via=.descriptor, proxy=.async, completion=.wgmma)
-            effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.wgmma)
-        wgmma.mma_async.sp.sync{.aligned}.<shape>.<dt>.<ta>.<tb> {d:element/integer/halves(dt == .f16)/exact(dt == .f32)/loose/vector * count}, {a:.b32/halves/loose/vector * 4}, bdesc:.b64/integer/#/nameless, meta:.b32/integer/loose/vector, selector:#0, scale:.pred/#0..1/!, scale_a:#{-1 1}, scale_b:#{-1 1}
+            effect read(.shared::cta, adesc, via=.descriptor, proxy=.async, completion=.wgmma, rows=64, width=2, transposed=trans_a)
+            effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.wgmma, rows=n, width=2, transposed=trans_b)
+        wgmma.mma_async.sp.sync{.aligned}.<shape>.<dt>.<ta>.<tb> {d:element/integer/halves(dt == .f16)/exact(dt == .f32)/loose/vector * count}, {a:.b32/halves/loose/vector * 4}, bdesc:.b64/integer/#/nameless, meta:.b32/integer/loose/vector/many, selector:#0, scale:.pred/#0..1/!, scale_a:#{-1 1}, scale_b:#{-1 1}
             Multiplies a sparse A with a dense B and adds to D; done when its group is waited for.
             PTX ISA, 'Asynchronous wgmma Multiply-and-Accumulate Operation: wgmma.mma_async.sp'
             needs PTX 8.2 and sm_90a
             effect async_registers(.update, d, .wgmma)
             effect async_registers(.read, a, .wgmma)
-            effect read(.shared::cta, adesc, via=.descriptor, proxy=.async, completion=.wgmma)
-            effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.wgmma)
-        wgmma.mma_async.sp.sync{.aligned}.<shape>{.satfinite}.<dt>.<ta>.<tb> {d:element/integer/halves(dt == .f16)/exact(dt == .f32)/loose/vector * count}, adesc:.b64/integer/#/nameless, bdesc:.b64/integer/#/nameless, meta:.b32/integer/loose/vector, selector:#0, scale:.pred/#0..1/!
+            effect read(.shared::cta, adesc, via=.descriptor, proxy=.async, completion=.wgmma, rows=64, width=2, transposed=trans_a)
+            effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.wgmma, rows=n, width=2, transposed=trans_b)
+        wgmma.mma_async.sp.sync{.aligned}.<shape>{.satfinite}.<dt>.<ta>.<tb> {d:element/integer/halves(dt == .f16)/exact(dt == .f32)/loose/vector * count}, adesc:.b64/integer/#/nameless, bdesc:.b64/integer/#/nameless, meta:.b32/integer/loose/vector/many, selector:#0, scale:.pred/#0..1/!
             Multiplies a sparse A with a dense B and adds to D; done when its group is waited for.
             PTX ISA, 'Asynchronous wgmma Multiply-and-Accumulate Operation: wgmma.mma_async.sp'
             needs PTX 8.2 and sm_90a; PTX 8.4 and sm_90a, for ta != tb
             effect async_registers(.update, d, .wgmma)
             effect async_registers(.read, a, .wgmma)
-            effect read(.shared::cta, adesc, via=.descriptor, proxy=.async, completion=.wgmma)
-            effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.wgmma)
-        wgmma.mma_async.sp.sync{.aligned}.<shape>{.satfinite}.<dt>.<ta>.<tb> {d:element/integer/halves(dt == .f16)/exact(dt == .f32)/loose/vector * count}, {a:.b32/loose/vector * 4}, bdesc:.b64/integer/#/nameless, meta:.b32/integer/loose/vector, selector:#0, scale:.pred/#0..1/!
+            effect read(.shared::cta, adesc, via=.descriptor, proxy=.async, completion=.wgmma, rows=64, width=2, transposed=trans_a)
+            effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.wgmma, rows=n, width=2, transposed=trans_b)
+        wgmma.mma_async.sp.sync{.aligned}.<shape>{.satfinite}.<dt>.<ta>.<tb> {d:element/integer/halves(dt == .f16)/exact(dt == .f32)/loose/vector * count}, {a:.b32/loose/vector * 4}, bdesc:.b64/integer/#/nameless, meta:.b32/integer/loose/vector/many, selector:#0, scale:.pred/#0..1/!
             Multiplies a sparse A with a dense B and adds to D; done when its group is waited for.
             PTX ISA, 'Asynchronous wgmma Multiply-and-Accumulate Operation: wgmma.mma_async.sp'
             needs PTX 8.2 and sm_90a; PTX 8.4 and sm_90a, for ta != tb
             effect async_registers(.update, d, .wgmma)
             effect async_registers(.read, a, .wgmma)
-            effect read(.shared::cta, adesc, via=.descriptor, proxy=.async, completion=.wgmma)
-            effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.wgmma)
+            effect read(.shared::cta, adesc, via=.descriptor, proxy=.async, completion=.wgmma, rows=64, width=2, transposed=trans_a)
+            effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.wgmma, rows=n, width=2, transposed=trans_b)
         """
     @overload
     def wgmma_mma_async_sp_sync(self, d: Sequence[Value], a: Sequence[Value], bdesc: Value, meta: Value, selector: int, scale: Value, scale_a: int, scale_b: int, trans_b: int, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., aligned: Literal['aligned'] | bool = ..., dt: Literal['f16', 'f32'] | bool = ..., satfinite: Literal['satfinite'] | bool = ..., shape: str | bool = ..., t: Literal['f16', 'bf16'] | bool = ..., ta: Literal['e4m3', 'e5m2', 's8', 'u8'] | bool = ..., tb: Literal['e4m3', 'e5m2', 's8', 'u8'] | bool = ...) -> None:
@@ -3917,80 +3957,80 @@ class Methods:
             needs PTX 8.0 and sm_90a
             effect async_registers(.update, d, .wgmma)
             effect async_registers(.read, a, .wgmma)
-            effect read(.shared::cta, adesc, via=.descriptor, proxy=.async, completion=.wgmma)
-            effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.wgmma)
+            effect read(.shared::cta, adesc, via=.descriptor, proxy=.async, completion=.wgmma, rows=64, width=2, transposed=trans_a)
+            effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.wgmma, rows=n, width=2, transposed=trans_b)
         wgmma.mma_async.sync{.aligned}.<shape>.<dt>.<t>.<t> {d:element/integer/halves(dt == .f16)/exact(dt == .f32)/loose/vector * count}, {a:.b32/halves/loose/vector * 4}, bdesc:.b64/integer/#/nameless, scale:.pred/#0..1/!, scale_a:#{-1 1}, scale_b:#{-1 1}, trans_b:#0..1
             Multiplies matrices of shared memory (or A of registers) and adds to D; done when its group is waited for.
             PTX ISA, 'Asynchronous wgmma Multiply-and-Accumulate Operation: wgmma.mma_async'
             needs PTX 8.0 and sm_90a
             effect async_registers(.update, d, .wgmma)
             effect async_registers(.read, a, .wgmma)
-            effect read(.shared::cta, adesc, via=.descriptor, proxy=.async, completion=.wgmma)
-            effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.wgmma)
+            effect read(.shared::cta, adesc, via=.descriptor, proxy=.async, completion=.wgmma, rows=64, width=2, transposed=trans_a)
+            effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.wgmma, rows=n, width=2, transposed=trans_b)
         wgmma.mma_async.sync{.aligned}.<shape>.<dt>.<t>.<t> {d:element/integer/halves(dt == .f16)/exact(dt == .f32)/loose/vector * count}, adesc:.b64/integer/#/nameless, bdesc:.b64/integer/#/nameless, scale:.pred/#0..1/!, scale_a:#{-1 1}, scale_b:#{-1 1}
             Multiplies matrices of shared memory (or A of registers) and adds to D; done when its group is waited for.
             PTX ISA, 'Asynchronous wgmma Multiply-and-Accumulate Operation: wgmma.mma_async'
             needs PTX 8.0 and sm_90a
             effect async_registers(.update, d, .wgmma)
             effect async_registers(.read, a, .wgmma)
-            effect read(.shared::cta, adesc, via=.descriptor, proxy=.async, completion=.wgmma)
-            effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.wgmma)
+            effect read(.shared::cta, adesc, via=.descriptor, proxy=.async, completion=.wgmma, rows=64, width=2, transposed=trans_a)
+            effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.wgmma, rows=n, width=2, transposed=trans_b)
         wgmma.mma_async.sync{.aligned}.<shape>.<dt>.<t>.<t> {d:element/integer/halves(dt == .f16)/exact(dt == .f32)/loose/vector * count}, {a:.b32/halves/loose/vector * 4}, bdesc:.b64/integer/#/nameless, scale:.pred/#0..1/!, scale_a:#{-1 1}, scale_b:#{-1 1}
             Multiplies matrices of shared memory (or A of registers) and adds to D; done when its group is waited for.
             PTX ISA, 'Asynchronous wgmma Multiply-and-Accumulate Operation: wgmma.mma_async'
             needs PTX 8.0 and sm_90a
             effect async_registers(.update, d, .wgmma)
             effect async_registers(.read, a, .wgmma)
-            effect read(.shared::cta, adesc, via=.descriptor, proxy=.async, completion=.wgmma)
-            effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.wgmma)
+            effect read(.shared::cta, adesc, via=.descriptor, proxy=.async, completion=.wgmma, rows=64, width=2, transposed=trans_a)
+            effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.wgmma, rows=n, width=2, transposed=trans_b)
         wgmma.mma_async.sync{.aligned}.<shape>.<dt>.<ta>.<tb> {d:element/integer/halves(dt == .f16)/exact(dt == .f32)/loose/vector * count}, adesc:.b64/integer/#/nameless, bdesc:.b64/integer/#/nameless, scale:.pred/#0..1/!, scale_a:#{-1 1}, scale_b:#{-1 1}
             Multiplies matrices of shared memory (or A of registers) and adds to D; done when its group is waited for.
             PTX ISA, 'Asynchronous wgmma Multiply-and-Accumulate Operation: wgmma.mma_async'
             needs PTX 8.0 and sm_90a
             effect async_registers(.update, d, .wgmma)
             effect async_registers(.read, a, .wgmma)
-            effect read(.shared::cta, adesc, via=.descriptor, proxy=.async, completion=.wgmma)
-            effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.wgmma)
+            effect read(.shared::cta, adesc, via=.descriptor, proxy=.async, completion=.wgmma, rows=64, width=2, transposed=trans_a)
+            effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.wgmma, rows=n, width=2, transposed=trans_b)
         wgmma.mma_async.sync{.aligned}.<shape>.<dt>.<ta>.<tb> {d:element/integer/halves(dt == .f16)/exact(dt == .f32)/loose/vector * count}, {a:.b32/halves/loose/vector * 4}, bdesc:.b64/integer/#/nameless, scale:.pred/#0..1/!, scale_a:#{-1 1}, scale_b:#{-1 1}
             Multiplies matrices of shared memory (or A of registers) and adds to D; done when its group is waited for.
             PTX ISA, 'Asynchronous wgmma Multiply-and-Accumulate Operation: wgmma.mma_async'
             needs PTX 8.0 and sm_90a
             effect async_registers(.update, d, .wgmma)
             effect async_registers(.read, a, .wgmma)
-            effect read(.shared::cta, adesc, via=.descriptor, proxy=.async, completion=.wgmma)
-            effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.wgmma)
+            effect read(.shared::cta, adesc, via=.descriptor, proxy=.async, completion=.wgmma, rows=64, width=2, transposed=trans_a)
+            effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.wgmma, rows=n, width=2, transposed=trans_b)
         wgmma.mma_async.sync{.aligned}.<shape>{.satfinite}.<dt>.<ta>.<tb> {d:element/integer/halves(dt == .f16)/exact(dt == .f32)/loose/vector * count}, adesc:.b64/integer/#/nameless, bdesc:.b64/integer/#/nameless, scale:.pred/#0..1/!
             Multiplies matrices of shared memory (or A of registers) and adds to D; done when its group is waited for.
             PTX ISA, 'Asynchronous wgmma Multiply-and-Accumulate Operation: wgmma.mma_async'
             needs PTX 8.0 and sm_90a; PTX 8.4 and sm_90a, for ta != tb
             effect async_registers(.update, d, .wgmma)
             effect async_registers(.read, a, .wgmma)
-            effect read(.shared::cta, adesc, via=.descriptor, proxy=.async, completion=.wgmma)
-            effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.wgmma)
+            effect read(.shared::cta, adesc, via=.descriptor, proxy=.async, completion=.wgmma, rows=64, width=2, transposed=trans_a)
+            effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.wgmma, rows=n, width=2, transposed=trans_b)
         wgmma.mma_async.sync{.aligned}.<shape>{.satfinite}.<dt>.<ta>.<tb> {d:element/integer/halves(dt == .f16)/exact(dt == .f32)/loose/vector * count}, {a:.b32/loose/vector * 4}, bdesc:.b64/integer/#/nameless, scale:.pred/#0..1/!
             Multiplies matrices of shared memory (or A of registers) and adds to D; done when its group is waited for.
             PTX ISA, 'Asynchronous wgmma Multiply-and-Accumulate Operation: wgmma.mma_async'
             needs PTX 8.0 and sm_90a; PTX 8.4 and sm_90a, for ta != tb
             effect async_registers(.update, d, .wgmma)
             effect async_registers(.read, a, .wgmma)
-            effect read(.shared::cta, adesc, via=.descriptor, proxy=.async, completion=.wgmma)
-            effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.wgmma)
+            effect read(.shared::cta, adesc, via=.descriptor, proxy=.async, completion=.wgmma, rows=64, width=2, transposed=trans_a)
+            effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.wgmma, rows=n, width=2, transposed=trans_b)
         wgmma.mma_async.sync{.aligned}.<shape>.<dt>.<t>.<t>.<op>.popc {d:element/integer/halves(dt == .f16)/exact(dt == .f32)/loose/vector * count}, adesc:.b64/integer/#/nameless, bdesc:.b64/integer/#/nameless, scale:.pred/#0..1/!
             Multiplies matrices of shared memory (or A of registers) and adds to D; done when its group is waited for.
             PTX ISA, 'Asynchronous wgmma Multiply-and-Accumulate Operation: wgmma.mma_async'
             needs PTX 8.0 and sm_90a
             effect async_registers(.update, d, .wgmma)
             effect async_registers(.read, a, .wgmma)
-            effect read(.shared::cta, adesc, via=.descriptor, proxy=.async, completion=.wgmma)
-            effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.wgmma)
+            effect read(.shared::cta, adesc, via=.descriptor, proxy=.async, completion=.wgmma, rows=64, width=2, transposed=trans_a)
+            effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.wgmma, rows=n, width=2, transposed=trans_b)
         wgmma.mma_async.sync{.aligned}.<shape>.<dt>.<t>.<t>.<op>.popc {d:element/integer/halves(dt == .f16)/exact(dt == .f32)/loose/vector * count}, {a:.b32/loose/vector * 4}, bdesc:.b64/integer/#/nameless, scale:.pred/#0..1/!
             Multiplies matrices of shared memory (or A of registers) and adds to D; done when its group is waited for.
             PTX ISA, 'Asynchronous wgmma Multiply-and-Accumulate Operation: wgmma.mma_async'
             needs PTX 8.0 and sm_90a
             effect async_registers(.update, d, .wgmma)
             effect async_registers(.read, a, .wgmma)
-            effect read(.shared::cta, adesc, via=.descriptor, proxy=.async, completion=.wgmma)
-            effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.wgmma)
+            effect read(.shared::cta, adesc, via=.descriptor, proxy=.async, completion=.wgmma, rows=64, width=2, transposed=trans_a)
+            effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.wgmma, rows=n, width=2, transposed=trans_b)
         """
     @overload
     def wgmma_mma_async_sync(self, d: Sequence[Value], a: Sequence[Value], bdesc: Value, scale: Value, scale_a: int, scale_b: int, trans_b: int, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., aligned: Literal['aligned'] | bool = ..., dt: Literal['f16', 'f32'] | bool = ..., satfinite: Literal['satfinite'] | bool = ..., shape: str | bool = ..., t: Literal['f16', 'bf16'] | bool = ..., ta: Literal['e4m3', 'e5m2', 's8', 'u8'] | bool = ..., tb: Literal['e4m3', 'e5m2', 's8', 'u8'] | bool = ...) -> None:
