@@ -285,10 +285,12 @@ def test_formatted_stores_convert_to_the_channels() -> None:
     image[0, 1], image[1, 3] = (127, -5), (-128, 127)
     assert (found.outputs[0] == image).all()
     halves = np.zeros(2, np.float16)
-    given = np.array([[1, 0, 0.1]], np.float32)
+    given = np.array([[1, 0, 0.3]], np.float32)
     given.view(np.int32)[0, :2] = 1, 0
     found = outcome(HANDLE + "sust.p.1d.b32.trap [%d0, {%r4}], %r6;", Surface(halves), given)
-    assert found.outputs[0].tolist() == [0, np.float16(0.1)]
+    nearest, cut_off = 0x34CD, 0x34CC
+    assert np.float16(0.3).view(np.uint16) == nearest
+    assert found.outputs[0].view(np.uint16).tolist() == [0, cut_off]
 
 
 def test_reductions_change_elements_in_one_step() -> None:

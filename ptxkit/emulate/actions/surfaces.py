@@ -98,12 +98,15 @@ def _spread(group: Group, data: Any) -> tuple[Any, ...]:
 
 
 def _converted(codes: Any, surface: Surface) -> Any:
-    """Registers of 32 bits as channels of a surface's type: integers are limited, numbers rounded."""
+    """Registers of 32 bits as channels of a surface's type: integers are limited, numbers cut off toward zero.
+
+    The manual does not say how numbers are rounded; an H200 cuts them off (`scripts/device_textures`).
+    """
     dtype = surface.array.dtype
     if dtype.kind == "f":
         if dtype.itemsize == 4:
             return codes
-        return narrow(F16, numpy.ascontiguousarray(codes).view(numpy.float32).astype(numpy.float64))
+        return narrow(F16, numpy.ascontiguousarray(codes).view(numpy.float32).astype(numpy.float64), "rz")
     limits = numpy.iinfo(dtype)
     wide = numpy.ascontiguousarray(codes).view(numpy.int32 if dtype.kind == "i" else numpy.uint32).astype(numpy.int64)
     return numpy.clip(wide, limits.min, limits.max).astype(dtype).view(f"u{dtype.itemsize}")
