@@ -80,8 +80,9 @@ def test_rules_and_branches_are_counted() -> None:
     right, wrong = Reached(), Reached()
     right.add_linted(text)
     wrong.add_linted("".join(line for line in text.splitlines(True) if "fence.proxy.async" not in line))
-    assert "PTX401" in rules_missed(right)
-    assert "PTX401" not in rules_missed(wrong)
+    assert "PTX401" in dict(rules_missed(right))
+    assert "PTX401" not in dict(rules_missed(wrong))
+    assert dict(rules_missed(wrong))["PTX705"] == "no generated kernel has tcgen05, which needs sm_100a"
     assert {name for name, _ in right.arms} <= {path.relative_to(ROOT / "ptxkit").as_posix() for path in traced_files()}
     found = {line for name, line in wrong.arms - right.arms if name == "rules/ptx401_proxy_fence.py"}
     assert found
