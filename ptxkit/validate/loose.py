@@ -21,7 +21,7 @@ from ptxkit.validate.vectors import wrong_elements, wrong_vector
 _VECTORS = ("v2.", "v4.")
 
 # What an assembler takes for all elements of 32 bits where it does not look at their type.
-_OF_ONE_REGISTER = frozenset({("r", "pred"), ("r", "f16x2")})
+_OF_ONE_TYPE = frozenset({"pred", "f16x2"})
 
 
 def beyond_manual(operand: OperandForm, shape: TypedShape) -> str | None:
@@ -64,8 +64,8 @@ def _are_taken(operand: OperandForm, parts: Sequence[object], *, is_result: bool
     if tags == {"c"}:
         return _make_a_vector(operand, {str(part[1]) for part in parts if isinstance(part, tuple)})
     elements = [part for part in parts if part != "_"]
-    types = {part[:2] for part in elements if isinstance(part, tuple)}
-    if len(types) == 1 and types <= _OF_ONE_REGISTER and _is_unseen(operand):
+    types = {part[1] for part in elements if isinstance(part, tuple)}
+    if len(types) == 1 and types <= _OF_ONE_TYPE and _is_unseen(operand):
         return True
     return wrong_elements(replace(operand, kind="register", count=None), elements) is None
 
