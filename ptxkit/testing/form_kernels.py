@@ -373,7 +373,7 @@ WRITTEN: bar.warp.sync -1;
  fence.proxy.tensormap::generic.acquire.gpu [%d9], 128;
 MADE: bar.sync 0;
  @%p0 mbarrier.arrive.expect_tx.shared.b64 _, [bars+8], 96;
- mad.lo.u32 %r16, %r12, 85, 1; mov.u32 %r17, 25; mov.u32 %r18, tile;
+ mad.lo.u32 %r16, %r12, 85, 1; mov.u32 %r17, 24; mov.u32 %r18, tile;
  @%p0 cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%r18],
  [%d9, {%r17, %r16}], [bars+8];
  @%p0 cp.async.bulk.prefetch.tensor.2d.L2.global.tile [%d9, {%r17, %r16}];
