@@ -14,12 +14,21 @@ from typing import TypeAlias
 
 from ptxkit.analysis.program import Step
 from ptxkit.diagnostics import Diagnostic, Fix, Severity
-from ptxkit.isa.effects import MbarrierArrive, MbarrierComplete, MbarrierExpect, MbarrierInit, MbarrierWait
+from ptxkit.isa.effects import (
+    MbarrierArrive,
+    MbarrierComplete,
+    MbarrierExpect,
+    MbarrierInit,
+    MbarrierTrack,
+    MbarrierWait,
+)
 from ptxkit.mending.places import Surroundings, surroundings
 from ptxkit.syntax.printer import print_operand
-from ptxkit.syntax.tree import Address, Guard
+from ptxkit.syntax.tree import Address, Guard, Name
 
-_OnMbarrier: TypeAlias = MbarrierArrive | MbarrierComplete | MbarrierExpect | MbarrierInit | MbarrierWait
+_OnMbarrier: TypeAlias = (
+    MbarrierArrive | MbarrierComplete | MbarrierExpect | MbarrierInit | MbarrierTrack | MbarrierWait
+)
 
 MOST_PLACES = 4
 """Places at which one statement is tried: each costs a check of the whole text."""
@@ -27,6 +36,7 @@ MOST_PLACES = 4
 _RACES = {"PTX302", "PTX303", "PTX501", "PTX621"}
 _WORDED = re.compile(r"`(bar\.[\w. ,-]+;)`")
 _MEET = "bar.sync 0;"
+_MEET_IN_CLUSTER = "barrier.cluster.arrive;\nbarrier.cluster.wait;"
 
 
 def additions(item: Diagnostic) -> Iterator[Fix]:
@@ -44,6 +54,11 @@ def additions(item: Diagnostic) -> Iterator[Fix]:
         yield from _arrival(around, step, others)
     if item.code == "PTX501" and not others:
         yield from _initialisation(around, step)
+    if item.code == "PTX611":
+        yield from _at(around, [around.beginning], _MEET_IN_CLUSTER)
+    if item.code == "PTX612" and around.ends:
+        edits = tuple(around.added(place, _MEET_IN_CLUSTER) for place in around.ends)
+        yield Fix(f"add `{_in_line(_MEET_IN_CLUSTER)}`", edits)
     if item.code in ("PTX302", "PTX621"):
         yield from _wait(around, step, others)
     if item.code in _RACES and others:
@@ -53,7 +68,7 @@ def additions(item: Diagnostic) -> Iterator[Fix]:
 def _barrier(item: Diagnostic, around: Surroundings, step: Step, other: Step) -> Iterator[Fix]:
     """The barrier that the help names, or one of all threads, in front of what goes wrong or behind the other one."""
     worded = _WORDED.search(item.help or "")
-    text = worded[1] if worded else _MEET
+    text = worded[1] if worded and not _has_clusters(around) else _meeting(around)
     ahead = list(islice(around.ahead(step), MOST_PLACES))
     behind = list(islice(around.behind(other), MOST_PLACES))
     yield from _at(around, dict.fromkeys((*ahead, *behind)), text)
@@ -94,14 +109,23 @@ def _arrival(around: Surroundings, step: Step, others: list[Step]) -> Iterator[F
 
 
 def _initialisation(around: Surroundings, step: Step) -> Iterator[Fix]:
-    """An mbarrier that nobody makes, by one thread, for one arrival a phase or for those of all threads."""
-    address = _mbarrier(step, MbarrierWait) or _mbarrier(step, MbarrierArrive) or _mbarrier(step, MbarrierExpect)
+    """An mbarrier that nobody makes, by one thread, for one arrival a phase or for those of all warps or threads.
+
+    At the beginning where a variable holds it; where its address is computed, in front of its use.
+    """
+    kinds: tuple[type[_OnMbarrier], ...] = (MbarrierWait, MbarrierArrive, MbarrierExpect, MbarrierTrack)
+    own = next((address for kind in kinds if (address := _operand(step, kind))), None)
+    address = own or _operand(step, MbarrierComplete)
     if address is None:
         return
+    space = _space(step) if own else ".shared::cta"
+    name = around.variable(address.base.text) if isinstance(address.base, Name) else None
+    if name is not None:
+        address, space = Address(Name(name), address.offset), ".shared"
+    places = [around.beginning] if name is not None else list(islice(around.ahead(step), MOST_PLACES))
     for count in dict.fromkeys((1, *_threads(around))):
-        text = f"mbarrier.init{_space(step)}.b64 {address}, {count};"
-        for place in islice(around.ahead(step), MOST_PLACES):
-            yield from _at(around, [place], f"{_by_one(text)}\n{_MEET}", f"`{text}`")
+        text = f"mbarrier.init{space}.b64 {print_operand(address)}, {count};"
+        yield from _at(around, places, f"{_by_one(text)}\n{_meeting(around)}", f"`{text}`")
 
 
 def _wait(around: Surroundings, step: Step, others: list[Step]) -> Iterator[Fix]:
@@ -119,16 +143,35 @@ def _wait(around: Surroundings, step: Step, others: list[Step]) -> Iterator[Fix]
 def _at(around: Surroundings, places: Iterable[int], text: str, words: str | None = None) -> Iterator[Fix]:
     """The same text at each place. words: what it is, where the text is long."""
     for place in places:
-        yield Fix(f"add {words or f'`{text}`'}", (around.added(place, text),))
+        yield Fix(f"add {words or f'`{_in_line(text)}`'}", (around.added(place, text),))
 
 
 def _mbarrier(step: Step, kind: type[_OnMbarrier]) -> str | None:
     """The address, as it is written, of the mbarrier on which a step has an effect of a kind."""
+    operand = _operand(step, kind)
+    return None if operand is None else print_operand(operand)
+
+
+def _operand(step: Step, kind: type[_OnMbarrier]) -> Address | None:
     for effect in step.match.effects if step.match else ():
         if isinstance(effect, kind) and step.match is not None:
             operand = step.match.operand(effect.barrier, step.instruction)
-            return print_operand(operand) if isinstance(operand, Address) else None
+            return operand if isinstance(operand, Address) else None
     return None
+
+
+def _has_clusters(around: Surroundings) -> bool:
+    """Whether the kernel says that several CTAs make a cluster."""
+    return around.program.function.directive("reqnctapercluster") is not None
+
+
+def _meeting(around: Surroundings) -> str:
+    """The barrier of all threads that may have to do with each other."""
+    return _MEET_IN_CLUSTER if _has_clusters(around) else _MEET
+
+
+def _in_line(text: str) -> str:
+    return " ".join(text.split())
 
 
 def _space(step: Step) -> str:
@@ -151,11 +194,11 @@ def _by_one(text: str) -> str:
 
 
 def _threads(around: Surroundings) -> Iterator[int]:
-    """How many threads a block has, where the kernel says it."""
+    """How many threads a block has, and how many warps, where the kernel says it."""
     for name in ("reqntid", "maxntid"):
         directive = around.program.function.directive(name)
         if directive is not None:
             product = 1
             for word in directive.words:
                 product *= int(word) if word.isdigit() else 1
-            yield product
+            yield from (product, product // 32) if product % 32 == 0 else (product,)

@@ -43,6 +43,32 @@ class Surroundings:
             {target.start for branch, target in self._forward if branch.index < step.index < target.index}
         )
 
+    @property
+    def beginning(self) -> int:
+        """In front of the first instruction."""
+        return self.program.steps[0].start
+
+    @property
+    def ends(self) -> list[int]:
+        """In front of each instruction with which every thread that comes to it ends."""
+        kinds = ("return", "exit")
+        return [
+            step.start
+            for step in self.program.steps
+            for effect in (step.match.effects if step.match else ())
+            if isinstance(effect, Control) and effect.kind in kinds and step.instruction.guard is None
+        ]
+
+    def variable(self, name: str) -> str | None:
+        """The variable whose address a name stands for: itself, or a register into which it alone is moved."""
+        names = {each.name for each in self.program.variables}
+        if name in names:
+            return name
+        writers = [each for each in self.program.steps if _is_written(name, each)]
+        operands = writers[0].instruction.operands if len(writers) == 1 else ()
+        source = operands[1] if len(operands) == 2 else None
+        return source.text if isinstance(source, Name) and source.text in names else None
+
     def _leaving_out(self, step: Step) -> list[tuple[Step, Step]]:
         return [(start, target) for start, target in self._forward if start.index < step.index < target.index]
 
@@ -74,6 +100,12 @@ class Surroundings:
 
     def _end(self, step: Step) -> int:
         return statement_spans(self.source, step.start).statement.end
+
+
+def _is_written(name: str, step: Step) -> bool:
+    """Whether the first operand of a step is a register of this name, so that it may be written."""
+    operands = step.instruction.operands
+    return bool(operands) and isinstance(operands[0], Name) and operands[0].text == name
 
 
 @lru_cache(_KEPT)

@@ -75,7 +75,7 @@ def test_a_wait_is_put_in_before_the_read() -> None:
 def test_an_mbarrier_is_made_by_one_thread() -> None:
     codes, lines = added(KERNEL.replace("\t@%first mbarrier.init.shared::cta.b64 [bar], 1;\n", ""))
     assert codes == []
-    assert "@%first mbarrier.init.shared::cta.b64 [bar], 1;" in lines
+    assert "@%first mbarrier.init.shared.b64 [bar], 1;" in lines
     assert "bar.sync 0;" in lines
 
 
@@ -104,3 +104,38 @@ def test_places_go_out_of_the_branches_around_a_statement() -> None:
     assert list(around.behind(step)) == [RACE.index("\n\tst.global"), RACE.index("ret;")]
     assert around.step_at(start + 1) is None
     assert surroundings(SourceFile("k.ptx", "not PTX"), 0) is None
+
+
+def test_an_address_in_a_register_is_named_after_its_variable() -> None:
+    text = KERNEL.replace("\tmov.u32 %s, tile;\n", "\tmov.u32 %s, tile;\n\tmov.u32 %bar, bar;\n").replace(
+        "[bar]", "[%bar]"
+    )
+    text = text.replace("%t, %s, %v;", "%t, %s, %v, %bar;")
+    codes, lines = added(text.replace("\t@%first mbarrier.init.shared::cta.b64 [%bar], 1;\n", ""))
+    assert codes == []
+    assert "@%first mbarrier.init.shared.b64 [bar], 1;" in lines
+
+
+CLUSTER = """.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k()
+.reqntid 32, 1, 1
+.reqnctapercluster 2, 1, 1
+{
+	.shared .align 16 .b32 word;
+	.reg .b32 %peer, %a;
+	mov.u32 %peer, %cluster_ctarank;
+	xor.b32 %peer, %peer, 1;
+	mov.u32 %a, word;
+	mapa.shared::cluster.u32 %a, %a, %peer;
+	st.shared::cluster.u32 [%a], %peer;
+	ret;
+}
+"""
+
+
+def test_the_ctas_of_a_cluster_meet_before_and_behind_what_reaches_into_another() -> None:
+    found = {item.code for item in lint_source(SourceFile("k.ptx", CLUSTER)).diagnostics}
+    assert found == {"PTX611", "PTX612"}
+    assert added(CLUSTER) == ([], ["barrier.cluster.arrive;", "barrier.cluster.wait;"] * 2)
