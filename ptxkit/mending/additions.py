@@ -15,6 +15,7 @@ from typing import TypeAlias
 from ptxkit.analysis.program import Step
 from ptxkit.diagnostics import Diagnostic, Fix, Severity
 from ptxkit.isa.effects import (
+    Barrier,
     MbarrierArrive,
     MbarrierComplete,
     MbarrierExpect,
@@ -54,6 +55,8 @@ def additions(item: Diagnostic) -> Iterator[Fix]:
         yield from _arrival(around, step, others)
     if item.code == "PTX501" and not others:
         yield from _initialisation(around, step)
+    if item.code in ("PTX611", "PTX613"):
+        yield from _other_half(around)
     if item.code == "PTX611":
         yield from _at(around, [around.beginning], _MEET_IN_CLUSTER)
     if item.code == "PTX612" and around.ends:
@@ -126,6 +129,22 @@ def _initialisation(around: Surroundings, step: Step) -> Iterator[Fix]:
     for count in dict.fromkeys((1, *_threads(around))):
         text = f"mbarrier.init{space}.b64 {print_operand(address)}, {count};"
         yield from _at(around, places, f"{_by_one(text)}\n{_meeting(around)}", f"`{text}`")
+
+
+def _other_half(around: Surroundings) -> Iterator[Fix]:
+    """The wait that belongs behind an arrival at the barrier of the cluster, or the arrival in front of a wait."""
+    halves = {"arrive": "barrier.cluster.wait;", "wait": "barrier.cluster.arrive;"}
+    found = [
+        (each, effect.action)
+        for each in around.program.steps
+        for effect in (each.match.effects if each.match else ())
+        if isinstance(effect, Barrier) and effect.level == "cluster" and effect.action in halves
+    ]
+    for number, (each, action) in enumerate(found):
+        near = found[number + 1 : number + 2] if action == "arrive" else found[max(number - 1, 0) : number]
+        if all(other == action for _, other in near):
+            places = around.behind(each) if action == "arrive" else around.ahead(each)
+            yield from _at(around, islice(places, 1), halves[action])
 
 
 def _wait(around: Surroundings, step: Step, others: list[Step]) -> Iterator[Fix]:

@@ -139,3 +139,12 @@ def test_the_ctas_of_a_cluster_meet_before_and_behind_what_reaches_into_another(
     found = {item.code for item in lint_source(SourceFile("k.ptx", CLUSTER)).diagnostics}
     assert found == {"PTX611", "PTX612"}
     assert added(CLUSTER) == ([], ["barrier.cluster.arrive;", "barrier.cluster.wait;"] * 2)
+
+
+@pytest.mark.parametrize("half", ["barrier.cluster.arrive;", "barrier.cluster.wait;"])
+def test_the_missing_half_of_a_cluster_barrier_is_put_beside_the_other(half: str) -> None:
+    meeting = "\tbarrier.cluster.arrive;\n\tbarrier.cluster.wait;\n"
+    whole = CLUSTER.replace("\tst.", f"{meeting}\tst.").replace("\tret", f"{meeting}\tret")
+    assert lint_source(SourceFile("k.ptx", whole)).diagnostics == ()
+    text = whole.replace(f"\t{half}\n", "", 1)
+    assert mend(SourceFile("k.ptx", text), unsafe=True).source.text == whole
