@@ -33,7 +33,7 @@ MAY_KNOW = {
     "baseline": set(),
     "inputs": set(),
     "linter": {"syntax", "isa", "validate", "analysis", "rules", "settings", "assumptions", "suppressions"},
-    "mending": {"linter", "settings", "baseline"},
+    "mending": {"syntax", "isa", "analysis", "linter", "settings", "baseline"},
     "many": {"syntax", "isa", "validate", "rules", "settings", "linter", "mending"},
     "surveyor": {"syntax", "isa", "validate", "analysis", "linter"},
     "viewer": {"syntax", "analysis", "linter", "settings"},
