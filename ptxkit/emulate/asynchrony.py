@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from ptxkit.emulate.faults import Fault, Finding
+from ptxkit.emulate.faults import BudgetError, Fault, Finding
 from ptxkit.emulate.flight import Flight
 from ptxkit.emulate.mbarriers import Mbarrier, Misuse
 from ptxkit.emulate.operations import BULK, CP_ASYNC, FREE, GROUPED, SIGNALLED, WGMMA, Arrival, Operation
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 _MOST_FUTILE = 64
 """Times that all who wait are told `not yet` and nothing changes, until it is a deadlock."""
+_MOST_ASKED = 4096
+"""The same while they count, or read a clock, until nobody knows whether it ends."""
 _READ_NOW, _WRITE_NOW, _TELL_NOW = 0.5, 0.4, 0.25
 """Chances under `random`."""
 _PATIENCE = {"late": 4, "torn": 2}
@@ -52,6 +54,7 @@ class Asynchrony:
         self._serial = 0
         self._teams: dict[Cta, Committed] = {}
         self._futile = 0
+        self._asked: set[int] = set()
         self._progress = 0
 
     # -------------------------------------------------------------------------------------------------- issuing
@@ -151,7 +154,7 @@ class Asynchrony:
 
     def _is_over(self, operation: Operation) -> None:
         self.flight.is_over(operation)
-        self._futile = 0
+        self._forget_asking()
         self._forget(operation)
         for known in (self._groups.get((operation.cta, operation.completion)), self._free):
             if known is not None and operation in known:
@@ -192,7 +195,7 @@ class Asynchrony:
             arrival.barrier.arrive(numpy.ones(len(arrival.threads), numpy.int64))
         except Misuse as misuse:
             raise self._fault(misuse.code, misuse.message, arrival) from misuse
-        self._futile = 0
+        self._forget_asking()
 
     # ---------------------------------------------------------------------------------------------------- groups
 
@@ -263,18 +266,24 @@ class Asynchrony:
 
     def _ask_again(self) -> bool:
         """Tell those who wait at an mbarrier `not yet`: they may do something else then, but not for ever."""
-        barriers = {
-            on
-            for cluster in self.machine.clusters
-            for cta in cluster.ctas
-            for _, on in cta.blocked
-            if isinstance(on, Mbarrier)
-        }
-        if not barriers or self._futile >= _MOST_FUTILE:
+        blocked = [each for cluster in self.machine.clusters for cta in cluster.ctas for each in cta.blocked]
+        asking = [(group, on) for group, on in blocked if isinstance(on, Mbarrier)]
+        if not asking or not self._may_give_up([group for group, _ in asking]):
             return False
-        self._futile += 1
-        for each in barriers:
+        for each in {on for _, on in asking}:
             each.forget_polls()
+        return True
+
+    def _may_give_up(self, groups: Iterable[Group]) -> bool:
+        """Whether threads that were told `not yet` may come to something else: they count, or read a clock, or it is
+        early. BudgetError where they have done so for long."""
+        held = hash(frozenset((group.cta, group.pc, group.held()) for group in groups))
+        if held in self._asked:
+            self._futile += 1
+            return self._futile <= _MOST_FUTILE
+        self._asked.add(held)
+        if len(self._asked) > _MOST_ASKED:
+            raise BudgetError("threads ask an mbarrier again and again, and count or read a clock meanwhile")
         return True
 
     def patience(self) -> int:
@@ -283,7 +292,11 @@ class Asynchrony:
 
     def changed(self) -> None:
         """An mbarrier changed."""
+        self._forget_asking()
+
+    def _forget_asking(self) -> None:
         self._futile = 0
+        self._asked.clear()
 
     # ------------------------------------------------------------------------------------------------- the end
 

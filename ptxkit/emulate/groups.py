@@ -92,6 +92,11 @@ class Group:
         self.since = moment
         return same
 
+    def held(self) -> bytes:
+        """What its threads' registers hold, and which threads they are."""
+        index = self.lanes.index
+        return b"".join((index.tobytes(), *(each[index].tobytes() for each in self.registers)))
+
     def is_in_turn(self) -> bool:
         """Whether the group is still in the loop that it turned in last."""
         return self.turn is not None and self.turn[1] <= self.pc <= self.turn[0]

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from ptxkit.analysis.cluster_bytes import imbalances
 from ptxkit.analysis.clusters import leaves_clusters_open
 from ptxkit.analysis.kernel import Kernel, World
+from ptxkit.analysis.patience import gives_up
 from ptxkit.analysis.places import Place
 from ptxkit.analysis.program import Step
 from ptxkit.analysis.rehearsal import Rehearsal, Stuck
@@ -110,8 +111,8 @@ def proof(world: World) -> tuple[bool, int]:
 
 
 def first_to_stick(world: World, rehearsal: Rehearsal) -> Stuck | None:
-    """What the others hang on, where everybody waits; None where somebody's walk was cut short before it waits, and
-    where something else was wrong before.
+    """What the others hang on, where everybody waits; None where somebody's walk was cut short before it waits, or
+    gives up waiting, and where something else was wrong before.
 
     That is the phase which came nearest to its end and stopped first; a barrier only where no phase is waited for.
     """
@@ -119,6 +120,8 @@ def first_to_stick(world: World, rehearsal: Rehearsal) -> Stuck | None:
         return None
     waiting = {stuck.actor for stuck in rehearsal.stuck}
     if any(actor.ended != "exit" and number not in waiting for number, actor in enumerate(world.cast.actors)):
+        return None
+    if any(gives_up(world.program, step) for step in {s.event.step for s in rehearsal.stuck if s.state is not None}):
         return None
     started = [s for s in rehearsal.stuck if s.state is not None and s.state.arrivals]
     phases = [s for s in rehearsal.stuck if s.state is not None]
