@@ -60,8 +60,9 @@ class Wait:
 class Completion:
     """How one learns that the transfer is done.
 
-    mechanism: `group`, `bulk group` and `wgmma group` (closed by the commits at `lines`), `mbarrier`, `commit` (of the tensor core, to
-    an mbarrier, at `lines`), `wait::ld`, `wait::st`, `at once` for a plain store, `nothing` where nothing tells.
+    mechanism: `group`, `bulk group` and `wgmma group` (closed by the commits at `lines`), `mbarrier`, `commit` (of the
+    tensor core, to an mbarrier, at `lines`), `wait::ld`, `wait::st`, `at once` for a plain store, `nothing` where
+    nothing tells.
     object: the mbarrier, in words. lines: of the commits, or of the arrivals that make an mbarrier track it.
     """
 
@@ -101,8 +102,9 @@ class Choice:
 class Transfer:
     """One instruction that moves bytes (for `Unit.PLAIN`, the store of what was loaded).
 
-    operation: `copy`, `reduction`, `prefetch`, `response`, and `product` where multiplications were asked for. source, destination: `global`, `shared`, `cluster` (shared
-    memory of other CTAs too), `tensor` (Tensor Memory), `registers`, `L2`, `multimem`, `generic`. variable: the shared
+    operation: `copy`, `reduction`, `prefetch`, `response`, and `product` where multiplications were asked for.
+    source, destination: `global`, `shared`, `cluster` (shared memory of other CTAs too), `tensor` (Tensor Memory),
+    `registers`, `L2`, `multimem`, `generic`. variable: the shared
     variable on its near side. reached: some walk of the analysis executed it; what only walks tell (waits, fences,
     objects) is known where it holds. loads: of a plain copy, the lines that load what is stored.
     function: that the line stands in.
