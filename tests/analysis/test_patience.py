@@ -31,8 +31,8 @@ WAITS = {
     "the answer as a number": f"again: {ASKS} selp.u32 %r2, 1, 0, %p1; setp.eq.u32 %p2, %r2, 0; @%p2 bra again;",
     "the answer, with a pause": f"again: {ASKS} @%p1 bra done; add.u32 %r1, %r1, 1; setp.lt.u32 %p2, %r1, 9; "
     "@%p2 bra short; nanosleep.u32 99; short: bra again; done:",
-    "a loop around it": f"round: mov.u32 %r3, 0; again: {ASKS} @!%p1 bra again; add.u32 %r1, %r1, 1; setp.lt.u32 %p2, %r1, 9; "
-    "@%p2 bra round;",
+    "a loop around it": f"round: mov.u32 %r3, 0; again: {ASKS} @!%p1 bra again; add.u32 %r1, %r1, 1; "
+    "setp.lt.u32 %p2, %r1, 9; @%p2 bra round;",
     "no loop": ASKS,
     "a loop that arrives, too": f"again: mbarrier.arrive.shared.b64 _, [bar+8]; {ASKS} @%p1 bra done; "
     "add.u32 %r1, %r1, 1; setp.lt.u32 %p2, %r1, 9; @%p2 bra again; done:",
