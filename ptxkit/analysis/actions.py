@@ -147,7 +147,7 @@ def _guard(step: Step) -> Guard | None:
     guard = step.instruction.guard
     if guard is None:
         return None
-    effects = step.match.effects if step.match is not None else ()
+    effects = step.effects
     orders = any(
         not isinstance(effect, fx.Value | fx.Control | fx.Access) and not _is_meeting(effect) for effect in effects
     )
@@ -192,7 +192,7 @@ def _actions(step: Step, wanted: Interests | None, bounded: frozenset[str]) -> l
 
 def _values(step: Step, wanted: Interests | None) -> list[Action]:
     """What a walker does at a step that only computes values."""
-    effects = step.match.effects if step.match is not None else ()
+    effects = step.effects
     chosen = [e for e in effects if isinstance(e, fx.Value) and (wanted is None or wanted.wants(step, e))]
     operands = Operands(step, IN_THREAD)
     return [action for effect in chosen if (action := _assign(operands, effect)) is not None]

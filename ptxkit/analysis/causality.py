@@ -428,7 +428,7 @@ def _answers(effects: tuple[Effect, ...]) -> bool:
 
 def _is_strong(step: Step, kind: str) -> bool:
     """Whether a step reads, or writes, memory in a way by which threads may talk; a reduction reads nothing back."""
-    effects = step.match.effects if step.match is not None else ()
+    effects = step.effects
     for effect in effects:
         if isinstance(effect, Access) and effect.proxy == "generic" and effect.completion is None:
             if effect.order == "weak":

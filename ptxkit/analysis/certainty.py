@@ -161,5 +161,5 @@ def _selector(step: Step) -> Operand | None:
 
 
 def _changes_control(step: Step, kind: str) -> bool:
-    effects = step.match.effects if step.match is not None else ()
+    effects = step.effects
     return any(isinstance(effect, Control) and effect.kind == kind for effect in effects)

@@ -100,7 +100,7 @@ def leaves_clusters_open(program: Program) -> bool:
 
 
 def _is_about_clusters(step: Step) -> bool:
-    for effect in step.match.effects if step.match is not None else ():
+    for effect in step.effects:
         if isinstance(effect, Barrier) and effect.level == "cluster":
             return True
         if getattr(effect, "multicast", None) is not None:

@@ -154,5 +154,5 @@ def _targets(step: Step) -> list[int]:
 
 def leaves(step: Step) -> bool:
     """Whether control may go elsewhere than to the next step for good: a branch, a return, an exit."""
-    effects = step.match.effects if step.match is not None else ()
+    effects = step.effects
     return any(isinstance(effect, Control) and effect.kind != "call" for effect in effects)

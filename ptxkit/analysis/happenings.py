@@ -43,18 +43,14 @@ def happenings(program: Program, lines: dict[Step, int]) -> Iterator[tuple[Step,
         sort = sort_of(step)
         if sort is not None:
             opcode = step.instruction.opcode
-            words = dict.fromkeys(filter(None, (_words(step, effect) for effect in _effects(step))))
+            words = dict.fromkeys(filter(None, (_words(step, effect) for effect in step.effects)))
             yield step, Happening(lines[step], sort, opcode, "; ".join(words))
 
 
 def sort_of(step: Step) -> Sort | None:
     """What a step has to do with synchronisation; None where nothing."""
-    found = {sort for effect in _effects(step) if (sort := _sort(effect)) is not None}
+    found = {sort for effect in step.effects if (sort := _sort(effect)) is not None}
     return next((sort for sort in _ORDER if sort in found), None)
-
-
-def _effects(step: Step) -> tuple[Effect, ...]:
-    return step.match.effects if step.match is not None else ()
 
 
 def _sort(effect: Effect) -> Sort | None:

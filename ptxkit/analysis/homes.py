@@ -23,7 +23,7 @@ _MAX_VISITS = 8
 
 def home_checks(operands: Operands) -> list[Callable[[Walker], None]]:
     """A check for each address that must lie in another CTA, or beside another address."""
-    effects = operands.step.match.effects if operands.step.match is not None else ()
+    effects = operands.step.effects
     return [_check(operands, effect) for effect in effects if isinstance(effect, Home)]
 
 

@@ -124,7 +124,7 @@ def _only_computes(step: Step) -> bool:
         variable = step.scope.variable(operand.text) if isinstance(operand, Name) else None
         if variable is not None and variable.space != "global":
             return False
-    return all(_computes(effect) for effect in (step.match.effects if step.match is not None else ()))
+    return all(_computes(effect) for effect in step.effects)
 
 
 def _computes(effect: Effect) -> bool:
@@ -196,7 +196,7 @@ def _read_by(step: Step) -> Iterator[str]:
 
 
 def _accesses(step: Step) -> Iterator[Access]:
-    for effect in step.match.effects if step.match is not None else ():
+    for effect in step.effects:
         if isinstance(effect, Access):
             yield effect
 

@@ -24,15 +24,11 @@ def gives_up(program: Program, wait: Step) -> bool:
         return False  # of a function that is called
     flow = Flow(program)
     loop = flow.loop_of(wait)
-    if loop is None or not all(_is_idle(effect) for at in loop.nodes for s in flow.steps(at) for effect in _effects(s)):
+    if loop is None or not all(_is_idle(effect) for at in loop.nodes for s in flow.steps(at) for effect in s.effects):
         return False
     definitions = Definitions(program)
     deciding = {flow.steps(inside)[-1] for inside, _ in flow.loops.exits(loop)}
     return any(step.instruction.guard is not None and not _is_answered(definitions, step) for step in deciding)
-
-
-def _effects(step: Step) -> tuple[Effect, ...]:
-    return step.match.effects if step.match is not None else ()
 
 
 def _is_idle(effect: Effect) -> bool:
@@ -52,7 +48,7 @@ def _is_answered(definitions: Definitions, branch: Step) -> bool:
             continue
         seen.add(asked)
         for step in definitions.before(*asked):
-            if any(isinstance(effect, MbarrierWait) for effect in _effects(step)):
+            if any(isinstance(effect, MbarrierWait) for effect in step.effects):
                 return True
             waiting.extend((step, register) for register in (*_guard(step), *_read(step)))
     return False

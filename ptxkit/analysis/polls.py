@@ -29,20 +29,16 @@ class PolledCopy:
 
 def polled_copies(program: Program) -> Iterator[PolledCopy]:
     """The copies of a function that come after a poll, in one thread."""
-    copies = [step for step in program.steps if any(_is_copy(effect) for effect in _effects(step))]
-    reads = [step for step in program.steps if any(_is_strong(effect) for effect in _effects(step))] if copies else []
+    copies = [step for step in program.steps if any(_is_copy(effect) for effect in step.effects)]
+    reads = [step for step in program.steps if any(_is_strong(effect) for effect in step.effects)] if copies else []
     if not reads:
         return
     flow = Flow(program)
-    fences = [step for step in program.steps if any(_fences_global(effect) for effect in _effects(step))]
+    fences = [step for step in program.steps if any(_fences_global(effect) for effect in step.effects)]
     for copy in copies:
         polls = [read for read in reads if _is_poll(flow, read, copy) and _acquires(flow, program, read, copy)]
         if polls and not any(_is_between(flow, polls[-1], fence, copy) for fence in fences):
             yield PolledCopy(polls[-1], copy)
-
-
-def _effects(step: Step) -> tuple[Effect, ...]:
-    return step.match.effects if step.match is not None else ()
 
 
 def _is_copy(effect: Effect) -> bool:
@@ -74,7 +70,7 @@ def only_reads(flow: Flow, read: Step) -> bool:
     """Whether the loop that a read is in, if any, does nothing else than to read."""
     loop = flow.loop_of(read)
     others = (step for block in loop.nodes for step in flow.steps(block) if step is not read) if loop else ()
-    return all(_is_idle(effect) for step in others for effect in _effects(step))
+    return all(_is_idle(effect) for step in others for effect in step.effects)
 
 
 def _is_idle(effect: Effect) -> bool:
@@ -85,9 +81,9 @@ def _is_idle(effect: Effect) -> bool:
 
 def _acquires(flow: Flow, program: Program, read: Step, copy: Step) -> bool:
     """Whether the thread takes over what was released with the flag: by the read itself, or by a fence behind it."""
-    if any(isinstance(effect, Access) and effect.order in _ACQUIRES for effect in _effects(read)):
+    if any(isinstance(effect, Access) and effect.order in _ACQUIRES for effect in read.effects):
         return True
-    fences = [step for step in program.steps if any(map(_acquires_beyond, _effects(step)))]
+    fences = [step for step in program.steps if any(map(_acquires_beyond, step.effects))]
     return any(flow.dominates(read, fence) and flow.dominates(fence, copy) for fence in fences)
 
 

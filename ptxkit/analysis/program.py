@@ -13,6 +13,7 @@ from functools import cached_property
 from ptxkit.analysis.mentions import names_in
 from ptxkit.analysis.space import FIRST_ADDRESS, SHARED_END
 from ptxkit.isa import table
+from ptxkit.isa.effects import Effect
 from ptxkit.isa.forms import Match
 from ptxkit.records import dataclass, field, replace
 from ptxkit.syntax.constants import evaluate
@@ -133,6 +134,11 @@ class Step:
     scope: Scope
     start: int
     box: int | None = None
+
+    @property
+    def effects(self) -> tuple[Effect, ...]:
+        """What it does; nothing where the table has no form for it."""
+        return self.match.effects if self.match is not None else ()
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,7 @@ class MixedUpdate:
 
 def mixed_updates(program: Program) -> Iterator[MixedUpdate]:
     """The updates of one word through both proxies."""
-    updates = [(step, e) for step in program.steps for e in _effects(step) if isinstance(e, Access) and _is_update(e)]
+    updates = [(step, e) for step in program.steps for e in step.effects if isinstance(e, Access) and _is_update(e)]
     if {effect.proxy for _, effect in updates} != {"generic", "async"}:
         return
     words = Words(program)
@@ -54,10 +54,6 @@ def _is_within(word: Word | None, place: Word | None, size: int) -> bool:
     if word is None or place is None:
         return False
     return word[:2] == place[:2] and 0 <= word[2] - place[2] < size
-
-
-def _effects(step: Step) -> tuple[Effect, ...]:
-    return step.match.effects if step.match is not None else ()
 
 
 def _is_update(effect: Access) -> bool:
@@ -107,11 +103,11 @@ class Words:
 
     def _through(self, step: Step) -> tuple[Operand, int] | None:
         """What an assignment takes its value from, and how many bytes it adds; None where it does anything else."""
-        values = [effect.value for effect in _effects(step) if isinstance(effect, Value)]
+        values = [effect.value for effect in step.effects if isinstance(effect, Value)]
         if len(values) != 1 or not isinstance(values[0], Call):
             return None
         operands = [_operand(step, name) for name in _roles(values[0])]
-        if values[0].function == "load" and any(_reads_parameter(effect) for effect in _effects(step)):
+        if values[0].function == "load" and any(_reads_parameter(effect) for effect in step.effects):
             [address] = operands
             return None if address is None else (address, 0)
         numbers = [evaluate(operand) for operand in operands if operand is not None]

@@ -63,7 +63,7 @@ class Parts:
 
     def _make(self, step: Step) -> Part:
         guarded = step.instruction.guard is not None
-        for effect in step.match.effects if step.match is not None else ():
+        for effect in step.effects:
             match effect:
                 case AsyncRegisters(group=self._group):
                     return self._issue(step, guarded)
@@ -84,7 +84,7 @@ class Parts:
     def _issue(self, step: Step, guarded: bool) -> Part:
         updates: set[str] = set()
         reads: set[str] = set()
-        for effect in step.match.effects if step.match is not None else ():
+        for effect in step.effects:
             if isinstance(effect, AsyncRegisters) and step.match is not None:
                 operand = step.match.operand(effect.operand, step.instruction)
                 found = registers_in(operand, step.scope) if operand is not None else ()

@@ -55,7 +55,7 @@ def _repeat(kernel: Kernel, first: Step, second: Step) -> Repeat | None:
 
 def _one(step: Step) -> Effect | None:
     """The fence, or the barrier of all threads of a CTA, that an instruction is."""
-    effects = step.match.effects if step.match is not None else ()
+    effects = step.effects
     if len(effects) != 1:
         return None
     effect = effects[0]
@@ -78,7 +78,7 @@ def _covers(wide: Effect | None, narrow: Effect | None) -> bool:
 
 def _is_arithmetic(step: Step, last: Step) -> bool:
     """Whether an instruction only makes values. Where there is a guard it may make that, which ends the row."""
-    effects = step.match.effects if step.match is not None else ()
+    effects = step.effects
     if not effects or last.instruction.guard is not None:
         return False
     return all(isinstance(effect, Value) or _is_constant(effect) for effect in effects)

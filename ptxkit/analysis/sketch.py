@@ -118,7 +118,7 @@ def _count_registers(body: Body, found: Counter[str]) -> None:
 
 
 def _controls(step: Step) -> list[str]:
-    effects = step.match.effects if step.match is not None else ()
+    effects = step.effects
     return [effect.kind for effect in effects if isinstance(effect, Control) and effect.kind != "call"]
 
 

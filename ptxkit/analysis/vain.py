@@ -26,7 +26,7 @@ def is_all_known(kernel: Kernel) -> bool:
     """Whether every instruction that does something was walked, by all threads, and no walk had to guess."""
     covered = kernel.explorer.covered()
     for step in kernel.program.steps:
-        effects = effects_of(step)
+        effects = step.effects
         if step.match is None or any(isinstance(e, Control) and e.kind == "call" for e in effects):
             return False
         if any(not isinstance(effect, Value) for effect in effects) and step not in covered:
@@ -35,11 +35,6 @@ def is_all_known(kernel: Kernel) -> bool:
         world.is_whole and not world.is_opaque and all(g.guessed is None and g.ended == "exit" for g in world.groups)
         for world in kernel.worlds
     )
-
-
-def effects_of(step: Step) -> tuple[Effect, ...]:
-    """What an instruction does."""
-    return step.match.effects if step.match is not None else ()
 
 
 # ---------------------------------------------------------------------------------------------------- groups
@@ -116,12 +111,12 @@ def waits_for_all(step: Step, kernel: Kernel) -> bool:
 
 def fences_of(kernel: Kernel) -> list[Step]:
     """The proxy fences about shared memory of a kernel, in both directions."""
-    return [step for step in kernel.program.steps if any(_is_fence(effect) for effect in effects_of(step))]
+    return [step for step in kernel.program.steps if any(_is_fence(effect) for effect in step.effects)]
 
 
 def talks_beyond(kernel: Kernel) -> bool:
     """Whether a kernel may synchronise with other CTAs while it runs: by flags in memory, a cluster, another grid."""
-    effects = [effect for step in kernel.program.steps for effect in effects_of(step)]
+    effects = [effect for step in kernel.program.steps for effect in step.effects]
     strong = any(isinstance(e, Access) and (e.kind == "update" or e.order != "weak") for e in effects)
     beyond = any(isinstance(e, Grid) or (isinstance(e, Barrier) and e.level == "cluster") for e in effects)
     return strong or beyond or any(world.scenario.launch.cluster_size > 1 for world in kernel.worlds)
@@ -129,7 +124,7 @@ def talks_beyond(kernel: Kernel) -> bool:
 
 def is_narrow(step: Step) -> bool:
     """Whether a fence is about shared memory only."""
-    fences = [effect for effect in effects_of(step) if isinstance(effect, ProxyFence)]
+    fences = [effect for effect in step.effects if isinstance(effect, ProxyFence)]
     return all(fence.spaces and all(space.startswith("shared") for space in fence.spaces) for fence in fences)
 
 
@@ -138,7 +133,7 @@ def spaces_used(kernel: Kernel, proxy: str) -> set[str]:
     return {
         effect.space.partition("::")[0]
         for step in kernel.program.steps
-        for effect in effects_of(step)
+        for effect in step.effects
         if isinstance(effect, Access) and effect.proxy == proxy
     }
 

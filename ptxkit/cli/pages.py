@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import stat
-import tempfile
+
+from ptxkit.cli.rewriting import put
 
 
 def write_whole(path: str, content: bytes) -> str | None:
@@ -16,15 +17,7 @@ def write_whole(path: str, content: bytes) -> str | None:
             with open(target, "wb") as stream:
                 stream.write(content)
             return None
-        handle, temporary = tempfile.mkstemp(prefix=".ptxkit-", dir=os.path.dirname(target))
-        try:
-            with os.fdopen(handle, "wb") as stream:
-                stream.write(content)
-            os.chmod(temporary, mode & 0o7777 if mode is not None else 0o666 & ~_umask())
-            os.replace(temporary, target)
-        except BaseException:
-            os.unlink(temporary)
-            raise
+        put(target, content, mode & 0o7777 if mode is not None else 0o666 & ~_umask())
     except OSError as error:
         return error.strerror or str(error)
     return None

@@ -18,18 +18,23 @@ def rewrite(path: str, text: str) -> str | None:
     """Write the text over the file at `path`; why that failed, and then the file is as it was."""
     target = os.path.realpath(path)
     try:
-        handle, temporary = tempfile.mkstemp(prefix=".ptxkit-", dir=os.path.dirname(target))
-        try:
-            with os.fdopen(handle, "wb") as stream:
-                stream.write(encode(text))
-            os.chmod(temporary, os.stat(target).st_mode & 0o7777)
-            os.replace(temporary, target)
-        except BaseException:
-            os.unlink(temporary)
-            raise
+        put(target, encode(text), os.stat(target).st_mode & 0o7777)
     except OSError as error:
         return error.strerror or str(error)
     return None
+
+
+def put(target: str, content: bytes, mode: int) -> None:
+    """Put a file with these permissions in the place of what is there, in one step; OSError, and nothing is changed."""
+    handle, temporary = tempfile.mkstemp(prefix=".ptxkit-", dir=os.path.dirname(target))
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(content)
+        os.chmod(temporary, mode)
+        os.replace(temporary, target)
+    except BaseException:
+        os.unlink(temporary)
+        raise
 
 
 def difference(source: SourceFile, text: str, what: str) -> str:

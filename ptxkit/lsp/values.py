@@ -68,7 +68,7 @@ def _uses(names: Names, values: Values, step: Step, name: str) -> Iterator[str]:
     register = step.scope.register(name)
     spaces: dict[str, int] = {}
     for other in values.steps.values():
-        for effect in other.match.effects if other.match is not None else ():
+        for effect in other.effects:
             if not isinstance(effect, Access) or other.match is None or effect.via != "address":
                 continue
             operand = other.match.operand(effect.address, other.instruction)

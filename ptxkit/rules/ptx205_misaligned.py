@@ -92,7 +92,7 @@ def _apart(misfit: Misfit, other: Step) -> Finding:
 
 def _is_declared_for(misfit: Misfit) -> bool:
     """Whether the declaration must provide for the access: the variable holds an mbarrier, or bulk copies go there."""
-    effects = misfit.step.match.effects if misfit.step.match is not None else ()
+    effects = misfit.step.effects
     accesses = [effect for effect in effects if isinstance(effect, Access) and effect.address == misfit.role]
     return not accesses or any(access.completion is not None for access in accesses)
 

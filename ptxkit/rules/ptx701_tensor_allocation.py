@@ -54,7 +54,7 @@ def _is_management(effect: Effect) -> bool:
 
 
 def _manages(step: Step, action: str | None = None) -> bool:
-    effects = step.match.effects if step.match is not None else ()
+    effects = step.effects
     return any(isinstance(e, TensorMemory) and action in (None, e.action) for e in effects)
 
 

@@ -33,7 +33,7 @@ def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
     """Compares the instructions of the kernel, whether or not they are executed."""
     first: dict[int, Step] = {}
     for step in kernel.program.steps:
-        for effect in step.match.effects if step.match is not None else ():
+        for effect in step.effects:
             if isinstance(effect, CtaGroup):
                 first.setdefault(effect.ctas, step)
     if len(first) > 1:

@@ -52,7 +52,7 @@ def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
 
 
 def _is_fence(step: Step) -> bool:
-    return any(isinstance(effect, TensorFence) for effect in (step.match.effects if step.match is not None else ()))
+    return any(isinstance(effect, TensorFence) for effect in step.effects)
 
 
 def _world(number: int, world: World, severity: Severity) -> Iterator[Observation]:

@@ -47,7 +47,7 @@ def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
 
 
 def _is_move(step: Step) -> bool:
-    return any(_is_collective(effect) for effect in (step.match.effects if step.match is not None else ()))
+    return any(_is_collective(effect) for effect in step.effects)
 
 
 def _is_collective(effect: Effect) -> bool:

@@ -32,7 +32,7 @@ from collections.abc import Iterator
 
 from ptxkit.analysis.kernel import Kernel
 from ptxkit.analysis.program import Step
-from ptxkit.analysis.vain import effects_of, groups_of, is_all_known, waits_for_all
+from ptxkit.analysis.vain import groups_of, is_all_known, waits_for_all
 from ptxkit.diagnostics import Severity
 from ptxkit.isa.effects import WaitGroup
 from ptxkit.rules.finding import Finding, Observation, Rule
@@ -40,7 +40,7 @@ from ptxkit.rules.finding import Finding, Observation, Rule
 
 def check(kernel: Kernel) -> Iterator[Observation]:
     """Looks at each wait for groups, where all that the kernel does is known."""
-    if not any(isinstance(effect, WaitGroup) for step in kernel.program.steps for effect in effects_of(step)):
+    if not any(isinstance(effect, WaitGroup) for step in kernel.program.steps for effect in step.effects):
         return
     groups = groups_of(kernel) if is_all_known(kernel) else None
     for step, useful in groups.waits.items() if groups is not None else ():

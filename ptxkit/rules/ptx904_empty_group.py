@@ -28,7 +28,7 @@ from collections.abc import Iterator
 
 from ptxkit.analysis.kernel import Kernel
 from ptxkit.analysis.program import Step
-from ptxkit.analysis.vain import effects_of, groups_of, is_all_known
+from ptxkit.analysis.vain import groups_of, is_all_known
 from ptxkit.diagnostics import Severity
 from ptxkit.isa.effects import CommitGroup
 from ptxkit.rules.finding import Finding, Observation, Rule
@@ -45,7 +45,7 @@ def check(kernel: Kernel) -> Iterator[Observation]:
 
 
 def _kinds(step: Step) -> set[str]:
-    return {effect.group for effect in effects_of(step) if isinstance(effect, CommitGroup)}
+    return {effect.group for effect in step.effects if isinstance(effect, CommitGroup)}
 
 
 def _finding(step: Step) -> Finding:

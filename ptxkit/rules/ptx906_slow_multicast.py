@@ -25,7 +25,6 @@ from collections.abc import Iterator
 
 from ptxkit.analysis.kernel import Kernel
 from ptxkit.analysis.program import Step
-from ptxkit.analysis.vain import effects_of
 from ptxkit.diagnostics import Severity
 from ptxkit.isa.effects import Access
 from ptxkit.rules.finding import Finding, Observation, Rule
@@ -37,7 +36,7 @@ def check(kernel: Kernel) -> Iterator[Observation]:
     if not targets or targets[0].endswith(("a", "f")):
         return
     for step in kernel.program.steps:
-        if any(isinstance(effect, Access) and effect.multicast is not None for effect in effects_of(step)):
+        if any(isinstance(effect, Access) and effect.multicast is not None for effect in step.effects):
             yield Observation((step, None), 0, True, _finding(step, targets[0]))
 
 

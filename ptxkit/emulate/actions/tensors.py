@@ -75,33 +75,20 @@ def box_load(*, target: str, mode: str | None = None, paired: bool = False) -> F
 @action
 def box_store(*, mode: str | None = None) -> Function:
     """Copies a box out of shared memory for each thread."""
-    how = mode or "tile"
-
-    def store(  # noqa: PLR0913, PLR0917
-        group: Group,
-        map_: Any,
-        coordinates: Any,
-        source: Any,
-        base: Any = None,
-        origin: Any = None,
-        sizes: Any = None,
-        lower: Any = None,
-        upper: Any = None,
-    ) -> None:
-        at_ = _first(coordinates, origin)
-        for one in each_thread(group):
-            layout = _map(group, one, map_, how, base, (sizes, lower, upper))
-            issue_grouped(group, one, [_outwards(group, one, layout, at_, source, how, None)])
-
-    return store
+    return _sending(mode, None)
 
 
 @action
 def box_reduce(*, operation: str, mode: str | None = None) -> Function:
     """Combines a box in shared memory with the tensor, element by element, for each thread."""
+    return _sending(mode, operation)
+
+
+def _sending(mode: str | None, operation: str | None) -> Function:
+    """A box out of shared memory. operation: how it is combined with what is there; None: it takes its place."""
     how = mode or "tile"
 
-    def reduce(  # noqa: PLR0913, PLR0917
+    def send(  # noqa: PLR0913, PLR0917
         group: Group,
         map_: Any,
         coordinates: Any,
@@ -117,7 +104,7 @@ def box_reduce(*, operation: str, mode: str | None = None) -> Function:
             layout = _map(group, one, map_, how, base, (sizes, lower, upper))
             issue_grouped(group, one, [_outwards(group, one, layout, at_, source, how, operation)])
 
-    return reduce
+    return send
 
 
 @action
