@@ -96,8 +96,10 @@ def computed(line: str, **registers: Value) -> Value | None:
     walker.registers.update({f"%{name}": value for name, value in registers.items()})
     walker.run()
     found = [walker.registers[name] for name in ("%rd9", "%r9", "%h9", "%p9") if name in walker.registers]
-    assert not found or not isinstance(found[0], Lanes)
-    return found[0] if found else None
+    if not found:
+        return None
+    assert not isinstance(found[0], Lanes)
+    return found[0]
 
 
 def operations(terms: Terms | None = None, rank: int = 0) -> Operations:
