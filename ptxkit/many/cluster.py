@@ -90,7 +90,7 @@ def client(address: str) -> Any:
         cluster = library.LocalCluster(n_workers=int(count), threads_per_worker=1, dashboard_address=None)
         return library.Client(cluster)
     try:
-        return library.Client(address, timeout=20)
+        return library.Client(address)  # waits as long as dask.distributed is set to
     except (OSError, ValueError) as error:
         raise CannotRunError(f"no scheduler answers at {address}: {error}") from error
 

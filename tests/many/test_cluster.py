@@ -70,7 +70,7 @@ def test_a_text_that_ends_its_process_there_fails_alone(files: Path, tmp_path: P
 
 @pytest.mark.parametrize(("address", "told"), [("local:x", "write local:2"), ("tcp://127.0.0.1:9", "no scheduler")])
 def test_a_cluster_that_is_not_there_is_told(files: Path, address: str, told: str) -> None:
-    done = shell("lint", "--cluster", address, "0.ptx")
+    done = shell("lint", "--cluster", address, "0.ptx", DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT="1s")
     assert (done.returncode, done.stdout) == (2, b"")
     assert told in done.stderr.decode()
     assert b"Traceback" not in done.stderr
