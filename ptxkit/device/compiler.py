@@ -23,11 +23,11 @@ from ptxkit.device.errors import CompileError, Complaint, DeviceError
 from ptxkit.device.libraries import nvjitlink
 from ptxkit.device.nvjitlink import Piece, RefusedError, linked
 from ptxkit.device.signature import Signature, of_kernel, of_module
+from ptxkit.device.targets import check_target
 from ptxkit.diagnostics import Verdict
 from ptxkit.records import dataclass, field, replace
 from ptxkit.syntax import tree
 
-TARGET = re.compile(r"(sm|compute)_\d+[af]?")
 _UNDEFINED = re.compile(r"Undefined reference to '([^']+)'")
 _LOG_LINE = re.compile(r"ptxas .*?, line (\d+); (error|warning|fatal)\s*: (.*)")
 
@@ -74,8 +74,7 @@ def compile(  # noqa: A001  (what the step is called everywhere)
     was compiled before is taken from the user's cache folder, and what is compiled is kept there. Errors:
     `PTXSyntaxError` for text that is not PTX, `CompileError` with the compiler's log, `MissingLibraryError`.
     """
-    if not TARGET.fullmatch(target):
-        raise DeviceError(f"{target!r} is no target; say for example 'sm_90a'")
+    check_target(target)
     prepared = prepare(source)
     whole = assembler.sets_registers(prepared.assembled.module)
     lines = ["-lineinfo"] if isinstance(source, Kernel) and source.debug else []

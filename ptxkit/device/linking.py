@@ -20,13 +20,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ptxkit.build import verify_assembled
 from ptxkit.device import assembler, elf, launch_sized, store
-from ptxkit.device.compiler import TARGET, Cubin, Prepared, complaints, open_questions, prepare
+from ptxkit.device.compiler import Cubin, Prepared, complaints, open_questions, prepare
 from ptxkit.device.errors import CompileError, DeviceError, LinkError
 from ptxkit.device.inputs import Input, Linkable, input_of
 from ptxkit.device.libraries import nvjitlink
 from ptxkit.device.nvjitlink import Piece, RefusedError, linked
 from ptxkit.device.programs import Program
 from ptxkit.device.prototypes import check_prototypes
+from ptxkit.device.targets import check_target
 from ptxkit.records import dataclass, replace
 
 _UNDEFINED = re.compile(r"Undefined reference to '([^']+)'")
@@ -46,10 +47,12 @@ def link(
     inputs: kernels and functions of the builder, parsed modules, PTX text, paths, bytes, code of `cuda.core`: PTX,
     relocatable cubins (`nvcc -rdc=true -cubin`), LTO-IR, fat binaries, objects and static libraries. verify: all that
     is PTX. options: nvJitLink's. Errors: `LinkError` with the input and the name that is missing or is defined twice,
-    `CompileError`, `VerificationError`, `DeviceError` for what cannot be linked.
+    `CompileError`, `VerificationError`, `OSError` for a path that cannot be read, `DeviceError` for what else cannot be
+    linked.
     """
-    if not TARGET.fullmatch(target):
-        raise DeviceError(f"{target!r} is no target; say for example 'sm_90a'")
+    check_target(target)
+    if not isinstance(inputs, Iterable) or isinstance(inputs, str | bytes):
+        raise DeviceError(f"what is linked is given as a list, link([kernel, ...]), not as one {type(inputs).__name__}")
     given = [input_of(value, number) for number, value in enumerate(inputs, 1)]
     if not given:
         raise DeviceError("there is nothing to link")

@@ -5,12 +5,15 @@ Source: nvJitLink documentation, "Linking", "Supported Link Options".
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from types import ModuleType
 
 from ptxkit.device.errors import DeviceError
 from ptxkit.device.libraries import nvjitlink
 from ptxkit.records import dataclass, field
+
+_WRONG_TARGET = re.compile(r"ERROR_(UNRECOGNIZED|UNSUPPORTED)_ARCH\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +39,7 @@ def linked(pieces: Sequence[Piece], options: Sequence[str]) -> tuple[bytes, str]
     try:
         handle = library.create(len(options), list(options))
     except library.nvJitLinkError as error:
-        raise DeviceError(f"nvJitLink does not take the options {' '.join(options)}: {error}") from None
+        raise DeviceError(_why_refused(options, str(error), library.version())) from None
     piece: Piece | None = None
     try:
         for piece in pieces:
@@ -51,6 +54,14 @@ def linked(pieces: Sequence[Piece], options: Sequence[str]) -> tuple[bytes, str]
         raise RefusedError(word, _log(library, handle, "error") or str(error), piece) from None
     finally:
         library.destroy(handle)
+
+
+def _why_refused(options: Sequence[str], word: str, version: Sequence[int]) -> str:
+    release = f"nvJitLink {version[0]}.{version[1]}"
+    if _WRONG_TARGET.match(word):
+        target = next(each for each in options if each.startswith("-arch=")).removeprefix("-arch=")
+        return f"{release} makes no machine code for {target!r}; say for example 'sm_90a'"
+    return f"{release} does not take the options {' '.join(options)}: {word}"
 
 
 def _log(library: ModuleType, handle: int, kind: str) -> str:

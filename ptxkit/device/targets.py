@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from ptxkit.device.errors import DeviceError
 from ptxkit.isa.targets import has, parse_target
+
+_REAL_TARGET = re.compile(r"sm_[1-9]\d{1,2}[af]?")
+"""nvJitLink ends the process at numbers of one digit; `compute_90` is no chip that machine code is for."""
+
+
+def check_target(target: str) -> None:
+    """`DeviceError` where this is no target that machine code can be made for, whatever the compiler's release."""
+    if not _REAL_TARGET.fullmatch(target):
+        raise DeviceError(f"{target!r} is no target for machine code; say for example 'sm_90a'")
 
 
 def device_target(capability: tuple[int, int]) -> str:

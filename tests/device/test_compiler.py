@@ -10,7 +10,7 @@ import pytest
 
 from ptxkit import PTXSyntaxError, parse
 from ptxkit.build import Global, Kernel, VerificationError, f32, u32
-from ptxkit.device import CompileError, DeviceError, compile  # noqa: A004
+from ptxkit.device import CompileError, DeviceError, compile, link  # noqa: A004
 from ptxkit.kernels import bulk_add_one
 from ptxkit.syntax.tree import Name
 from tests.build.support import marked
@@ -102,10 +102,20 @@ def test_what_the_compiler_refuses_is_told_at_the_users_line() -> None:
 def test_targets_and_options_that_nvjitlink_does_not_know_are_one_sentence() -> None:
     with pytest.raises(DeviceError, match="'hopper' is no target"):
         compile(PLAIN, "hopper")
-    with pytest.raises(DeviceError, match="nvJitLink does not take the options"):
+    with pytest.raises(DeviceError, match=r"nvJitLink \d+\.\d+ makes no machine code for 'sm_50'; say for"):
+        compile(PLAIN.replace("sm_80", "sm_50"), "sm_50")
+    with pytest.raises(DeviceError, match=r"nvJitLink \d+\.\d+ does not take the options .* -no-such-option"):
         compile(PLAIN, options=["-no-such-option"])
     with pytest.raises(DeviceError, match="not int"):
         compile(5)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("target", ["sm_9", "sm_1", "sm_09", "compute_90", "sm_9000"])
+def test_what_ends_the_process_in_nvjitlink_or_is_no_chip_is_refused_before(target: str) -> None:
+    with pytest.raises(DeviceError, match=f"'{target}' is no target for machine code"):
+        compile(PLAIN, target)
+    with pytest.raises(DeviceError, match=f"'{target}' is no target for machine code"):
+        link([PLAIN], target)
 
 
 def test_debugging_lines_reach_the_cubin() -> None:
