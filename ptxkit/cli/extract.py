@@ -39,6 +39,7 @@ def extract(
     """
     status = ExitStatus.CLEAN
     written = 0
+    printed = ""
     for source in _found(paths):
         if isinstance(source, FileResult):
             write_lines(diagnostic_lines(source.diagnostics), error=True)
@@ -51,7 +52,7 @@ def extract(
         elif output == "-":
             if written:
                 raise click.UsageError("there are several: choose one by --target, or name a folder by --output")
-            sys.stdout.buffer.write(encode(source.text))
+            printed = source.text
             written += 1
         else:
             path = os.path.join(output or ".", file_name(source.path))
@@ -62,6 +63,7 @@ def extract(
             else:
                 click.echo(f"{visible(path)}: {failure}", err=True)
                 status = ExitStatus.COULD_NOT_RUN
+    sys.stdout.buffer.write(encode(printed))
     if not written and not status:
         click.echo("there is no PTX" + (f" for {target}" if target else ""), err=True)
         status = ExitStatus.COULD_NOT_RUN
