@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from random import Random
 
@@ -71,6 +72,42 @@ def test_the_same_choices_make_the_same() -> None:
     assert random_pipeline(Random(3)).module() == random_pipeline(Random(3)).module()
 
 
+def _with_idle_lanes(attends: str) -> list[Pipeline]:
+    """Pipelines of which one lane fills alone, and slots are filled again."""
+    made = (random_pipeline(Random(seed)) for seed in range(1500))
+    return [each for each in made if each.plan.has_idle_lanes and each.plan.attends == attends]
+
+
+def test_a_lane_that_does_not_fill_waits_for_no_slot() -> None:
+    """It could be lapped: the phase it waits for, and the next one, would be over before it asks."""
+    found = _with_idle_lanes("issuer")
+    assert len(found) > 20
+    for each in found:
+        filling = each.module().split("bra CONSUME")[1].split("CONSUME_")[0]
+        before = re.split("WAIT_[0-9]+:", filling)[:-1]
+        assert before
+        assert all(text.rfind("bra OVER") > text.rfind("\nOVER") for text in before)
+        assert "bar.warp.sync" not in filling
+
+
+def test_a_warp_that_waits_for_a_slot_as_a_whole_meets_before_it_is_filled() -> None:
+    found = _with_idle_lanes("warp")
+    assert len(found) > 20
+    for each in found:
+        filling = each.module().split("bra CONSUME")[1].split("CONSUME_")[0]
+        parts = re.split("bra WAIT_[0-9]+;", filling)[1:]
+        assert all("bar.warp.sync 0xffffffff;" in part.split("mbarrier.arrive")[0] for part in parts)
+
+
+@pytest.mark.parametrize("attends", ["issuer", "warp"])
+def test_no_order_of_lanes_laps_a_warp_that_fills(attends: str) -> None:
+    """Fewer threads than lanes of the warp meet many orders."""
+    found = next(each for each in _with_idle_lanes(attends) if each.plan.rounds > 2 * each.plan.stages)
+    for seed in range(4):
+        outcome = found.launch.emulate(found.module(), policy="random", seed=seed)
+        assert outcome.is_clean
+
+
 def test_a_pipeline_shrinks_to_one_slot_and_one_round() -> None:
     found = find(strategies.pipelines(), lambda each: each.plan.mechanism == "bulk", settings=MANY)
     assert (found.plan.stages, found.plan.rounds, found.plan.warps, found.grid) == (1, 1, 1, 1)
@@ -93,6 +130,6 @@ def test_a_broken_pipeline_differs_in_one_place(family: str) -> None:
         settings=MANY,
     )
     assert found.site is not None
-    right, wrong = (each.module().splitlines() for each in (strategies.Pipeline(found.plan), found))
+    right, wrong = (each.module().splitlines() for each in (Pipeline(found.plan), found))
     assert abs(len(right) - len(wrong)) <= 1
     assert len([line for line in right if line not in wrong]) <= 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
-from ptxkit.records import dataclass
+from ptxkit.records import dataclass, replace
 
 Choose: TypeAlias = Callable[[int], int]
 """A number below the argument; the smallest is the plainest choice."""
@@ -40,6 +40,9 @@ class Plan:
     cp.async. buffers: of a drain. announces: who tells of the bytes: the `issuer`, or `all` arrive.
     rank: of a tensor. cluster: CTAs of one; shares: whether each copies a part for all. seed: of the numbers in memory.
     zeros: bytes at the end of an element that cp.async does not read, but fills.
+    attends: who of the warp that fills waits for an empty slot, where one lane alone copies and announces: that lane,
+    the `issuer`, or the whole `warp`, which then meets before the copy. Lanes that neither copy nor meet would be
+    lapped: the phase that they wait for, and the next one, can be over before they ask.
     """
 
     target: str
@@ -70,6 +73,7 @@ class Plan:
     shares: bool = False
     zeros: int = 0
     seed: int = 0
+    attends: str = "issuer"
 
     @property
     def consumers(self) -> int:
@@ -112,6 +116,11 @@ class Plan:
         return self.mechanism in ("bulk", "tensor")
 
     @property
+    def has_idle_lanes(self) -> bool:
+        """Whether lanes of the warp that fills have no part in that: then nothing tells that they have waited."""
+        return self.roles == "producer" and self.has_bulk and self.announces == "issuer"
+
+    @property
     def has_full(self) -> bool:
         """Whether mbarriers tell that a tile is there."""
         return self.mechanism not in ("cp.async", *PRODUCTS)
@@ -137,7 +146,7 @@ def planned(choose: Choose, target: str, mechanisms: tuple[str, ...], drains: tu
     ahead = stages
     if mechanism == "cp.async" and roles == "unified" and stages > 1:
         ahead = int(str(one(stages, stages - 1)))
-    return Plan(
+    plan = Plan(
         target=target,
         mechanism=mechanism,
         roles=roles,
@@ -167,6 +176,7 @@ def planned(choose: Choose, target: str, mechanisms: tuple[str, ...], drains: tu
         zeros=4 * choose(size // 4) if mechanism.startswith("cp.async") else 0,
         seed=choose(1 << 10),
     )
+    return replace(plan, attends=str(one("issuer", "warp"))) if plan.has_idle_lanes else plan
 
 
 def target_number(target: str) -> int:

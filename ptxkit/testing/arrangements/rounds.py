@@ -119,7 +119,15 @@ def _produced(room: Room, turn: Turn) -> None:
     known = isinstance(turn.parity, int)
     parity = int(turn.parity) ^ 1 if known else room.script.value("xor.b32", str(turn.parity), "1")
     faults = (*RACES, *EARLY, "PTX505", "PTX503", "PTX304") if room.reuses(turn) else ()
-    wait(room, EMPTY, turn, parity, faults)
+    plan, script = room.plan, room.script
+    if not plan.has_idle_lanes:
+        wait(room, EMPTY, turn, parity, faults)
+    elif plan.attends == "issuer":
+        with script.only(room.issue, branch=True):
+            wait(room, EMPTY, turn, parity, faults)
+    else:
+        wait(room, EMPTY, turn, parity, faults)
+        script.do("bar.warp.sync 0xffffffff;")
     fill(room, turn)
 
 
