@@ -75,9 +75,9 @@ def instructions(
 ) -> st.SearchStrategy[Instruction]:
     """Instructions that a version and target have; with `valid=False` such that one change made illegal.
 
-    The first call for a version and target takes some seconds: it asks of every form what can be made of it.
+    The first example for a version and target takes some seconds: it asks of every form what can be made of it.
     """
-    return _instructions(forms_of(version, target), target, version, valid)
+    return st.deferred(lambda: _instructions(forms_of(version, target), target, version, valid))
 
 
 @st.composite
@@ -172,8 +172,13 @@ def kernels(
 
     Every bit that they write is fixed by the manual: arithmetic without approximations, branches, loops with bounds,
     operations of whole warps, shared memory with barriers, atomic operations whose order does not matter. The first
-    call takes some seconds, as that of `instructions` does.
+    example takes some seconds, as that of `instructions` does.
     """
+    return st.deferred(lambda: _with_steps(target, version, statements, name))
+
+
+def _with_steps(target: str, version: Version, statements: int, name: str) -> st.SearchStrategy[GeneratedKernel]:
+    """Asks for the steps before there is an example, so that the first one is not too slow for Hypothesis."""
     steps_of(version, target)
     return _kernels(target, version, statements, name)
 

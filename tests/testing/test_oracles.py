@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from random import Random
 from unittest import SkipTest
 
@@ -13,6 +14,7 @@ from ptxkit.device import Cubin, DeviceError, NoDeviceError, check_device
 from ptxkit.syntax import PTXSyntaxError
 from ptxkit.testing import judging, oracles
 from ptxkit.testing.device_process import Answer, DeviceLaunch
+from ptxkit.testing.generated import GeneratedKernel
 from ptxkit.testing.generator import random_kernel
 from ptxkit.testing.judging import Judging
 from ptxkit.testing.machine_code import launch_of
@@ -28,7 +30,11 @@ ret;
 }
 """
 LAUNCH = DeviceLaunch("double", 1, 32, (np.arange(32, dtype=np.uint32),))
-KERNEL = random_kernel(Random(1), (8, 7), "sm_90a")
+
+
+@cache
+def generated() -> GeneratedKernel:
+    return random_kernel(Random(1), (8, 7), "sm_90a")
 
 
 def has_gpu() -> bool:
@@ -76,7 +82,7 @@ def test_a_module_without_a_target_cannot_be_asked_about() -> None:
 
 def test_what_reads_back_as_the_same_round_trips() -> None:
     oracles.assert_round_trips(DOUBLE)
-    oracles.assert_round_trips(KERNEL)
+    oracles.assert_round_trips(generated())
 
 
 def test_the_same_kernel_by_other_instructions_is_the_same() -> None:
@@ -105,16 +111,16 @@ def test_without_a_gpu_the_oracles_that_need_one_are_skipped_for_one_reason() ->
     reasons = set()
     for ask in (oracles.assert_machine_matches_device, oracles.assert_optimisation_invariant):
         with pytest.raises(SkipTest) as skipped:
-            ask(KERNEL)
+            ask(generated())
         reasons.add(str(skipped.value))
     assert len(reasons) == 1
 
 
 @pytest.mark.device
 def test_machine_and_device_leave_the_same_at_every_level() -> None:
-    oracles.assert_machine_matches_device(KERNEL)
+    oracles.assert_machine_matches_device(generated())
     oracles.assert_machine_matches_device(DOUBLE, LAUNCH)
-    oracles.assert_optimisation_invariant(KERNEL)
+    oracles.assert_optimisation_invariant(generated())
 
 
 class Elsewhere:
@@ -145,26 +151,26 @@ def elsewhere() -> Iterator[Callable[[str], Elsewhere]]:
 def test_text_for_an_older_chip_is_compiled_for_the_gpu_that_runs_it(elsewhere: Callable[[str], Elsewhere]) -> None:
     gpu = elsewhere("sm_90a")
     oracles.on_device(DOUBLE, LAUNCH)
-    oracles.on_device(KERNEL.module(), launch_of(KERNEL))
+    oracles.on_device(generated().module(), launch_of(generated()))
     assert [each.target for each in gpu.compiled] == ["sm_90a", "sm_90a"]
 
 
 def test_text_for_another_chip_is_not_run_and_says_why(elsewhere: Callable[[str], Elsewhere]) -> None:
     elsewhere("sm_100a")
     with pytest.raises(SkipTest, match="code for sm_90a does not run on this GPU, which is sm_100"):
-        oracles.on_device(KERNEL)
+        oracles.on_device(generated())
     oracles.on_device(DOUBLE, LAUNCH)
     elsewhere("sm_80")
     with pytest.raises(SkipTest, match="code for sm_90a does not run on this GPU, which is sm_80"):
-        oracles.on_device(KERNEL)
+        oracles.on_device(generated())
     judging.current().device = "require"
     with pytest.raises(DeviceError, match="code for sm_90a does not run"):
-        oracles.on_device(KERNEL)
+        oracles.on_device(generated())
 
 
 @pytest.mark.parametrize("level", oracles.LEVELS)
 def test_every_way_to_machine_code_takes_a_generated_kernel(level: str) -> None:
-    cubin = oracles.cubin_of(KERNEL.module(), "sm_90a", level)
+    cubin = oracles.cubin_of(generated().module(), "sm_90a", level)
     assert not isinstance(cubin, str), cubin
     assert cubin.code.startswith(b".version" if level == "jit" else b"\x7fELF")
 

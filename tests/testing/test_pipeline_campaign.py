@@ -8,15 +8,18 @@ from ptxkit.records import replace
 from ptxkit.testing.arrangements import campaign
 from ptxkit.testing.arrangements.campaign import Answer, Question, asked, questions
 
-ANSWERS = asked(questions(15, 40, 20261121, "sm_90a", (8, 7)))
+
+@pytest.fixture(scope="module")
+def answers() -> list[Answer]:
+    return asked(questions(15, 40, 20261121, "sm_90a", (8, 7)))
 
 
-def test_rules_and_machine_agree() -> None:
-    assert [f"{each.question}: {each.wrong}" for each in ANSWERS if each.wrong] == []
+def test_rules_and_machine_agree(answers: list[Answer]) -> None:
+    assert [f"{each.question}: {each.wrong}" for each in answers if each.wrong] == []
 
 
-def test_the_machine_finds_every_fault_and_the_rules_most() -> None:
-    broken = [each for each in ANSWERS if each.family]
+def test_the_machine_finds_every_fault_and_the_rules_most(answers: list[Answer]) -> None:
+    broken = [each for each in answers if each.family]
     assert len(broken) == 40
     assert all(each.seen for each in broken)
     assert sum(bool(each.static) for each in broken) >= 32
@@ -28,12 +31,12 @@ def test_an_example_is_the_same_whenever_it_is_asked_for() -> None:
     assert question.pipeline() != replace(question, seed=8).pipeline()
 
 
-def test_tables_count_who_found_what() -> None:
-    *_, total = campaign.by_mechanism(ANSWERS)
+def test_tables_count_who_found_what(answers: list[Answer]) -> None:
+    *_, total = campaign.by_mechanism(answers)
     assert total.split()[:5] == ["all", "15", "15", "40", "40"]
-    assert sum(int(line.split()[1]) for line in list(campaign.by_fault(ANSWERS))[1:]) == 40
-    silent = [each for each in ANSWERS if each.silence]
-    assert sum(int(line.split()[0]) for line in campaign.reasons(ANSWERS)) == len(silent)
+    assert sum(int(line.split()[1]) for line in list(campaign.by_fault(answers))[1:]) == 40
+    silent = [each for each in answers if each.silence]
+    assert sum(int(line.split()[0]) for line in campaign.reasons(answers)) == len(silent)
 
 
 def test_a_verdict_that_breaks_down_is_a_disagreement(monkeypatch: pytest.MonkeyPatch) -> None:
