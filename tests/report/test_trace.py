@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
-import subprocess
 from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
@@ -16,6 +13,7 @@ import pytest
 from ptxkit.report.trace import MOST_FINDINGS, MOST_LINES, trace_page
 from ptxkit.source import SourceFile
 from ptxkit.traces import Bar, Column, Part, Step, StepKind, Trace, TracedAccess
+from tests.report.browser import Browser, Shown
 
 ZERO = (0, 0, 0)
 SOURCE = SourceFile("k.ptx", "".join(f"\tmov.u32 %r{number}, 0;\n" for number in range(1, 301)))
@@ -214,33 +212,22 @@ def test_many_findings_are_cut_and_said_to_be_and_none_are_said_to_be_none() -> 
 
 # ---------------------------------------------------------------------------------------------------- a browser
 
-BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
-
-@pytest.mark.skipif(BROWSER is None, reason="no Chromium is installed")
 class TestInABrowser:
-    def opened(self, path: Path, *options: str, at: str = "") -> subprocess.CompletedProcess[str]:
-        """The document after its script ran, on standard output; what the page logs, on standard error."""
-        assert BROWSER is not None
+    def opened(self, browser: Browser, path: Path, at: str = "", *, is_pictured: bool = False) -> Shown:
         path.write_text(trace_page([TRACE, RACE]), "utf-8")
-        kept = ["--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={path.parent / 'profile'}"]
-        logged = ["--enable-logging=stderr", "--virtual-time-budget=1000"]
-        command = [BROWSER, *kept, *logged, *options, f"{path.as_uri()}{at}"]
-        environment = {**os.environ, "HOME": str(path.parent)}
-        return subprocess.run(command, capture_output=True, text=True, check=True, timeout=120, env=environment)
+        return browser.shown(f"{path.as_uri()}{at}", size=(1400, 900), is_pictured=is_pictured)
 
     @pytest.mark.parametrize(("at", "shown"), [("", 1), ("#show-finding-2", 2), ("#show-finding-9", 1)])
     def test_one_finding_is_shown_and_nothing_is_wrong_on_the_console(
-        self, tmp_path: Path, at: str, shown: int
+        self, browser: Browser, tmp_path: Path, at: str, shown: int
     ) -> None:
-        done = self.opened(tmp_path / "out.html", "--dump-dom", at=at)
-        assert "CONSOLE" not in done.stderr
-        hidden = re.findall(r"<article([^>]*)>", done.stdout)
+        done = self.opened(browser, tmp_path / "out.html", at)
+        assert not done.logged
+        hidden = re.findall(r"<article([^>]*)>", done.document)
         assert [number for number, each in enumerate(hidden, 1) if "hidden" not in each] == [shown]
-        chosen = re.findall(r"<button[^>]* aria-selected=\"(\w+)\"", done.stdout)
+        chosen = re.findall(r"<button[^>]* aria-selected=\"(\w+)\"", done.document)
         assert [number for number, each in enumerate(chosen, 1) if each == "true"] == [shown]
 
-    def test_it_can_be_seen(self, tmp_path: Path) -> None:
-        shot = tmp_path / "out.png"
-        self.opened(tmp_path / "out.html", f"--screenshot={shot}", "--window-size=1400,900")
-        assert shot.stat().st_size > 20_000
+    def test_it_can_be_seen(self, browser: Browser, tmp_path: Path) -> None:
+        assert len(self.opened(browser, tmp_path / "out.html", is_pictured=True).picture) > 20_000

@@ -2,61 +2,58 @@
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from ptxkit.report.view import view_page
+from tests.report.browser import Browser, Shown
 from tests.report.test_view import BULK, KERNELS, PAGES, UNFENCED, pictured
-
-BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-pytestmark = pytest.mark.skipif(BROWSER is None, reason="no Chromium is installed")
 
 WGMMA = (KERNELS / "wgmma_ring.sm_90a.ptx").read_text("utf-8")
 TWO = BULK + "\n.visible .func f()\n{\n\tret;\n}\n"
 
 
-def opened(
-    folder: Path, text: str, *options: str, at: str = "", then: str = "", page: str | None = None
-) -> subprocess.CompletedProcess[str]:
-    """The document after its script ran, on standard output; what the page logs, on standard error.
+class Reader:
+    """Opens pages from a folder."""
 
-    then: what is done in the page before that, as a script that a test's page also lets through.
-    """
-    assert BROWSER is not None
-    content = page if page is not None else view_page(pictured(text), PAGES)
-    if then:
-        content = re.sub(r"script-src [^;]*;[^;]*;", "script-src 'unsafe-inline';", content, count=1)
-        content = content.replace("</body>", f"<script>{then}</script></body>")
-    path = folder / "out.html"
-    path.write_text(content, "utf-8")
-    kept = ["--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={folder / 'profile'}"]
-    command = [
-        BROWSER,
-        *kept,
-        "--enable-logging=stderr",
-        "--virtual-time-budget=2000",
-        *options,
-        f"{path.as_uri()}{at}",
-    ]
-    environment = {**os.environ, "HOME": str(folder)}
-    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=120, env=environment)
+    def __init__(self, browser: Browser, folder: Path) -> None:
+        self._browser, self._folder = browser, folder
+
+    def opened(
+        self,
+        text: str,
+        *,
+        at: str = "",
+        then: str = "",
+        page: str | None = None,
+        size: tuple[int, int] = (800, 600),
+        scheme: str = "",
+    ) -> Shown:
+        """The page of a text after its script ran; with a scheme of colours also its picture.
+
+        then: what is done in the page before that, as a script that a test's page also lets through.
+        """
+        content = page if page is not None else view_page(pictured(text), PAGES)
+        if then:
+            content = re.sub(r"script-src [^;]*;[^;]*;", "script-src 'unsafe-inline';", content, count=1)
+            content = content.replace("</body>", f"<script>{then}</script></body>")
+        path = self._folder / "out.html"
+        path.write_text(content, "utf-8")
+        url = f"{path.as_uri()}{at}"
+        return self._browser.shown(url, size=size, scheme=scheme or "light", is_pictured=bool(scheme))
+
+    def dumped(self, text: str, *, at: str = "", then: str = "") -> str:
+        """The document, of which nothing was wrong on the console."""
+        done = self.opened(text, at=at, then=then)
+        assert not done.logged
+        return done.document
 
 
-def logged(done: subprocess.CompletedProcess[str]) -> list[str]:
-    """What stands on the page's console."""
-    return [line for line in done.stderr.splitlines() if "CONSOLE" in line]
-
-
-def dumped(folder: Path, text: str, *, at: str = "", then: str = "") -> str:
-    """The document, of which nothing was wrong on the console."""
-    done = opened(folder, text, "--dump-dom", at=at, then=then)
-    assert not logged(done)
-    return done.stdout
+@pytest.fixture
+def reader(browser: Browser, tmp_path: Path) -> Reader:
+    return Reader(browser, tmp_path)
 
 
 def tag_of(document: str, pattern: str) -> str:
@@ -68,22 +65,22 @@ def tag_of(document: str, pattern: str) -> str:
 @pytest.mark.parametrize(
     ("at", "chosen"), [("", "transfers"), ("#graph", "graph"), ("#findings", "findings"), ("#nowhere", "transfers")]
 )
-def test_one_tab_is_shown_and_nothing_is_wrong_on_the_console(tmp_path: Path, at: str, chosen: str) -> None:
-    document = dumped(tmp_path, WGMMA, at=at)
+def test_one_tab_is_shown_and_nothing_is_wrong_on_the_console(reader: Reader, at: str, chosen: str) -> None:
+    document = reader.dumped(WGMMA, at=at)
     for name in ("transfers", "graph", "findings"):
         assert ("hidden" not in tag_of(document, f'id="{name}"')) == (name == chosen)
         assert f'aria-selected="{str(name == chosen).lower()}"' in tag_of(document, f'id="tab-{name}"')
 
 
 @pytest.mark.parametrize("text", ["", BULK.replace("bar.sync", "bar.sync (", 1), ".version 9.0\n.target sm_90\n"])
-def test_pages_with_no_graph_have_no_mistake_either(tmp_path: Path, text: str) -> None:
-    assert "hidden" not in tag_of(dumped(tmp_path, text), 'id="findings"')
+def test_pages_with_no_graph_have_no_mistake_either(reader: Reader, text: str) -> None:
+    assert "hidden" not in tag_of(reader.dumped(text), 'id="findings"')
 
 
-def test_a_link_to_a_finding_marks_its_line_and_chooses_its_function(tmp_path: Path) -> None:
-    assert 'class="issue here"' in tag_of(dumped(tmp_path, UNFENCED, at="#d1"), 'id="L157"')
+def test_a_link_to_a_finding_marks_its_line_and_chooses_its_function(reader: Reader) -> None:
+    assert 'class="issue here"' in tag_of(reader.dumped(UNFENCED, at="#d1"), 'id="L157"')
     line = TWO.count("\n") - 1
-    document = dumped(tmp_path, TWO, at=f"#L{line}")
+    document = reader.dumped(TWO, at=f"#L{line}")
     assert "hidden" in tag_of(document, 'id="f-1"')
     assert "hidden" not in tag_of(document, 'id="f-2"')
 
@@ -100,8 +97,8 @@ document.getElementById('search').requestSubmit();
     ("words", "said"),
     [("mbarrier", r"2 of \d+"), ("%rd1", r"2 of \d+"), ("nosuchword", "no match"), ("%RD1", r"2 of \d+")],
 )
-def test_search_counts_matches_and_goes_from_one_to_the_next(tmp_path: Path, words: str, said: str) -> None:
-    document = dumped(tmp_path, BULK, then=SEARCH % words)
+def test_search_counts_matches_and_goes_from_one_to_the_next(reader: Reader, words: str, said: str) -> None:
+    document = reader.dumped(BULK, then=SEARCH % words)
     found = re.search(r'<output id="matches">([^<]*)<', document)
     assert found is not None
     assert re.fullmatch(said, found[1])
@@ -110,46 +107,46 @@ def test_search_counts_matches_and_goes_from_one_to_the_next(tmp_path: Path, wor
         assert found[1] == f"2 of {whole}"
 
 
-def test_search_for_a_number_goes_to_its_line(tmp_path: Path) -> None:
+def test_search_for_a_number_goes_to_its_line(reader: Reader) -> None:
     then = (
         "var q = document.getElementById('query'); q.value = '61'; document.getElementById('search').requestSubmit();"
     )
-    assert "here" in tag_of(dumped(tmp_path, BULK, then=then), 'id="L61"')
+    assert "here" in tag_of(reader.dumped(BULK, then=then), 'id="L61"')
 
 
-def test_keys_reach_search_and_functions(tmp_path: Path) -> None:
+def test_keys_reach_search_and_functions(reader: Reader) -> None:
     then = """
     function press(key) { document.body.dispatchEvent(new KeyboardEvent('keydown', { key: key, bubbles: true })); }
     press(']');
     press('/');
     document.title = document.activeElement.id;
     """
-    document = dumped(tmp_path, TWO, then=then)
+    document = reader.dumped(TWO, then=then)
     assert "<title>query</title>" in document
     assert "hidden" not in tag_of(document, 'id="f-2"')
 
 
-def test_findings_are_filtered_by_severity_and_code(tmp_path: Path) -> None:
+def test_findings_are_filtered_by_severity_and_code(reader: Reader) -> None:
     then = "var box = document.querySelector('#filter input'); box.click();"
-    assert "hidden" in tag_of(dumped(tmp_path, UNFENCED, then=then), "<aside"[1:])
-    assert "hidden" not in tag_of(dumped(tmp_path, UNFENCED), "<aside"[1:])
+    assert "hidden" in tag_of(reader.dumped(UNFENCED, then=then), "<aside"[1:])
+    assert "hidden" not in tag_of(reader.dumped(UNFENCED), "<aside"[1:])
 
 
-def test_light_and_dark_are_switched_and_remembered(tmp_path: Path) -> None:
+def test_light_and_dark_are_switched_and_remembered(reader: Reader) -> None:
     then = "document.getElementById('theme').click(); document.title = String(localStorage.getItem('ptxkit-theme'));"
-    document = dumped(tmp_path, BULK, then=then)
+    document = reader.dumped(BULK, then=then)
     assert 'data-theme="dark"' in tag_of(document, "html lang")
     assert "<title>dark</title>" in document
 
 
-def test_a_script_that_gets_into_the_page_does_not_run(tmp_path: Path) -> None:
+def test_a_script_that_gets_into_the_page_does_not_run(reader: Reader) -> None:
     page = view_page(pictured(BULK), PAGES).replace("</main>", "</main><script>document.title = 'run';</script>")
-    done = opened(tmp_path, "", "--dump-dom", page=page)
-    assert "<title>run</title>" not in done.stdout
-    assert "Content Security Policy" in done.stderr
+    done = reader.opened("", page=page)
+    assert "<title>run</title>" not in done.document
+    assert "Content Security Policy" in " ".join(done.logged)
 
 
-def test_nothing_lies_over_anything_else_in_the_graph(tmp_path: Path) -> None:
+def test_nothing_lies_over_anything_else_in_the_graph(reader: Reader) -> None:
     """The words of a block stand inside of it, as the browser's own letters are wide."""
     then = """
     var wrong = [];
@@ -168,37 +165,34 @@ def test_nothing_lies_over_anything_else_in_the_graph(tmp_path: Path) -> None:
     });
     document.title = 'wrong: ' + wrong.join('; ');
     """
-    document = dumped(tmp_path, WGMMA, at="#graph", then=then)
+    document = reader.dumped(WGMMA, at="#graph", then=then)
     assert "<title>wrong: </title>" in document
 
 
-@pytest.mark.parametrize("size", ["1500,950", "700,1000"])
+@pytest.mark.parametrize("size", [(1500, 950), (700, 1000)])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_it_can_be_seen(tmp_path: Path, size: str, scheme: str) -> None:
-    shot = tmp_path / "out.png"
-    options = [f"--screenshot={shot}", f"--window-size={size}"]
-    options += ["--blink-settings=preferredColorScheme=0"] if scheme == "dark" else []
-    done = opened(tmp_path, UNFENCED, *options, at="#d1")
-    assert not logged(done)
-    assert shot.stat().st_size > 20_000
+def test_it_can_be_seen(reader: Reader, size: tuple[int, int], scheme: str) -> None:
+    done = reader.opened(UNFENCED, at="#d1", size=size, scheme=scheme)
+    assert not done.logged
+    assert len(done.picture) > 20_000
 
 
-def test_the_page_is_as_wide_as_its_window(tmp_path: Path) -> None:
+def test_the_page_is_as_wide_as_its_window(reader: Reader) -> None:
     then = "document.title = [document.documentElement.scrollWidth - innerWidth, scrollY].join(' ');"
-    done = opened(tmp_path, UNFENCED, "--dump-dom", "--window-size=700,900", at="#d1", then=then)
-    found = re.search(r"<title>(-?\d+) (\d+)</title>", done.stdout)
+    done = reader.opened(UNFENCED, at="#d1", then=then, size=(700, 900))
+    found = re.search(r"<title>(-?\d+) (\d+)</title>", done.document)
     assert found is not None
     assert int(found[1]) <= 0
     assert found[2] == "0"
 
 
-def test_a_line_that_is_clicked_is_found_in_the_chart(tmp_path: Path) -> None:
-    document = dumped(tmp_path, BULK, then="document.getElementById('L67').click();")
+def test_a_line_that_is_clicked_is_found_in_the_chart(reader: Reader) -> None:
+    document = reader.dumped(BULK, then="document.getElementById('L67').click();")
     assert 'class="issue here"' in tag_of(document, 'id="L67"')
     assert 'class="issue here"' in tag_of(document, 'data-from="67"')
 
 
-def test_what_is_printed_has_all_tabs(tmp_path: Path) -> None:
+def test_what_is_printed_has_all_tabs(reader: Reader) -> None:
     """The rules for paper, asked of the screen."""
     page = view_page(pictured(UNFENCED), PAGES).replace("@media print", "@media screen")
     page = re.sub(r"style-src [^;]*;", "style-src 'unsafe-inline';", page, count=1)
@@ -208,5 +202,5 @@ def test_what_is_printed_has_all_tabs(tmp_path: Path) -> None:
       return document.getElementById(name).getBoundingClientRect().height > 20; });
     document.title = shown.join(' ') + (document.documentElement.scrollHeight > innerHeight);
     """
-    done = opened(tmp_path, "", "--dump-dom", page=page, then=then)
-    assert "<title>transfers graph findingstrue</title>" in done.stdout
+    done = reader.opened("", page=page, then=then)
+    assert "<title>transfers graph findingstrue</title>" in done.document
