@@ -59,7 +59,7 @@ def shape_of(operand: Operand) -> Shape:
     if isinstance(operand, Address):
         if not operand.index:
             return _PLAIN_ADDRESS
-        return MALFORMED if operand.offset else ("address", *map(_whole, operand.index))
+        return MALFORMED if operand.offset else ("address", *map(_behind, operand.index))
     if isinstance(operand, Vector):
         return ("vector", *map(shape_of, operand.elements))
     if isinstance(operand, Pair):
@@ -90,8 +90,13 @@ def _unwrapped(operand: Operand) -> Shape:
     return shape_of(operand)
 
 
+def _behind(operand: Operand) -> Shape:
+    """The shape of what follows a comma in an address: a name or elements in braces, and nothing else."""
+    return _whole(operand) if isinstance(operand, Name | Vector) else MALFORMED
+
+
 def _whole(operand: Operand) -> Shape:
-    """The shape of a part of a pair, or of what follows a comma in an address: no element of a vector."""
+    """The shape of a part of a pair, or of a name behind a comma: no element of a vector."""
     return MALFORMED if isinstance(operand, Name) and "." in operand.text else shape_of(operand)
 
 

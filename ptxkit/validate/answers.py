@@ -92,9 +92,14 @@ class Answers:
     def _with_other_brackets(self, instruction: Instruction, scope: Scope) -> Answer | None:
         """The warning about an instruction that would be right with its brackets elsewhere, where assemblers do not
         look for them; None where it would not."""
-        for other in regrouped(instruction, self._table.candidates(instruction.opcode)):
-            found = self._answer(other, tuple(typed(operand, scope) for operand in other.operands))
-            if found.match is None or found.misplaced is not None or any(each.certain for each in found.problems):
+        for other, candidates in regrouped(instruction, self._table.candidates(instruction.opcode)):
+            found = self._best(other, tuple(typed(operand, scope) for operand in other.operands), candidates)
+            if (
+                found is None
+                or found.match is None
+                or found.misplaced is not None
+                or any(each.certain for each in found.problems)
+            ):
                 continue
             reason = f"`{instruction.opcode}` is tolerated: {table().tolerance('misplaced_brackets')}"
             warning = Problem("PTX104", reason, None, found.match.form, certain=False)
@@ -126,7 +131,17 @@ class Answers:
         return number
 
     def _answer(self, instruction: Instruction, typed: tuple[TypedShape, ...]) -> Answer:
-        candidates = self._table.candidates(instruction.opcode)
+        found = self._best(instruction, typed, self._table.candidates(instruction.opcode))
+        if found is not None:
+            return found
+        strange = is_strange(typed)
+        return Answer(None, (self._mismatch(instruction),), strange=strange, particular=strange)
+
+    def _best(
+        self, instruction: Instruction, typed: tuple[TypedShape, ...], candidates: tuple[Match, ...]
+    ) -> Answer | None:
+        """The answer of the first of these forms that takes the operands, or what is wrong with them in the nearest;
+        None where none has operands of these kinds."""
         shapes = tuple(shape_of(operand) for operand in instruction.operands)
         wrong: Problem | None = None
         locked: Problem | None = None
@@ -154,9 +169,9 @@ class Answers:
                 locked = locked or _gate_problem(match, closed, self._version, self._target)
         if elsewhere is not None and locked is None:
             return _about_misplaced(*elsewhere, typed)
-        problem = locked or wrong or self._mismatch(instruction, shapes)
+        problem = locked or wrong
         strange = is_strange(typed)
-        return Answer(None, (problem,), strange=strange, particular=strange)
+        return Answer(None, (problem,), strange=strange, particular=strange) if problem else None
 
     def _rivals(
         self,
@@ -183,9 +198,9 @@ class Answers:
                 yield match, _oddities(instruction, match, found)
         yield from locked
 
-    def _mismatch(self, instruction: Instruction, shapes: tuple[Shape, ...]) -> Problem:
+    def _mismatch(self, instruction: Instruction) -> Problem:
         found = self._table.match(instruction)
-        assert isinstance(found, Mismatch), shapes
+        assert isinstance(found, Mismatch), instruction
         code = {"unknown-opcode": "PTX102", "modifiers": "PTX103", "operands": "PTX104"}[found.kind]
         help_ = f"the nearest form is `{found.nearest.syntax.removeprefix('form ')}`" if found.nearest else None
         return Problem(code, found.message, found.operand, found.nearest, help_)

@@ -7,39 +7,67 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from ptxkit.isa.forms import Match
+from ptxkit.isa.forms import Immediates, Match, OperandForm
 from ptxkit.records import replace
 from ptxkit.syntax.tree import Address, Instruction, Name, Operand, Vector
 
 _REFERENCES = frozenset({"texture", "surface"})
 
-_MOST = 3
-"""The most that stands in brackets: a texture, a sampler, coordinates."""
 
+def regrouped(instruction: Instruction, candidates: Iterable[Match]) -> Iterator[tuple[Instruction, tuple[Match, ...]]]:
+    """The instruction without its brackets, and the forms without theirs that have as many operands, each way once;
+    of a texture or surface the brackets are left, and nothing for an instruction that names none in brackets.
 
-def regrouped(instruction: Instruction, candidates: Iterable[Match]) -> Iterator[Instruction]:
-    """The instruction with its brackets where one of the forms has them, each way once and without its own; nothing
-    for an instruction that names no texture or surface in brackets."""
-    layouts = {layout for match in candidates if (layout := _layout(match)) is not None}
-    readable = layouts and _can_be_read(instruction.operands)
-    flat = list(_flat(instruction.operands)) if readable else []
+    A form that has its brackets where the instruction does is not among them.
+    """
+    forms: dict[tuple[int, ...], list[Match]] = {}
+    own = tuple(1 + len(_behind(operand)) for operand in instruction.operands)
+    for match in candidates:
+        layout = _layout(match)
+        if layout is not None and layout != own:
+            forms.setdefault(layout, []).append(match)
+    flat = list(_flat(instruction.operands)) if forms and _can_be_read(instruction.operands) else []
     alone = _places_alone(instruction.operands)
-    for layout in sorted(layouts):
-        if sum(layout) == len(flat) and alone <= _starts(layout):
-            operands = tuple(_grouped(flat, layout))
-            if operands != instruction.operands:
-                yield replace(instruction, operands=operands)
+    for layout, matches in sorted(forms.items(), key=lambda item: item[0]):
+        starts = _starts(layout)
+        if sum(layout) == len(flat) and alone <= starts:
+            operands = [Address(each, 0) if place in starts else each for place, each in enumerate(flat)]
+            yield replace(instruction, operands=tuple(operands)), tuple(map(_without_brackets, matches))
+
+
+def _without_brackets(match: Match) -> Match:
+    """A form whose operands stand one by one; what is in brackets elsewhere may be a constant here."""
+    found: list[OperandForm] = []
+    for operand in match.operands:
+        if _is_reference(operand):
+            found += [replace(operand, elements=()), *map(_outside, operand.elements)]
+        else:
+            found.append(operand)
+    return replace(match, operands=tuple(found))
+
+
+def _outside(element: OperandForm) -> OperandForm:
+    """What stands behind a comma in brackets, when it stands outside: nothing keeps it from being a constant there, or
+    a part of a vector."""
+    return replace(element, immediates=Immediates()) if element.more and element.immediates is None else element
 
 
 def _can_be_read(operands: Sequence[Operand]) -> bool:
-    """Whether an assembler reads the brackets at all: something stands behind a comma in them, names first and then
-    a name or elements, and no more than three things in all."""
-    inside = [operand.index for operand in operands if isinstance(operand, Address) and operand.index]
-    return bool(inside) and all(
-        len(index) < _MOST
-        and (isinstance(index[-1], Vector) or _is_whole_name(index[-1]))
-        and all(map(_is_whole_name, index[:-1]))
-        for index in inside
+    """Whether an assembler reads the brackets at all: something stands behind a comma in them."""
+    inside = [behind for operand in operands if (behind := _behind(operand))]
+    return bool(inside) and all(_is_readable(behind) for behind in inside)
+
+
+def _is_readable(behind: Sequence[Operand]) -> bool:
+    """Whether an assembler reads these behind the first comma in brackets: a name or elements in braces, or a name and
+    one of these, and then elements once more."""
+    first, *others = behind
+    if not others:
+        return isinstance(first, Vector) or _is_whole_name(first)
+    return (
+        _is_whole_name(first)
+        and (isinstance(others[0], Vector) or _is_whole_name(others[0]))
+        and (len(others) == 1 or (len(others) == 2 and isinstance(others[1], Vector)))
     )
 
 
@@ -52,10 +80,10 @@ def _places_alone(operands: Sequence[Operand]) -> set[int]:
     """The places of operands alone in brackets, and of an address that the instruction begins with."""
     found, place = set(), 0
     for operand in operands:
-        inside = operand.index if isinstance(operand, Address) else ()
-        if isinstance(operand, Address) and (place == 0 or not inside):
+        behind = _behind(operand)
+        if isinstance(operand, Address) and (place == 0 or not behind):
             found.add(place)
-        place += 1 + len(inside)
+        place += 1 + len(behind)
     return found
 
 
@@ -66,9 +94,18 @@ def _starts(layout: Sequence[int]) -> set[int]:
 
 def _layout(match: Match) -> tuple[int, ...] | None:
     """How many operands stand together in each place of a form, all without the brackets; None where there are none."""
-    there = [operand.kind == "address" and operand.object in _REFERENCES for operand in match.operands]
+    there = [_is_reference(operand) for operand in match.operands]
     sizes = (1 + len(operand.elements) if yes else 1 for yes, operand in zip(there, match.operands, strict=True))
     return tuple(sizes) if any(there) else None
+
+
+def _is_reference(operand: OperandForm) -> bool:
+    return operand.kind == "address" and operand.object in _REFERENCES
+
+
+def _behind(operand: Operand) -> tuple[Operand, ...]:
+    """What stands behind a comma in the operand's brackets."""
+    return operand.index if isinstance(operand, Address) else ()
 
 
 def _flat(operands: Sequence[Operand]) -> Iterator[Operand]:
@@ -79,11 +116,3 @@ def _flat(operands: Sequence[Operand]) -> Iterator[Operand]:
             yield from operand.index
         else:
             yield operand
-
-
-def _grouped(flat: Sequence[Operand], layout: Sequence[int]) -> Iterator[Operand]:
-    place = 0
-    for size in layout:
-        first, *rest = flat[place : place + size]
-        yield Address(first, 0, tuple(rest)) if size > 1 else first
-        place += size

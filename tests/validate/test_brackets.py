@@ -37,6 +37,21 @@ XY = "{%f32_4, %f32_5}"
             f"tex.1d.v4.s32.f32 {D.replace('f32', 's32')}, [texture_, %b64_0, %f32_4, %f32_5];",
         ),
         (
+            f"tex.2d.v4.f32.f32 {D}, [texture_, sampler_, {XY}], {{%s32_0, %s32_1}};",
+            f"tex.2d.v4.f32.f32 {D}, [texture_, sampler_, {XY}, {{%s32_0, %s32_1}}];",
+            f"tex.2d.v4.f32.f32 {D}, [texture_, {XY}, {{%s32_0, %s32_1}}];",
+        ),
+        (
+            f"tex.2d.v4.f32.f32 {D}, [texture_, sampler_, {XY}];",
+            f"tex.2d.v4.f32.f32 {D}, [texture_, sampler_], 1.5;",
+            f"tex.2d.v4.f32.f32 {D}, [texture_, sampler_, 1.5];",
+        ),
+        (
+            f"tex.2d.v4.f32.f32 {D}, [texture_, {XY}], %f32_6;",
+            f"tex.2d.v4.f32.f32 {D}, [%b64_0, texture_], 1.5, %f32_6;",
+            f"tex.2d.v4.f32.f32 {D}, [%b64_0, texture_], 1, %f32_6;",
+        ),
+        (
             f"tex.1d.v4.s32.f32 {D.replace('f32', 's32')}, [texture_, {{%f32_4}}], %f32_5;",
             f"tex.1d.v4.s32.f32 {D.replace('f32', 's32')}, [texture_, %f32_4, %f32_5];",
             f"tex.1d.v4.s32.f32 {D.replace('f32', 's32')}, [texture_, %f32_4, 0f3F800000];",
@@ -57,8 +72,17 @@ def test_each_other_place_of_the_brackets_comes_once_and_their_own_does_not() ->
     candidates = table().candidates(opcode)
     inside = Instruction(opcode, (result, Address(texture, 0, (sampler, where))))
     outside = Instruction(opcode, (result, Address(texture, 0, (sampler,)), where))
-    assert inside not in list(regrouped(inside, candidates))
-    assert list(regrouped(outside, candidates)).count(inside) == 1
+    flat = (result, Address(texture, 0), sampler, where)
+
+    def layouts(instruction: Instruction) -> list[tuple[int, ...]]:
+        """How many operands stand together behind the result in each form that is tried."""
+        found = list(regrouped(instruction, candidates))
+        assert [other.operands for other, _ in found] == [flat] * len(found)
+        forms = [match.form for _, matches in found for match in matches]
+        return [tuple(1 + len(operand.elements) for operand in form.operands[1:2]) for form in forms]
+
+    assert (3,) in layouts(outside)
+    assert (3,) not in layouts(inside)
 
 
 def test_other_instructions_keep_their_brackets() -> None:
