@@ -203,8 +203,12 @@ def _barrier_kept(world: World, issuer: Thread, copy: Copy, reader: Thread, posi
         return True if reader is not issuer else None
     if reader is not issuer and not _only_copies_fill(world, copy, reader.trace.events[position]):
         return None
-    if _others_waited(world, copy, reader, position):
+    if _others_waited(world, copy, copy.phase, reader, position):
         return True
+    if reader is not issuer and any(world.order(reader, position, issuer, copy.position)):
+        return True  # it was read before the copy began
+    if copy.phase is not None and _others_waited(world, copy, 1, reader, position):
+        return None  # as above, by what others waited for
     # A wait that no walk executes, or at an address nobody knows, may be the one that is missed here.
     return False if world.is_clear_about(MbarrierWait) else None
 
@@ -213,22 +217,22 @@ def _waits(thread: Thread, barrier: int, until: int) -> bool:
     return any(thread.waits.get(key, until) < until for key in (barrier, None))
 
 
-def _waits_for(thread: Thread, copy: Copy) -> list[int]:
-    """From where on a thread knows that a copy is complete, by its own waits."""
-    if copy.phase is not None and thread.phases:
-        known = thread.marks.acquire_of(("mbarrier", copy.barrier), copy.phase)
+def _waits_for(thread: Thread, copy: Copy, phase: int | None) -> list[int]:
+    """From where on a thread knows, by its own waits, that a phase of a copy's mbarrier is complete."""
+    if phase is not None and thread.phases:
+        known = thread.marks.acquire_of(("mbarrier", copy.barrier), phase)
         return [] if known is None or known == NEVER else [known]
     keys = (copy.barrier if isinstance(copy.barrier, int) else None, None)
     return [at for key in keys if (at := thread.waits.get(key, NEVER)) != NEVER]
 
 
-def _others_waited(world: World, copy: Copy, reader: Thread, position: int) -> bool:
-    """Whether another thread waits on the mbarrier and the reader learnt of it by another barrier, or by its warp.
+def _others_waited(world: World, copy: Copy, phase: int | None, reader: Thread, position: int) -> bool:
+    """Whether another thread waits for a phase of the mbarrier and the reader learnt of it by a barrier, or its warp.
 
     Threads that take the reader's path have not waited earlier than it did.
     """
     for thread in world.threads.values():
-        waits = _waits_for(thread, copy)
+        waits = _waits_for(thread, copy, phase)
         if waits and (thread.trace.leader is None or thread.trace.leader != reader.trace.leader):
             same_warp = thread.tid // 32 == reader.tid // 32
             if same_warp or any(world.order(thread, min(waits), reader, position)):
