@@ -13,8 +13,9 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from ptxkit.analysis.fits import symbol_of, variable_of
+from ptxkit.analysis.layout import Variable
 from ptxkit.analysis.operands import Operands, Reader
-from ptxkit.analysis.program import Program, Variable
+from ptxkit.analysis.program import Program
 from ptxkit.analysis.space import FIRST_ADDRESS
 from ptxkit.analysis.terms import Lanes, Term, Value, of_lane
 from ptxkit.analysis.trace import Misfit

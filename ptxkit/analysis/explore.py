@@ -11,7 +11,7 @@ from ptxkit.analysis.exchange import Exchange
 from ptxkit.analysis.notices import Notices
 from ptxkit.analysis.openings import Openings
 from ptxkit.analysis.pointers import pointer_parameters
-from ptxkit.analysis.program import Program, Step, flatten
+from ptxkit.analysis.program import Program, Step
 from ptxkit.analysis.scenario import FEW, MAX_VAIN, MORE_SAMPLES, SAMPLES, Launch, Scenario, launch_of
 from ptxkit.analysis.terms import Term, Terms
 from ptxkit.analysis.trace import GroupTrace
@@ -28,7 +28,6 @@ from ptxkit.isa.effects import (
     WaitGroup,
 )
 from ptxkit.records import dataclass, field
-from ptxkit.syntax.tree import Module
 
 
 @dataclass(slots=True)
@@ -50,11 +49,11 @@ class Explorer:
     budget: what this kernel may use; it says what is left of it.
     """
 
-    def __init__(self, module: Module, program: Program, codes: dict[str, Code], budget: Budget | None = None) -> None:
+    def __init__(self, program: Program, budget: Budget | None = None) -> None:
         self.program = program
         self.launch: Launch = launch_of(program)
         self.explorations: list[Exploration] = []
-        self._code = Code(program, lambda name: code_of(module, name, codes))
+        self._code = code_of(program)
         self._pointers = pointer_parameters(program)
         self._terms = Terms()
         self.budget = budget or Budget().for_kernel()
@@ -212,17 +211,16 @@ def walk_all(walker: Walker, budget: int) -> tuple[Exploration, int]:
     return exploration, taken
 
 
-def code_of(module: Module, name: str, codes: dict[str, Code]) -> Code | None:
-    """The code of a function of this module; None where it has no body here."""
-    if name not in codes:
-        try:
-            function = module.function(name)
-        except KeyError:
-            return None
-        if function.body is None:
-            return None
-        codes[name] = Code(flatten(module, function), lambda other: code_of(module, other, codes))
-    return codes[name]
+def code_of(program: Program, *, whole: bool = False) -> Code:
+    """A kernel's code, which finds that of the functions that it calls."""
+    codes: dict[str, Code] = {}
+
+    def callee(name: str) -> Code | None:
+        if name not in codes and name in program.called:
+            codes[name] = Code(program.called[name], callee, whole=whole)
+        return codes.get(name)
+
+    return Code(program, callee, whole=whole)
 
 
 def asynchronous_steps(program: Program) -> list[Step]:

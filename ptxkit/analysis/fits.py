@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
+from ptxkit.analysis.layout import Variable
 from ptxkit.analysis.operands import Operands, Reader
-from ptxkit.analysis.program import Step, Variable
+from ptxkit.analysis.program import Step
 from ptxkit.analysis.terms import Lanes, Term, Value, of_lane
 from ptxkit.analysis.trace import Misfit
 from ptxkit.isa import effects as fx

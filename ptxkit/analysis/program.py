@@ -7,13 +7,14 @@ labels), "Branching", "Kernel and Function Directives".
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from functools import cached_property
 
+from ptxkit.analysis.layout import Layout, Scope, Variable
 from ptxkit.analysis.mentions import names_in
-from ptxkit.analysis.space import FIRST_ADDRESS, SHARED_END
+from ptxkit.analysis.space import SHARED_END
 from ptxkit.isa import table
-from ptxkit.isa.effects import Effect
+from ptxkit.isa.effects import Control, Effect
 from ptxkit.isa.forms import Match
 from ptxkit.records import dataclass, field, replace
 from ptxkit.syntax.constants import evaluate
@@ -23,7 +24,6 @@ from ptxkit.syntax.tree import (
     Block,
     Body,
     Declaration,
-    Declarator,
     Directive,
     Element,
     Function,
@@ -34,91 +34,6 @@ from ptxkit.syntax.tree import (
     Name,
     Operand,
 )
-
-_TYPE_BYTES = {"pred": 1, "b128": 16}
-_SHARED_GAP = 16
-#: Bytes between two variables, so that what runs past the end of one is not taken for the other.
-_GUARD = 128
-#: Linkages of variables that may be defined elsewhere.
-_FOREIGN = ("extern", "common", "weak")
-
-
-@dataclass(frozen=True, slots=True)
-class Variable:
-    """A declared variable (not a register). size: bytes, None where the length is left open. element: bytes from one
-    element of an array to the next, as an index counts.
-
-    address: of `shared`, `local` and `param` variables, the offset they have in `ptxkit.analysis.space`'s picture.
-    is_foreign: another module may define it, and larger (`.extern`, `.common`, `.weak`).
-    """
-
-    name: str
-    space: str
-    size: int | None
-    alignment: int
-    address: int = 0
-    element: int = 1
-    is_foreign: bool = False
-
-    @property
-    def extent(self) -> int | None:
-        """Its bytes, where no launch and no other module can make them more."""
-        return None if self.is_foreign else self.size
-
-
-@dataclass(slots=True)
-class Scope:
-    """Names declared between one pair of braces. `suffix` makes them unique in the function."""
-
-    suffix: str = ""
-    parent: Scope | None = None
-    registers: set[str] = field(default_factory=set)
-    families: dict[str, int] = field(default_factory=dict)
-    variables: dict[str, Variable] = field(default_factory=dict)
-    labels: dict[str, int] = field(default_factory=dict)
-    targets: dict[str, tuple[str, ...]] = field(default_factory=dict)
-
-    def register(self, name: str) -> str:
-        """The unique name of a register: registers of a nested block shadow outer ones."""
-        if not self.suffix:
-            return name
-        scope: Scope | None = self
-        while scope is not None and scope.suffix:
-            if name in scope.registers or scope._counted(name):
-                return name + scope.suffix
-            scope = scope.parent
-        return name
-
-    def _counted(self, name: str) -> bool:
-        stem = name.rstrip("0123456789")
-        return stem in self.families and len(stem) < len(name) and int(name[len(stem) :]) < self.families[stem]
-
-    def variable(self, name: str) -> Variable | None:
-        """The variable of that name, from the innermost scope out."""
-        scope: Scope | None = self
-        while scope is not None:
-            if name in scope.variables:
-                return scope.variables[name]
-            scope = scope.parent
-        return None
-
-    def label(self, name: str) -> int | None:
-        """The index of the step that a label stands before."""
-        scope: Scope | None = self
-        while scope is not None:
-            if name in scope.labels:
-                return scope.labels[name]
-            scope = scope.parent
-        return None
-
-    def branch_targets(self, name: str) -> tuple[str, ...]:
-        """The labels of a `.branchtargets` list."""
-        scope: Scope | None = self
-        while scope is not None:
-            if name in scope.targets:
-                return scope.targets[name]
-            scope = scope.parent
-        return ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -143,13 +58,18 @@ class Step:
 
 @dataclass(frozen=True)
 class Program:
-    """A function with a body, ready for analyses. `scope` is that of its outermost braces."""
+    """A function with a body, ready for analyses. `scope` is that of its outermost braces.
+
+    called: the functions that it calls, and those that they call, by name; empty where nobody asked for them. They
+    and it have the same `variables`, each in a place of its own.
+    """
 
     function: Function
     module: Module
     steps: tuple[Step, ...]
     scope: Scope
     variables: tuple[Variable, ...]
+    called: Mapping[str, Program] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def entries(self) -> frozenset[int]:
@@ -165,6 +85,17 @@ class Program:
     @property
     def is_kernel(self) -> bool:
         return self.function.kind == "entry"
+
+    @property
+    def has_locals(self) -> bool:
+        """Whether each of its executions has variables of its own."""
+        own = {id(scope): scope for scope in (self.scope, *(step.scope for step in self.steps))}
+        return any(each.space == "local" for scope in own.values() for each in scope.variables.values())
+
+    @property
+    def is_crowded(self) -> bool:
+        """Whether the shared variables that it may reach take more memory than a CTA can have."""
+        return any(each.space == "shared" and each.address + (each.size or 0) > SHARED_END for each in self.variables)
 
     def variable_at(self, address: int) -> Variable | None:
         """The variable at an offset of `ptxkit.analysis.space`'s picture; launch-sized memory reaches to its end."""
@@ -190,72 +121,6 @@ class Program:
 def _end(variable: Variable) -> int:
     """The offset behind a variable; launch-sized memory reaches to the end of all shared memory."""
     return SHARED_END if variable.size is None else variable.address + variable.size
-
-
-class _Layout:
-    """Hands out addresses: static shared memory first, then one place that all open arrays share."""
-
-    def __init__(self) -> None:
-        self.placed: list[Variable] = []
-        self._next = dict(FIRST_ADDRESS)
-        self._open: list[tuple[Scope, Variable]] = []
-
-    def place(self, scope: Scope, declaration: Declaration, declarator: Declarator) -> None:
-        size = _size(declaration, declarator)
-        alignment = declaration.alignment or _element_bytes(declaration)
-        space = declaration.space
-        foreign = any(word in _FOREIGN for word in declaration.linkage)
-        element = _scalar_bytes(declaration)
-        variable = Variable(declarator.name, space, size, alignment, element=element, is_foreign=foreign)
-        scope.variables[declarator.name] = variable
-        if space == "shared" and size is None:
-            self._open.append((scope, variable))
-        elif space in FIRST_ADDRESS:
-            step = max(alignment, _SHARED_GAP)
-            address = -(-self._next[space] // step) * step
-            self._next[space] = address + (size or 0) + _GUARD
-            self._put(scope, replace(variable, address=address))
-
-    def finish(self) -> None:
-        """Places launch-sized shared memory after all the rest, at the largest alignment in use."""
-        base = -(-self._next["shared"] // 1024) * 1024
-        for scope, variable in self._open:
-            self._put(scope, replace(variable, address=base))
-
-    @property
-    def is_crowded(self) -> bool:
-        """Whether static shared memory takes more than a CTA can have."""
-        return self._next["shared"] > SHARED_END
-
-    def copied(self, scope: Scope) -> _Layout:
-        """The same so far, for a scope in place of the only one that there was."""
-        other = _Layout()
-        other.placed, other._next = list(self.placed), dict(self._next)
-        other._open = [(scope, variable) for _, variable in self._open]
-        return other
-
-    def _put(self, scope: Scope, placed: Variable) -> None:
-        scope.variables[placed.name] = placed
-        self.placed.append(placed)
-
-
-def _scalar_bytes(declaration: Declaration) -> int:
-    kind = declaration.type
-    digits = "".join(c for c in kind if c.isdigit())
-    return _TYPE_BYTES.get(kind) or max(int(digits or 64) // 8, 1)
-
-
-def _element_bytes(declaration: Declaration) -> int:
-    return _scalar_bytes(declaration) * int((declaration.vector or "v1")[1:])
-
-
-def _size(declaration: Declaration, declarator: Declarator) -> int | None:
-    total = _element_bytes(declaration)
-    for dimension in declarator.dimensions:
-        if dimension is None:
-            return None
-        total *= dimension
-    return total
 
 
 def _in_bytes(instruction: Instruction, match: Match | None, scope: Scope) -> Instruction:
@@ -285,7 +150,7 @@ def _in_bytes(instruction: Instruction, match: Match | None, scope: Scope) -> In
 
 
 class _Flattener:
-    def __init__(self, layout: _Layout) -> None:
+    def __init__(self, layout: Layout) -> None:
         self.steps: list[Step] = []
         self._layout = layout
         self._scopes = 0
@@ -321,28 +186,44 @@ class _Flattener:
 class Outside:
     """What stands around the functions of a module: its variables, laid out once for all functions.
 
-    A module may have more shared variables than a CTA has memory, those of other kernels; then each kernel that
-    names no function with a body has those alone that it mentions.
+    A module may have more shared variables than a CTA has memory, those of other kernels; then each function has those
+    alone that it mentions, or that functions do that it may call.
     """
 
     def __init__(self, module: Module) -> None:
         self._declarations = [item for item in module.items if isinstance(item, Declaration)]
-        self._functions = {function.name for function in module.functions() if function.body is not None}
+        self.functions = {function.name: function for function in module.functions() if function.body is not None}
+        self._mentioned: dict[str, set[str]] = {}
         self._layout, self._scope = self._laid_out(None)
 
-    def around(self, function: Function) -> tuple[_Layout, Scope]:
-        """A layout and a scope to go on with, which belong to this function."""
-        if self._layout.is_crowded and function.kind == "entry" and function.body is not None:
-            names = names_in(function.body)
-            if self._functions.isdisjoint(names):
-                return self._laid_out(names)
+    def around(self, function: Function) -> tuple[Layout, Scope]:
+        """A layout and a scope to go on with, which belong to this function and those that it calls."""
+        if self._layout.is_crowded:
+            return self._laid_out(self._reached(function))
         own = self._scope
         scope = Scope(registers=set(own.registers), families=dict(own.families), variables=dict(own.variables))
         return self._layout.copied(scope), scope
 
-    def _laid_out(self, names: Collection[str] | None) -> tuple[_Layout, Scope]:
+    def _reached(self, function: Function) -> set[str]:
+        """The names that a function mentions, and those that the functions among them do, and so on."""
+        found: set[str] = set()
+        waiting = [function.name]
+        while waiting:
+            new = self._names(waiting.pop()) - found
+            found |= new
+            waiting.extend(name for name in new if name in self.functions)
+        return found
+
+    def _names(self, name: str) -> set[str]:
+        known = self._mentioned.get(name)
+        if known is None:
+            body = self.functions[name].body
+            known = self._mentioned[name] = names_in(body) if body is not None else set()
+        return known
+
+    def _laid_out(self, names: Collection[str] | None) -> tuple[Layout, Scope]:
         """The variables, of the shared ones with a size only those of some names."""
-        layout, scope = _Layout(), Scope()
+        layout, scope = Layout(), Scope()
         flattener = _Flattener(layout)
         for declaration in self._declarations:
             if names is not None and declaration.space == "shared":
@@ -352,21 +233,54 @@ class Outside:
         return layout, scope
 
 
-def flatten(module: Module, function: Function, outside: Outside | None = None) -> Program:
-    """The steps of a function that has a body. outside: of the module, made by who flattens several functions of it."""
+def flatten(module: Module, function: Function, outside: Outside | None = None, *, calls: bool = False) -> Program:
+    """The steps of a function that has a body. calls: and those of the functions that it calls, as they call others.
+
+    outside: of the module, made by who flattens several functions of it.
+    """
     if function.body is None:
         raise ValueError(f"{function.name} is only declared here")
-    layout, outer = (outside or Outside(module)).around(function)
+    outside = outside or Outside(module)
+    layout, outer = outside.around(function)
+    parts = {function.name: _flattened(module, function, layout, outer)}
+    waiting = [function.name] if calls and outside.functions.keys() - parts else []
+    while waiting:
+        for name in dict.fromkeys(map(callee_of, parts[waiting.pop()][0])):
+            if name in outside.functions and name not in parts:
+                parts[name] = _flattened(module, outside.functions[name], layout, outer)
+                waiting.append(name)
+    layout.finish()
+    variables = tuple(layout.placed)
+    called: dict[str, Program] = {}
+    made = {
+        name: Program(outside.functions[name] if name != function.name else function, module, *part, variables, called)
+        for name, part in parts.items()
+    }
+    whole = made.pop(function.name)
+    called.update(made)
+    return whole
+
+
+def _flattened(module: Module, function: Function, layout: Layout, outer: Scope) -> tuple[tuple[Step, ...], Scope]:
+    """The steps of one function, and the scope of its outermost braces."""
+    assert function.body is not None
     flattener = _Flattener(layout)
     scope = Scope("", outer)
     for parameter in (*function.parameters, *function.results):
         flattener.declare(parameter, scope)
     flattener.body(function.body, scope)
-    layout.finish()
     steps = flattener.steps
     if module.boxes:
         steps = [replace(step, box=module.boxes.get(step.start)) for step in steps]
-    return Program(function, module, tuple(steps), scope, tuple(layout.placed))
+    return tuple(steps), scope
+
+
+def callee_of(step: Step) -> str | None:
+    """The name of what a call calls: of a function, or of the register that its address is in; None where it is no
+    call."""
+    if not any(isinstance(effect, Control) and effect.kind == "call" for effect in step.effects):
+        return None
+    return next((each.text for each in step.instruction.operands if isinstance(each, Name)), None)
 
 
 def name_of(operand: object) -> str | None:

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping
 
 from ptxkit.analysis.flow import Flow
 from ptxkit.analysis.happenings import sort_of
-from ptxkit.analysis.program import Program, Scope, Step
+from ptxkit.analysis.layout import Scope
+from ptxkit.analysis.program import Program, Step
 from ptxkit.isa.effects import Control
 from ptxkit.syntax.tree import Block as Braces
 from ptxkit.syntax.tree import Body, Declaration

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 
-from ptxkit.analysis.program import Program, Scope, Step
+from ptxkit.analysis.layout import Scope
+from ptxkit.analysis.program import Program, Step
 from ptxkit.isa.effects import Access, AsyncRegisters, Control, Effect, Grid, ProxyFence, Value
 from ptxkit.isa.expressions import Call, Const, Expression, Role
 from ptxkit.isa.forms import Match
@@ -67,6 +68,8 @@ class _Flow:
 def interests(program: Program) -> Interests:
     """The slice of a function. What it returns counts: its callers may need it."""
     wanted = [d.name for declaration in program.function.results for d in declaration.declarators]
+    # Others may have an address in the threads' own memory.
+    kept = {_OWN} if program.function.kind == "func" or program.called else set()
     stored: dict[str, list[str]] = {_OWN: [], _SHARED: []}
     feeding: dict[str, list[tuple[tuple[str, ...], str]]] = defaultdict(list)
     flows: dict[int, _Flow] = {}
@@ -90,7 +93,7 @@ def interests(program: Program) -> Interests:
                     feeding[name].append((needed, memory))
     outside = {"write", "update"} if changes_maps(program) else set()
     outside |= {"read", "update"} if waits_for_grids(program) else set()
-    registers, memories = _closed(wanted, feeding, stored)
+    registers, memories = _closed(wanted, feeding, stored, kept)
     return Interests(registers, _OWN in memories, frozenset(outside), _SHARED in memories)
 
 
@@ -107,11 +110,16 @@ def _is_at_name(match: Match, instruction: Instruction, scope: Scope) -> bool:
 
 
 def _closed(
-    wanted: list[str], feeding: dict[str, list[tuple[tuple[str, ...], str]]], stored: Mapping[str, Iterable[str]]
+    wanted: list[str],
+    feeding: dict[str, list[tuple[tuple[str, ...], str]]],
+    stored: Mapping[str, Iterable[str]],
+    kept: set[str],
 ) -> tuple[frozenset[str], set[str]]:
-    """All that feeds what is wanted, and what feeds that; and the kinds of memory that do."""
+    """All that feeds what is wanted, and what feeds that; and the kinds of memory that do. kept: those that do, too."""
     found: set[str] = set()
-    memories: set[str] = set()
+    memories = set(kept)
+    for memory in kept:
+        wanted.extend(stored[memory])
     while wanted:
         name = wanted.pop()
         if name in found:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from ptxkit.analysis.program import Step, Variable
+from ptxkit.analysis.layout import Variable
+from ptxkit.analysis.program import Step
 from ptxkit.analysis.terms import Held, Lanes, Value, held_among, of_lane
 from ptxkit.isa.effects import Effect
 from ptxkit.records import dataclass, field, replace

@@ -6,7 +6,6 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 
-from ptxkit.analysis.actions import Code
 from ptxkit.analysis.choices import Decision, by_space, choices
 from ptxkit.analysis.completions import MECHANISMS, Completions
 from ptxkit.analysis.crossings import Crossing, crossings_of
@@ -43,20 +42,17 @@ def transfers(module: Module, *, products: bool = False) -> TransferTable:
         module = parse(str(module), "<built>")
     assert module.source is not None
     sources = SourceLines(module)
-    codes: dict[str, Code] = {}
     found: list[KernelTransfers] = []
-    called: set[Step] = set()
+    called: set[str] = set()
     for function in module.functions():
         if function.body is not None and function.kind == "entry":
-            kernel = _Kernel(module, function, codes, sources, products=products)
-            called |= kernel.covered
+            kernel = _Kernel(module, function, sources, products=products)
+            called |= kernel.called
             found.append(KernelTransfers(function.name, function.kind, tuple(kernel.rows())))
     for function in module.functions():
-        if function.body is not None and function.kind == "func":
-            program = codes[function.name].program if function.name in codes else flatten(module, function)
-            if called.isdisjoint(program.steps):
-                rows = tuple(_Rows(module, program, sources, products=products).unreached())
-                found.append(KernelTransfers(function.name, function.kind, rows))
+        if function.body is not None and function.kind == "func" and function.name not in called:
+            rows = tuple(_Rows(module, flatten(module, function), sources, products=products).unreached())
+            found.append(KernelTransfers(function.name, function.kind, rows))
     return TransferTable(module.source.path, " ".join(module.targets), tuple(found))
 
 
@@ -164,17 +160,16 @@ def _leaves_the_cta(seen: Sighting) -> bool:
 
 
 class _Kernel:
-    """One kernel's rows in the making."""
+    """One kernel's rows in the making. called: the names of the functions that its walks executed some of."""
 
-    def __init__(
-        self, module: Module, function: Function, codes: dict[str, Code], sources: SourceLines, *, products: bool
-    ) -> None:
-        explorer = Explorer(module, flatten(module, function), codes)
+    def __init__(self, module: Module, function: Function, sources: SourceLines, *, products: bool) -> None:
+        explorer = Explorer(flatten(module, function, calls=True))
         if explorer.program.steps:
             explorer.run()
         self.covered = explorer.covered()
         own = explorer.program
-        others = [code.program for code in codes.values() if not self.covered.isdisjoint(code.program.steps)]
+        others = [each for each in own.called.values() if not self.covered.isdisjoint(each.steps)]
+        self.called = {each.function.name for each in others}
         exact = explorer.launch.is_exact
         self._texts = [_Rows(module, each, sources, exact=exact, products=products) for each in (own, *others)]
         self._choices = choices(explorer, self._texts[0].ways, self.covered)

@@ -13,7 +13,8 @@ from ptxkit.analysis.actions import Code
 from ptxkit.analysis.definitions import successors
 from ptxkit.analysis.exchange import Exchange
 from ptxkit.analysis.explore import Exploration, Explorer, code_of, walk_all
-from ptxkit.analysis.program import Program, Scope, Step, Variable, flatten
+from ptxkit.analysis.layout import Scope, Variable
+from ptxkit.analysis.program import Program, Step, flatten
 from ptxkit.analysis.scenario import Scenario
 from ptxkit.analysis.terms import Terms
 from ptxkit.analysis.walker import Walker
@@ -126,10 +127,8 @@ class Trials:
         if found is None:
             program = self._explorer.program
             if self._least < LARGEST:
-                program = moved(flatten(program.module, program.function), shift)
-            codes: dict[str, Code] = {}
-            found = Code(program, lambda name: code_of(program.module, name, codes))
-            self._codes[shift] = found
+                program = moved(flatten(program.module, program.function, calls=True), shift)
+            found = self._codes[shift] = code_of(program)
         return found
 
     def _told_of(self, exploration: Exploration, code: Code) -> Exploration:

@@ -384,8 +384,10 @@ class Walker:
     def enter(self, name: str, back: int, results: tuple[str, ...], arguments: tuple[Operand, ...]) -> int | None:
         """Follows a call where the callee is here; else records that anything may have happened."""
         callee = self.code.callee(name)
-        if callee is None or len(self.frames) >= MAX_CALLS:
+        if callee is None or len(self.frames) >= MAX_CALLS or self._shares_locals(callee):
             self.record_opaque()
+            if arguments:  # they may be addresses of the threads' own variables
+                self.memory = {place: value for place, value in self.memory.items() if place[0] != "local"}
             for result in results:
                 self.registers[result] = self.fresh("result")
                 self.memory = {place: value for place, value in self.memory.items() if place[0] != result}
@@ -400,6 +402,12 @@ class Walker:
         self.frames.append(Frame(self.code, back, self.registers, tuple(zip(returned, results, strict=False))))
         self.code, self.registers = callee, inner
         return 0
+
+    def _shares_locals(self, callee: Code) -> bool:
+        """Whether a function is in progress whose next execution would have the same places for other variables."""
+        return any(code is callee for code in (self.code, *(each.code for each in self.frames))) and (
+            callee.program.has_locals
+        )
 
     def _pass(self, source: str, target: str, registers: dict[str, Held]) -> None:
         """Copies a parameter variable or register from one side of a call to the other."""

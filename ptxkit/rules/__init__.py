@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ptxkit.analysis.actions import Code
 from ptxkit.analysis.budget import Budget
 from ptxkit.analysis.explore import Explorer, asynchronous_steps
 from ptxkit.analysis.kernel import Kernel
@@ -157,38 +156,46 @@ def analyse(
         source = module.source
     assert source is not None
     judge = Judge(source)
-    codes: dict[str, Code] = {}
-    walked: set[Step] = set()
+    walked: set[tuple[str, int]] = set()
     budget = Budget()
     outside = Outside(module)
     for function in module.functions():
         if function.body is not None and function.kind == "entry" and function.body.statements:
             given, left = budget.for_kernel(), budget.for_kernel()
-            walked |= _kernel(judge, Explorer(module, flatten(module, function, outside), codes, left), policy, rules)
+            explorer = Explorer(flatten(module, function, outside, calls=True), left)
+            walked |= _kernel(judge, explorer, policy, rules)
             budget.use(given, left)
     for function in module.functions():
         if function.body is not None and function.kind == "func":
-            program = codes[function.name].program if function.name in codes else flatten(module, function, outside)
-            _unreached(judge, source, [step for step in asynchronous_steps(program) if step not in walked])
+            steps = asynchronous_steps(flatten(module, function, outside))
+            _unreached(judge, source, [step for step in steps if (function.name, step.index) not in walked])
     return Verdict(tuple(judge.diagnostics), tuple(judge.undecided))
 
 
-def _kernel(judge: Judge, explorer: Explorer, policy: str, rules: Sequence[Rule]) -> set[Step]:
-    """Holds one kernel against some rules; the steps that its walks executed."""
+def _kernel(judge: Judge, explorer: Explorer, policy: str, rules: Sequence[Rule]) -> set[tuple[str, int]]:
+    """Holds one kernel against some rules; which steps of functions that it calls its walks executed: the function's
+    name, and the place in it."""
+    source = explorer.program.module.source
+    assert source is not None
     if not explorer.program.steps:
+        return set()
+    if explorer.program.is_crowded:
+        reason = "the kernel mentions more shared memory than a CTA can have"
+        steps = asynchronous_steps(explorer.program)
+        judge.undecided.extend(Undecided(UNREACHED, reason, source, judge.span(step)) for step in steps)
         return set()
     explorer.run()
     kernel = Kernel(explorer, policy)
     for rule in rules:
         judge.hear(rule, rule.check(kernel), kernel.worlds)
-    source = explorer.program.module.source
-    assert source is not None
     _unreached(judge, source, explorer.missed)
     if explorer.budget.is_over:
         reason = "the kernel is too large to look at all of it"
         steps = asynchronous_steps(explorer.program)
         judge.undecided.extend(Undecided(UNREACHED, reason, source, judge.span(step)) for step in steps)
-    return explorer.covered()
+    covered = explorer.covered()
+    called = explorer.program.called
+    return {(name, step.index) for name, each in called.items() for step in each.steps if step in covered}
 
 
 def _unreached(judge: Judge, source: SourceFile, steps: list[Step]) -> None:

@@ -27,7 +27,7 @@ from collections.abc import Iterator
 
 from ptxkit.analysis.certainty import Certainty
 from ptxkit.analysis.kernel import MAX_NAME, Kernel
-from ptxkit.analysis.program import Variable
+from ptxkit.analysis.layout import Variable
 from ptxkit.analysis.terms import signed
 from ptxkit.analysis.trace import Misfit
 from ptxkit.diagnostics import Severity

@@ -32,12 +32,12 @@ def module_of(body: str, *, bounds: str = "", parameters: str = "", before: str 
 
 
 def program_of(module: Module) -> Program:
-    return flatten(module, module.function("k"))
+    return flatten(module, module.function("k"), calls=True)
 
 
 def explorer_of(module: Module) -> Explorer:
     """The kernel of a module, explored."""
-    explorer = Explorer(module, program_of(module), {})
+    explorer = Explorer(program_of(module))
     explorer.run()
     return explorer
 
@@ -74,8 +74,7 @@ class Walk:
 def walk(module: Module, tid: int = 0, *, sample: int = 512, rank: int = 0, scenario: Scenario | None = None) -> Walk:
     """Thread `tid` of the module's kernel, walked alone."""
     program = program_of(module)
-    codes: dict[str, Code] = {}
-    code = Code(program, lambda name: code_of(module, name, codes), whole=True)
+    code = code_of(program, whole=True)
     taken = scenario or Scenario(launch_of(program), sample, rank)
     walker = Walker(code, taken, (tid,), Terms(), Exchange(), pointer_parameters(program))
     walker.run()

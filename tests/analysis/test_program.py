@@ -6,8 +6,9 @@ from itertools import pairwise
 
 import pytest
 
+from ptxkit.analysis.layout import Variable
 from ptxkit.analysis.pointers import pointer_parameters
-from ptxkit.analysis.program import Outside, Program, Variable, flatten
+from ptxkit.analysis.program import Outside, Program, flatten
 from ptxkit.analysis.space import SHARED_END
 from ptxkit.isa.effects import Access
 from ptxkit.syntax import parse
@@ -176,5 +177,30 @@ def test_a_kernel_of_a_module_with_more_shared_memory_than_a_cta_has_holds_what_
     assert all(v.address < SHARED_END for v in program.variables if v.space == "shared")
     few = text + many.replace("40000", "400") + mention
     assert len(flatten(parse(few), parse(few).function("k")).variables) == 41
-    calls = text + many + ".func f() { ret; }\n" + mention.replace("ret;", "call f; ret;")
-    assert len(flatten(parse(calls), parse(calls).function("k")).variables) == 41  # f must find the same addresses
+
+
+def test_what_a_kernel_calls_finds_the_variables_where_the_kernel_has_them() -> None:
+    many = "".join(f".shared .align 16 .b8 tile{n}[40000];\n" for n in range(40))
+    module = parse(
+        f".version 9.0\n.target sm_90a\n.address_size 64\n.extern .shared .b8 rest[];\n{many}"
+        ".func g() { .reg .b32 %r<3>; mov.u32 %r1, tile36; mov.u32 %r2, tile39; ret; }\n"
+        ".func f() { .local .b8 own[8]; .shared .b8 mine[8]; call g; ret; }\n"
+        ".func h() { .reg .b32 %r<3>; mov.u32 %r1, tile3; ret; }\n"
+        ".visible .entry k() { .reg .b32 %r<3>; .local .b8 own[8]; mov.u32 %r1, tile39; call f; ret; }\n"
+    )
+    program = flatten(module, module.function("k"), calls=True)
+    assert sorted(program.called) == ["f", "g"]
+    assert [v.name for v in program.variables if v.space == "shared"] == ["tile36", "tile39", "mine", "rest"]
+    assert not program.is_crowded
+    assert all(each.variables == program.variables for each in program.called.values())
+    variables = [program.scope.variable("own"), program.called["f"].scope.variable("own")]
+    assert all(variables)
+    assert len({each.address for each in variables if each is not None}) == 2
+    places = {each.scope.variable("tile39") for each in (program, *program.called.values())}
+    assert len(places) == 1
+
+
+def test_a_kernel_that_mentions_more_than_a_cta_can_have_is_crowded() -> None:
+    many = "".join(f".shared .align 16 .b8 tile{n}[100000]; mov.u32 %r1, tile{n};\n" for n in range(3))
+    assert program_of(module_of(many)).is_crowded
+    assert not program_of(module_of(many.replace("100000", "10000"))).is_crowded

@@ -66,7 +66,7 @@ def test_what_is_kept_in_local_memory_counts_where_it_comes_back_as_an_address()
 def test_what_a_function_returns_counts() -> None:
     before = ".func (.reg .b32 %back) f (.reg .b32 %given) { .reg .b32 %r<3>; add.u32 %back, %given, 1; ret; }"
     module = module_of("mov.u32 %r2, 1027; call (%r1), f, (%r2); st.shared.u32 [%r1], 1;", before=before)
-    explorer = Explorer(module, program_of(module), {})
+    explorer = Explorer(program_of(module))
     explorer.run()
     (stored,) = explorer.explorations[0].groups[0].events
     assert isinstance(stored, Event)

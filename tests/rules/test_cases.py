@@ -12,6 +12,7 @@ from tests.corpus.support import ptxas
 from tests.rules import (
     cases_addresses,
     cases_bounds,
+    cases_calls,
     cases_cancellation,
     cases_clusters,
     cases_grids,
@@ -36,6 +37,7 @@ from tests.rules.support import Case, each, expected, told
 CASES = (
     *cases_addresses.CASES,
     *cases_bounds.CASES,
+    *cases_calls.CASES,
     *cases_cancellation.CASES,
     *cases_clusters.CASES,
     *cases_grids.CASES,

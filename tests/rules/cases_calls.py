@@ -1,0 +1,89 @@
+"""Kernels that call functions: whose variables are whose, and what is known behind the call."""
+
+from __future__ import annotations
+
+from tests.rules.support import Case
+
+#: Initialises `bar` for some arrivals; all threads arrive and wait.
+_MEET = """@%p1 mbarrier.init.shared.b64 [{bar}], {count};{sets}
+bar.sync 0;
+mbarrier.arrive.shared.b64 {state}, [{bar}];{arrives}
+again: mbarrier.test_wait.shared.b64 %p3, [{bar}], {state};{waits}
+@!%p3 bra again;"""
+
+_FUNCTION = """.func {name}{parameters} {{ .reg .pred %p<4>; .reg .b32 %r<4>; .reg .b64 %rd<4>;
+mov.u32 %r1, %tid.x; setp.eq.u32 %p1, %r1, 0;
+{body}
+ret; }}"""
+
+
+def _function(name: str, body: str, parameters: str = "") -> str:
+    return _FUNCTION.format(name=name, body=body, parameters=parameters)
+
+
+def _meet(bar: str, count: str, state: str, *, stuck: bool = False) -> str:
+    marks = (" //= sets", " //= arrives", " //! PTX504 arrives sets") if stuck else ("", "", "")
+    sets, arrives, waits = marks
+    return _MEET.format(bar=bar, count=count, state=state, sets=sets, arrives=arrives, waits=waits)
+
+
+_OWN_BARRIER = _function("meet", ".shared .align 8 .b64 bar;\n" + _meet("bar", "128", "%rd1"))
+_OWN_LOCALS = _function(
+    "scribble",
+    ".local .align 8 .b8 depot[16]; mov.b64 %rd1, depot; mov.b32 %r2, 3; st.local.b32 [%rd1], %r2;\n"
+    "ld.local.b32 %r3, [%rd1]; setp.eq.u32 %p2, %r3, 3; @%p2 bar.sync 0;",
+)
+_SETS = _function("sets", "ld.param.b64 %rd1, [p]; mov.b32 %r2, {};\nst.b32 [%rd1], %r2;", "(.param .b64 p)")
+_KEEPS = ".local .align 8 .b8 depot[16]; mov.b64 %rd3, depot; mov.b32 %r10, {};\nst.local.b32 [%rd3], %r10;"
+_GIVES = "cvta.local.u64 %rd4, %rd3; {{ .param .b64 q; st.param.b64 [q], %rd4; call {}, (q); }}"
+_LOADS = "ld.local.b32 %r11, [%rd3];\n"
+_COUNTS, _STUCK = _LOADS + _meet("bars", "%r11", "%rd5"), _LOADS + _meet("bars", "%r11", "%rd5", stuck=True)
+
+_MANY = "".join(f".shared .align 16 .b8 part{number}[40000];\n" for number in range(40))
+_IN_PART = _function("in_part", "mov.u32 %r2, part38; st.shared.u32 [%r2], %r1;\nst.shared.u32 [part39+4], %r1;")
+
+CASES = (
+    Case(
+        "an mbarrier of the caller is not one of the callee",
+        _meet("bars", "128", "%rd5") + "\ncall meet;",
+        before=_OWN_BARRIER,
+    ),
+    Case(
+        "an mbarrier of a callee is initialised by each call of it",
+        "call meet;\nbar.sync 0;\ncall meet;",
+        before=_OWN_BARRIER.replace(
+            "@%p1 mbarrier.init.shared.b64 [bar], 128;", "@%p1 mbarrier.init.shared.b64 [bar], 128; //! PTX502"
+        ),
+    ),
+    Case(
+        "local memory of the caller is not what the callee has",
+        f"{_KEEPS.format(128)} call scribble; {_COUNTS}",
+        before=_OWN_LOCALS,
+    ),
+    Case(
+        "local memory of the caller holds too much, whatever the callee has",
+        f"{_KEEPS.format(129)} call scribble; {_STUCK}",
+        before=_OWN_LOCALS,
+    ),
+    Case(
+        "a callee stores through an address of the caller's local memory",
+        f"{_KEEPS.format(129)} {_GIVES.format('sets')} {_COUNTS}",
+        before=_SETS.replace("{}", "128"),
+    ),
+    Case(
+        "a callee stores too much through an address of the caller's local memory",
+        f"{_KEEPS.format(128)} {_GIVES.format('sets')} {_STUCK}",
+        before=_SETS.replace("{}", "129"),
+    ),
+    Case(
+        "code that is not here may store through an address of the caller's local memory",
+        f"{_KEEPS.format(7)} {_GIVES.format('elsewhere')} ld.local.b32 %r11, [%rd3];\n"
+        "mov.u32 %r12, tile; add.u32 %r12, %r12, %r11; ld.shared.u32 %r13, [%r12];",
+        before=".extern .func elsewhere(.param .b64 p);",
+    ),
+    Case(
+        "a module has more shared memory than a CTA, and its kernel calls what uses some of it",
+        "call in_part;\nmov.u32 %r10, part39; @%p1 st.shared.u32 [%r10], %r1;",
+        before=_MANY + _IN_PART,
+    ),
+)
