@@ -48,3 +48,6 @@ MAX_KEPT_RESULTS_BYTES = 256 * 1024 * 1024
 """Bytes of results kept from earlier runs, and MAX_KEPT_RESULTS how many there are; the longest unused go first."""
 
 MAX_KEPT_RESULTS = 50_000
+
+MAX_ARGUMENT_BYTES = 4 * 1024 * 1024 * 1024
+"""Bytes of one argument that `run` and `verify` make as they are told. Tables and maps count as what they hold."""

@@ -14,6 +14,7 @@ from unittest import SkipTest
 
 import click
 
+from ptxkit.cli.numbers import SEED
 from ptxkit.results import ExitStatus
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def _seconds(_ctx: click.Context, _parameter: click.Parameter, text: str | None)
 @click.option("--oracle", "oracles", multiple=True, metavar="NAME", help="What is asked (repeatable), see above.")
 @click.option("--time", "seconds", callback=_seconds, metavar="TIME", help="End after 90, 10m or 2h.")
 @click.option("--count", type=click.IntRange(min=1), help="End after so many examples of each oracle.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Of all that chance decides.")
+@click.option("--seed", type=SEED, default=0, show_default=True, help="Of all that chance decides.")
 @click.option("--jobs", type=click.IntRange(min=1), help="Processes that ask [default: one for each core].")
 @click.option(
     "--corpus",

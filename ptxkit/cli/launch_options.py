@@ -32,6 +32,16 @@ def argument(text: str) -> tuple[str, Given]:
         raise click.BadParameter(str(error)) from error
 
 
+def given_once(arguments: tuple[tuple[str, Given], ...]) -> dict[str, Given]:
+    """The arguments by parameter; UsageError where one is given twice."""
+    given: dict[str, Given] = {}
+    for name, value in arguments:
+        if name in given:
+            raise click.UsageError(f"--arg {name} is given twice: {given[name].text} and {value.text}")
+        given[name] = value
+    return given
+
+
 _OPTIONS = (
     click.option("--grid", type=shape, metavar="SHAPE", help="CTAs: 2, 16x8 or 4x4x2."),
     click.option("--block", type=shape, metavar="SHAPE", help="Threads of a CTA: 128 or 16x8."),

@@ -6,6 +6,7 @@ import click
 
 from ptxkit.cli.check import check
 from ptxkit.cli.inputs import STDIN, cached
+from ptxkit.cli.numbers import SECONDS as TIME_LIMIT
 from ptxkit.cli.options import SECONDS, Options
 from ptxkit.cli.settings_options import level_of, settings_options
 from ptxkit.inputs.caches import CACHES
@@ -53,7 +54,7 @@ from ptxkit.report.formats import FORMATS
 )
 @click.option(
     "--timeout",
-    type=click.FloatRange(min=0, min_open=True),
+    type=TIME_LIMIT,
     default=SECONDS,
     show_default=True,
     metavar="SECONDS",

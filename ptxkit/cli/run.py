@@ -12,7 +12,8 @@ import numpy
 from ptxkit.assumptions import LaunchConflictError
 from ptxkit.cli.configured import Configured
 from ptxkit.cli.inputs import read
-from ptxkit.cli.launch_options import launch_options
+from ptxkit.cli.launch_options import given_once, launch_options
+from ptxkit.cli.numbers import SECONDS, SEED
 from ptxkit.cli.options import Options
 from ptxkit.cli.output import write_lines
 from ptxkit.diagnostics import Diagnostic, Severity, Verdict
@@ -44,8 +45,8 @@ _SHOWN = 16
     show_default=True,
     help="When asynchronous operations take effect.",
 )
-@click.option("--seed", type=int, default=0, show_default=True, help="Of all that chance decides.")
-@click.option("--seconds", type=float, default=600.0, show_default=True)
+@click.option("--seed", type=SEED, default=0, show_default=True, help="Of all that chance decides.")
+@click.option("--seconds", type=SECONDS, default=600.0, show_default=True, help="After which the run is given up.")
 @click.option("--config", type=click.Path(dir_okay=False), metavar="FILE", help="Use this settings file alone.")
 @click.option("--isolated", is_flag=True, help="Use no settings file.")
 @launch_options
@@ -96,9 +97,14 @@ def run(  # noqa: PLR0913 (options)
     if name not in names:
         raise click.UsageError(f"there is no kernel {name!r} in {path}; there are: {', '.join(names) or 'none'}")
     parameters = [each.name for declared in kernels[names.index(name)].parameters for each in declared.declarators]
-    given = dict(arguments)
+    given = given_once(arguments)
     kept = _kept(outputs, parameters)
-    passed = _passed(name, parameters, given, seed)
+    try:
+        passed = _passed(name, parameters, given, seed)
+    except MemoryError as error:
+        raise click.UsageError(f"an argument does not fit into the memory here: {error}") from error
+    if block is None and kernels[names.index(name)].directive("reqntid") is None:
+        raise click.UsageError(f"{name} has no .reqntid: say how many threads a CTA has, --block 128")
     try:
         outcome = run_kernel(
             module,
@@ -120,7 +126,7 @@ def run(  # noqa: PLR0913 (options)
     found = [diagnostic(each, source, name, plan, trial, sure=True) for each in outcome.findings]
     # Whether a comment is of use, a single run does not tell.
     reported, _ = hidden_by_comments(chosen(Verdict(tuple(found)), settings), written, lambda _: False)
-    ctx.exit(_tell(outcome, name, reported.diagnostics, kept))
+    ctx.exit(_tell(outcome, name, parameters, reported.diagnostics, kept))
 
 
 def _passed(kernel: str, parameters: list[str], given: dict[str, Given], seed: int) -> list[Any]:
@@ -140,23 +146,29 @@ def _kept(outputs: tuple[str, ...], parameters: list[str]) -> dict[int, Path | N
     found: dict[int, Path | None] = {}
     for text in outputs:
         name, _, file = text.partition("=")
-        if name not in parameters:
+        numbered = {**{f"#{n}": n for n in range(len(parameters))}, **{each: n for n, each in enumerate(parameters)}}
+        if name not in numbered:
             raise click.UsageError(f"--out {name}: there is no such parameter; there are: {', '.join(parameters)}")
-        found[parameters.index(name)] = Path(file) if file else None
+        found[numbered[name]] = Path(file) if file else None
     return found
 
 
-def _tell(outcome: Outcome, kernel: str, found: Sequence[Diagnostic], kept: dict[int, Path | None]) -> ExitStatus:
+def _tell(
+    outcome: Outcome, kernel: str, parameters: list[str], found: Sequence[Diagnostic], kept: dict[int, Path | None]
+) -> ExitStatus:
     """Print what the kernel printed, what is wrong, and the arrays that were asked for."""
     for text in outcome.printed:
         click.echo(text, nl=False)
     write_lines(diagnostic_lines(found))
     for number, file in kept.items():
         if number not in outcome.outputs:
-            raise click.UsageError(f"--out: argument {number} is no array")
+            raise click.UsageError(f"--out {parameters[number]}: the argument is no array")
         array = outcome.outputs[number]
         if file is not None:
-            numpy.save(file, array)
+            try:
+                numpy.save(file, array)
+            except OSError as error:
+                raise click.UsageError(f"--out {file} cannot be written: {error.strerror}") from error
         else:
             click.echo(numpy.array2string(array, threshold=_SHOWN))
     if outcome.failed or outcome.undecided:

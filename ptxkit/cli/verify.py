@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -11,7 +12,8 @@ import click
 
 from ptxkit.cli.configured import Configured
 from ptxkit.cli.inputs import expand, read_all
-from ptxkit.cli.launch_options import launch_options
+from ptxkit.cli.launch_options import given_once, launch_options
+from ptxkit.cli.numbers import SECONDS, SEED
 from ptxkit.cli.options import Options
 from ptxkit.cli.reporting import write_report
 from ptxkit.cli.settings_options import level_of, settings_options
@@ -23,13 +25,15 @@ from ptxkit.settings.mistakes import SettingsError
 from ptxkit.source import SourceFile
 from ptxkit.verifier import Given, Request, verify_source
 
+_NAME = re.compile(r"[\w$%]+")
+
 
 @click.command(short_help="Run kernels on the reference machine, and print what is wrong with them.")
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
 @click.option("--entry", "entries", multiple=True, help="A kernel to run (repeatable); none: all of each file.")
 @click.option("--schedules", type=click.IntRange(min=1), default=20, show_default=True, help="Runs of each kernel.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Of all that chance decides.")
-@click.option("--seconds", type=float, default=60.0, show_default=True, help="For the runs of each kernel.")
+@click.option("--seed", type=SEED, default=0, show_default=True, help="Of all that chance decides.")
+@click.option("--seconds", type=SECONDS, default=60.0, show_default=True, help="For the runs of each kernel.")
 @click.option("--format", "form", type=click.Choice(FORMATS), default="full", show_default=True, help="As for lint.")
 @click.option("--show-undecided", is_flag=True, help="Print the questions that could not be answered, too.")
 @click.option("--trace", type=click.Path(dir_okay=False), help="Draw what was found by running: a page (.html).")
@@ -84,14 +88,17 @@ def verify(  # noqa: PLR0913 (options)
         block,
         cluster,
         shared,
-        dict(arguments),
+        given_once(arguments),
         trace is not None,
     )
     configured = Configured(Options(level=level_of(given), config=config, isolated=isolated))
     results: list[FileResult] = []
+    unknown = {name for name in request.arguments if not name.startswith("#")}
     try:
-        write_report(_results(paths, request, configured, results), form, show_undecided=show_undecided)
+        write_report(_results(paths, request, configured, unknown, results), form, show_undecided=show_undecided)
         configured.complain_of_launches()
+        if unknown and any(result.runs for result in results):
+            raise SettingsError(f"--arg: no input has a parameter `{min(unknown)}`")
     except LaunchError as error:
         raise click.UsageError(str(error)) from error
     except SettingsError as error:
@@ -115,15 +122,18 @@ def _write_page(path: str, results: list[FileResult]) -> None:
 
 
 def _results(
-    paths: tuple[str, ...], request: Request, configured: Configured, results: list[FileResult]
+    paths: tuple[str, ...], request: Request, configured: Configured, unknown: set[str], results: list[FileResult]
 ) -> Iterator[FileResult]:
-    """Each input's result as soon as there is one, also put into `results`. Raises SettingsError."""
+    """Each input's result as soon as there is one, also put into `results`. unknown: the parameters that arguments are
+    for, less those that a text mentions. Raises SettingsError."""
     for path in expand(paths):
         for found in [path] if isinstance(path, FileResult) else read_all(path):
             if isinstance(found, FileResult):
                 result = found
             else:
                 configured.has_seen(found)
+                if unknown:
+                    unknown.difference_update(_NAME.findall(found.text))
                 settings = configured.settings_for(str(path), found.path)
                 asked = replace(request, policy=settings.policy, settings=settings)
                 with _progress(found, request) as step:

@@ -8,6 +8,7 @@ before an array or a map makes a table of two in memory: of addresses, or of the
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -15,6 +16,7 @@ from typing import Any
 import numpy
 
 from ptxkit.emulate import LaunchError, TensorMap
+from ptxkit.limits import MAX_ARGUMENT_BYTES
 from ptxkit.records import dataclass, field, replace
 from ptxkit.verifier import images
 
@@ -130,10 +132,19 @@ def _array(text: str, found: re.Match[str]) -> Given:
             fill = word
     if fill not in FILLS:
         raise GivenError(f"an array cannot be filled with {fill!r}; known: {', '.join(FILLS)}")
-    shape = tuple(int(each) for each in found["shape"].split(","))
-    return Given(
-        text, None, found["type"], shape, fill, _map(text, says, found["type"], shape), int(found["count"] or 0)
-    )
+    shape = _shape(text, found["shape"])
+    count = int(found["count"] or 0)
+    size = max(count, 1) * numpy.dtype(TYPES[found["type"]]).itemsize * math.prod(shape)
+    if size > MAX_ARGUMENT_BYTES:
+        raise GivenError(f"{text!r} would have {size:,} bytes; an argument has at most {MAX_ARGUMENT_BYTES:,}")
+    return Given(text, None, found["type"], shape, fill, _map(text, says, found["type"], shape), count)
+
+
+def _shape(text: str, extents: str) -> tuple[int, ...]:
+    try:
+        return tuple(int(each) for each in extents.split(","))
+    except ValueError:
+        raise GivenError(f"{text!r}: [{extents}] is no shape: write f32[64] or f32[48,64]") from None
 
 
 def _map(

@@ -253,3 +253,14 @@ def test_a_report_for_machines_on_the_terminal_has_no_bar_in_it(files: Path) -> 
 
 def test_a_run_that_is_short_shows_no_bar(files: Path) -> None:
     assert progress.FIRST_AFTER >= 2
+
+
+@pytest.mark.parametrize(
+    ("seconds", "says"), [("nan", "'nan' is no time"), ("inf", "inf is not in the range"), ("0", "0.0 is not in")]
+)
+def test_a_time_limit_that_no_clock_comes_to_is_a_mistake_in_the_command(
+    files: Path, ptxkit: Run, seconds: str, says: str
+) -> None:
+    result = ptxkit("lint", "--timeout", seconds, "long.ptx")
+    assert result.exit_code == 2
+    assert says in result.output

@@ -102,6 +102,11 @@ def test_a_run_that_goes_wrong_exits_with_1(file: Path, ptxkit: Run) -> None:
         (("--entry", "scala"), "there is no kernel 'scala'"),
         (("--block", "0"), "is no shape"),
         (("--arg", "n=three"), "no number"),
+        (("--arg", "n=3", "--arg", "n=4"), "--arg n is given twice: 3 and 4"),
+        (("--arg", "source=u8[99999999999]"), "would have 99,999,999,999 bytes"),
+        (("--seed", "-1"), "-1 is not in the range x>=0"),
+        (("--seconds", "0"), "0.0 is not in the range 0<x"),
+        (("--seconds", "nan"), "'nan' is no time"),
         (("--arg", "source=7.5", "--arg", "target=u32[8]", "--arg", "n=8", "--block", "32"), "source"),
     ],
 )
@@ -119,13 +124,29 @@ def test_a_mistake_in_the_command_exits_with_2_and_says_what(
         (("--block", "32"), "wants an argument for source, target, n"),
         ((*GIVEN, "--arg", "m=1"), "has no parameter 'm'"),
         ((*GIVEN, "--out", "result"), "there is no such parameter"),
-        (GIVEN[2:], "give block="),
+        ((*GIVEN, "--out", "#3"), "there is no such parameter; there are: source, target, n"),
+        ((*GIVEN, "--out", "n"), "--out n: the argument is no array"),
+        ((*GIVEN, "--out", "target=none/t.npy"), "--out none/t.npy cannot be written: No such file or directory"),
+        (GIVEN[2:], "scale has no .reqntid: say how many threads a CTA has, --block 128"),
     ],
 )
 def test_a_run_wants_all_of_its_launch(file: Path, ptxkit: Run, options: tuple[str, ...], says: str) -> None:
     result = ptxkit("run", str(file), *options)
     assert result.exit_code == 2
     assert says in result.output
+
+
+def test_an_argument_may_be_kept_by_its_number_as_it_is_given(file: Path, ptxkit: Run) -> None:
+    assert ptxkit("run", file, *GIVEN, "--out", "#1").stdout == ptxkit("run", file, *GIVEN, "--out", "target").stdout
+
+
+def test_an_argument_that_no_kernel_takes_is_told(file: Path, tmp_path: Path, ptxkit: Run) -> None:
+    other = tmp_path / "other.ptx"
+    other.write_text(KERNEL.replace("target", "where"))
+    result = ptxkit("verify", "--schedules", "1", "--arg", "when=3", file, other)
+    assert result.exit_code == 2
+    assert "--arg: no input has a parameter `when`" in result.stderr
+    assert ptxkit("verify", "--schedules", "1", "--arg", "where=u32[64]", file, other).stderr == ""
 
 
 def test_a_file_that_cannot_be_read_exits_with_2(tmp_path: Path, ptxkit: Run) -> None:

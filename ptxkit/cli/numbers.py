@@ -1,0 +1,28 @@
+"""Kinds of numbers that options of several commands take."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import click
+
+_LONGEST = 1e9
+"""About thirty years; the timers of the system take no more."""
+
+SEED = click.IntRange(min=0)
+"""Of all that chance decides."""
+
+
+class _Seconds(click.FloatRange):
+    """A time that passes: `nan` lies in every range, and no clock ever comes to it."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        seconds = super().convert(value, param, ctx)
+        if math.isnan(seconds):
+            self.fail(f"{value!r} is no time: write a number of seconds, such as 60", param, ctx)
+        return seconds
+
+
+SECONDS = _Seconds(min=0, max=_LONGEST, min_open=True)
+"""A time limit."""
