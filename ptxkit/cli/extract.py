@@ -65,7 +65,8 @@ def extract(
                 status = ExitStatus.COULD_NOT_RUN
     sys.stdout.buffer.write(encode(printed))
     if not written and not status:
-        click.echo("there is no PTX" + (f" for {target}" if target else ""), err=True)
+        files = ", ".join(map(visible, paths))
+        click.echo(f"there is no PTX{f' for {target}' if target else ''} inside of {files}", err=True)
         status = ExitStatus.COULD_NOT_RUN
     ctx.exit(status)
 
@@ -95,6 +96,8 @@ def _write(path: str, text: str, *, force: bool) -> str | None:
         with open(path, "wb" if force else "xb") as stream:
             stream.write(encode(text))
     except FileExistsError:
+        if not os.path.isdir(os.path.dirname(path) or "."):
+            return "cannot be written: --output is a file and no folder"
         return "is there already; --force writes over it"
     except OSError as error:
         return f"cannot be written: {error.strerror}"

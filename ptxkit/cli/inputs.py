@@ -48,11 +48,11 @@ def sources(paths: Sequence[str]) -> Iterator[SourceFile | FileResult]:
             yield from read_all(found)
 
 
-def expand(paths: Sequence[str], *, binaries: bool = False) -> Iterator[str | FileResult]:
+def expand(paths: Sequence[str], *, binaries: bool | None = None) -> Iterator[str | FileResult]:
     """The paths of the files at `paths`, in their order and each once, or why there is none.
 
-    binaries: a folder stands, too, for its files that may hold PTX, whatever their names. A pattern that no shell has
-    expanded is expanded here.
+    binaries: a folder stands, too, for its files that may hold PTX, whatever their names; None where the command does
+    not offer that. A pattern that no shell has expanded is expanded here.
     """
     seen: set[str] = set()
     for path in paths:
@@ -160,7 +160,7 @@ def _limited(stream: IO[bytes]) -> bytes | None:
     return data if len(data) <= MAX_FILE_BYTES else None
 
 
-def _expand(path: str, *, binaries: bool) -> Iterator[str | FileResult]:
+def _expand(path: str, *, binaries: bool | None) -> Iterator[str | FileResult]:
     if path == STDIN or not _is_folder(path):
         yield from _matching(path) or [path]
         return
@@ -177,7 +177,7 @@ def _expand(path: str, *, binaries: bool) -> Iterator[str | FileResult]:
         yield _unreadable(os.fsdecode(failure.filename or path), failure)
     if not found and not failures:
         what = f"named *{SUFFIX}" + (" or that may hold PTX" if binaries else "")
-        remedy = "name the files themselves" + ("" if binaries else ", or look into others with --binaries")
+        remedy = "name the files themselves" + (", or look into others with --binaries" if binaries is False else "")
         yield not_checked(path, f"the folder holds no file {what}", remedy=remedy)
 
 

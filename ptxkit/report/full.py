@@ -42,7 +42,7 @@ def diagnostic_lines(diagnostics: Iterable[Diagnostic]) -> Iterator[Line]:
             yield _field("help", item.help)
         if item.fix is not None:
             option = "--fix" if item.fix.safe else "--fix --unsafe-fixes"
-            yield _field("fix", f"{item.fix.message} ({option} does)")
+            yield _field("fix", f"{item.fix.message} (`ptxkit lint {option}` does)")
         if item.isa:
             yield _field("isa", "; ".join(item.isa))
         yield ()

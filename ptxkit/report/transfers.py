@@ -220,12 +220,15 @@ def _summary(results: Sequence[FileTransfers]) -> Line:
     missed = sum(not row.reached for row in rows)
     if missed:
         parts.append(f"{missed} not reached by any walk")
-    errors = sum(len(result.diagnostics) for result in results)
+    failed = sum(result.status == "failed" for result in results)
+    errors = sum(len(result.diagnostics) for result in results if result.status != "failed")
     if errors:
         parts.append(f"{errors} error{'' if errors == 1 else 's'}")
+    if failed:
+        parts.append(f"{failed} not checked")
     counts = f"{len(rows)} transfer{'' if len(rows) == 1 else 's'} in {len(kernels)} kernel"
     text = f"{counts}{'' if len(kernels) == 1 else 's'}{': ' if parts else ''}{', '.join(parts)}"
-    return ((text, Role.ERROR if errors else Role.PLACE),)
+    return ((text, Role.ERROR if errors or failed else Role.PLACE),)
 
 
 def _cut(text: str, width: int) -> str:

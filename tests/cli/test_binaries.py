@@ -130,6 +130,8 @@ def test_extract_writes_over_nothing_unless_it_is_told(files: Path, ptxkit: Run)
     result = ptxkit("extract", "libfoo.so")
     assert (result.exit_code, (files / "libfoo.1.sm_80.ptx").read_text()) == (2, "mine")
     assert "is there already; --force writes over it" in result.stderr
+    result = ptxkit("extract", "-o", "libfoo.so", "libfoo.so")
+    assert (result.exit_code, "libfoo.so/libfoo.1.sm_80.ptx: cannot be written: --output" in result.stderr) == (2, True)
     assert ptxkit("extract", "--force", "libfoo.so").exit_code == 0
     assert (files / "libfoo.1.sm_80.ptx").read_text() == CLEAN
 
@@ -145,7 +147,7 @@ def test_extract_lists_chooses_and_prints(files: Path, ptxkit: Run) -> None:
     assert (several.returncode, several.stdout) == (2, b"")
     assert b"there are several: choose one by --target" in several.stderr
     missing = ptxkit("extract", "--target", "sm_70", "libfoo.so")
-    assert (missing.exit_code, missing.stderr) == (2, "there is no PTX for sm_70\n")
+    assert (missing.exit_code, missing.stderr) == (2, "there is no PTX for sm_70 inside of libfoo.so\n")
     assert [path.name for path in files.iterdir() if path.suffix == ".ptx"] == []
 
 

@@ -58,10 +58,10 @@ def test_diff_prints_what_would_change_and_writes_nothing(files: Path, ptxkit: R
 def test_fixes_are_shown_where_they_hold(files: Path, ptxkit: Run) -> None:
     assert "= fix:" not in ptxkit("lint", "safe.ptx").stdout
     assert (
-        "  = fix: add `fence.proxy.async.shared::cta;` (--fix does)\n"
+        "  = fix: add `fence.proxy.async.shared::cta;` (`ptxkit lint --fix` does)\n"
         in ptxkit("lint", "--show-fixes", "safe.ptx").stdout
     )
-    assert "(--fix --unsafe-fixes does)" in ptxkit("lint", "--show-fixes", "unsafe.ptx").stdout
+    assert "(`ptxkit lint --fix --unsafe-fixes` does)" in ptxkit("lint", "--show-fixes", "unsafe.ptx").stdout
     document = json.loads(ptxkit("lint", "--show-fixes", "--format", "json", "safe.ptx").stdout)
     fix = document["files"][0]["diagnostics"][0]["fix"]
     assert (fix["safe"], len(fix["edits"])) == (True, 1)

@@ -117,6 +117,10 @@ def test_a_folder_without_ptx_says_so(tmp_path: Path, ptxkit: Run) -> None:
     result = ptxkit("lint", tmp_path)
     assert result.exit_code == 2
     assert "the folder holds no file named *.ptx" in result.stdout
+    assert "--binaries" in result.stdout
+    for command in ("fmt", "transfers", "verify"):
+        told = ptxkit(command, tmp_path)
+        assert (told.exit_code, "--binaries" in told.output) == (2, False)
 
 
 @pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="the superuser may read everything")

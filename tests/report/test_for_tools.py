@@ -85,7 +85,7 @@ dir/k 1.ptx:3:2: PTX401 error: reads `tile`, 100%: <late>
   = source: lib.h:50, inlined at k.cu:7
   = note: a proxy is a path to memory
   = help: add `fence.proxy.async.shared::cta;` before line 2
-  = fix: add a fence (--fix --unsafe-fixes does)
+  = fix: add a fence (`ptxkit lint --fix --unsafe-fixes` does)
   = isa: Async Proxy\
 """)
 

@@ -134,7 +134,7 @@ def test_what_comes_from_the_text_cannot_act_on_the_terminal() -> None:
 def test_a_file_without_a_table_shows_why() -> None:
     failed = FileTransfers("lost.ptx", None, not_checked("lost.ptx", "cannot be read").diagnostics)
     assert failed.status == Status.FAILED
-    assert text(failed) == "lost.ptx: PTX100 error: cannot be read\n\n0 transfers in 0 kernels: 1 error\n"
+    assert text(failed) == "lost.ptx: PTX100 error: cannot be read\n\n0 transfers in 0 kernels: 1 not checked\n"
 
 
 def test_an_error_beside_a_table_is_a_finding() -> None:
