@@ -7,6 +7,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any, TypeAlias
@@ -138,14 +139,15 @@ def traced_files() -> list[Path]:
     return sorted(path for folder in TRACED for path in (PACKAGE / folder).glob("*.py"))
 
 
-def arms_of(source: str) -> list[int]:
+@cache
+def arms_of(source: str) -> tuple[int, ...]:
     """The first lines of what is executed only sometimes: ways of `if`, `match` and `try`, and bodies of loops."""
     found: set[int] = set()
     for node in ast.walk(ast.parse(source)):
         for body in _bodies(node):
             if body:
                 found.add(body[0].lineno)
-    return sorted(found)
+    return tuple(sorted(found))
 
 
 def _bodies(node: ast.AST) -> Iterable[list[ast.stmt]]:
