@@ -105,6 +105,9 @@ def _level(path: str, data: bytes) -> Level | None:
     table = document.get("tool", {}).get(TABLE) if shared else document
     if table is None:
         return None
+    if not shared and "tool" in document:
+        what = f"has `tool`, which is for {SHARED}: in a file of its own the settings stand at the top"
+        raise SettingsError(what, path, line_of(text, ("tool",)))
     if not isinstance(table, dict):
         raise SettingsError(f"`tool.{TABLE}` must be a table", path, line_of(text, prefix))
     try:

@@ -80,6 +80,10 @@ baseline = "sub/known.json"
     ("text", "message"),
     [
         ('# head\n\nslect = ["PTX4"]\n', "ptxkit.toml:3: there is no setting `slect`; did you mean `select`?"),
+        (
+            '\n[tool.ptxkit]\nselect = ["PTX4"]\n',
+            "ptxkit.toml:2: has `tool`, which is for pyproject.toml: in a file of",
+        ),
         ('notes = true\npolicy = "lax"\n', "ptxkit.toml:2: `policy`: `lax` is no policy; there are `isa`, `strict`"),
         ('select = "PTX4"\n', 'ptxkit.toml:1: `select` is a text and must be a list of texts, like ["PTX4", "PTX501"]'),
         ("select = [4]\n", "ptxkit.toml:1: `select` is a list and must be a list of texts"),
