@@ -93,7 +93,7 @@ def _aligned(operands: Operands, role: str, space: str, reader: Reader, needed: 
         elif (step, role) not in walker.trace.misfits:
             held = variable_of(walker, space, value)
             promised = min(needed, held[0].alignment) if held is not None else needed
-            rank, ctas = walker.window.rank_of(value), walker.scenario.launch.cluster_size
+            rank, ctas = _rank_of(walker, space, value), walker.scenario.launch.cluster_size
             if held is not None and (promised < needed or held[1] % promised):
                 surely = bool(held[1] % promised)
                 walker.trace.misfits[(step, role)] = Misfit(step, role, held[1], "alignment", needed, held[0], surely)
@@ -151,6 +151,12 @@ def variable_of(walker: Walker, space: str, value: int) -> tuple[Variable, int] 
     if variable is None or not space.startswith(variable.space):
         return None
     return variable, value - variable.address
+
+
+def _rank_of(walker: Walker, space: str, value: int) -> int:
+    """The CTA in whose shared memory an address lies; what lies in no shared memory is the own CTA's."""
+    offset = walker.window.shared_offset(space, value)
+    return walker.window.rank if offset is None else walker.window.rank_of(offset)
 
 
 # ------------------------------------------------------------------------------------------------ numbers

@@ -316,12 +316,15 @@ class Operations:
         return self._terms.of(("address", space, a)) if offset is None else offset
 
     def op_map_rank(self, space: str, a: Value, rank: Value) -> Value:
-        if isinstance(a, int) and isinstance(rank, int):
-            return self._window.in_cta(a, rank)
-        return self._unknown("map_rank", space, a, rank)
+        offset = self._window.shared_offset(space, a) if isinstance(a, int) else None
+        if offset is None or not isinstance(rank, int):
+            return self._unknown("map_rank", space, a, rank)
+        there = self._window.in_cta(offset, rank)
+        return there if space.startswith("shared") else self._window.to_generic("shared", there)
 
     def op_rank_of(self, space: str, a: Value) -> Value:
-        return self._window.rank_of(a) if isinstance(a, int) else self._unknown("rank_of", space, a)
+        offset = self._window.shared_offset(space, a) if isinstance(a, int) else None
+        return self._unknown("rank_of", space, a) if offset is None else self._window.rank_of(offset)
 
 
 #: By the operation on single values.

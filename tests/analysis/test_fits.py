@@ -108,6 +108,19 @@ def test_an_address_in_a_cta_that_the_cluster_lacks_is_noticed(rank: int, found:
     assert numbers(line) == []
 
 
+@pytest.mark.parametrize(("rank", "found"), [(0, []), (1, []), (2, [("rank", 2)])])
+def test_a_generic_address_tells_its_cta_as_well(rank: int, found: list[tuple[str, int]]) -> None:
+    line = f"mov.u64 %rd8, tile; cvta.shared.u64 %rd8, %rd8; mapa.u64 %rd9, %rd8, {rank}; ld.u32 %r8, [%rd9];"
+    module = module_of(HEAD + line, parameters=PARAMETERS, bounds=".reqnctapercluster 2")
+    assert [(each.kind, each.value) for each in walk(module).trace.misfits.values()] == found
+
+
+def test_a_generic_address_of_the_thread_itself_is_in_no_cta() -> None:
+    line = "cvt.u64.u32 %rd8, %r3; cvta.local.u64 %rd8, %rd8; ld.u64 %rd9, [%rd8+8];"
+    module = module_of(HEAD + line, parameters=PARAMETERS, bounds=".reqnctapercluster 2")
+    assert not walk(module).trace.misfits
+
+
 def test_a_symbol_in_global_memory_is_aligned_as_declared() -> None:
     def found(line: str) -> list[tuple[int, int, bool]]:
         body = f"mov.u64 %rd7, table; {line}"
