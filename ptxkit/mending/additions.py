@@ -10,11 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from itertools import islice
-from typing import TypeAlias
 
 from ptxkit.analysis.program import Step
-from ptxkit.diagnostics import Diagnostic, Fix, Severity
+from ptxkit.diagnostics import Diagnostic, Edit, Fix, Severity
 from ptxkit.isa.effects import (
+    Access,
     Barrier,
     MbarrierArrive,
     MbarrierComplete,
@@ -23,13 +23,13 @@ from ptxkit.isa.effects import (
     MbarrierTrack,
     MbarrierWait,
 )
+from ptxkit.mending.pieces import OnMbarrier, by_one, guarded, mbarrier_of, on_mbarrier, threads
 from ptxkit.mending.places import Surroundings, surroundings
+from ptxkit.records import replace
+from ptxkit.source import Span
+from ptxkit.syntax import statement_spans
 from ptxkit.syntax.printer import print_operand
-from ptxkit.syntax.tree import Address, Guard, Name
-
-_OnMbarrier: TypeAlias = (
-    MbarrierArrive | MbarrierComplete | MbarrierExpect | MbarrierInit | MbarrierTrack | MbarrierWait
-)
+from ptxkit.syntax.tree import Address, Name
 
 MOST_PLACES = 4
 """Places at which one statement is tried: each costs a check of the whole text."""
@@ -49,6 +49,8 @@ def additions(item: Diagnostic) -> Iterator[Fix]:
     if around is None or step is None:
         return
     others = [other for label in item.labels if (other := around.step_at(label.span.start)) is not None]
+    if item.code == "PTX403":
+        yield from _acquire(item, around, step)
     if item.code == "PTX503":
         yield from _announcement(item, around, step, others)
     if item.code in ("PTX503", "PTX504"):
@@ -62,8 +64,6 @@ def additions(item: Diagnostic) -> Iterator[Fix]:
     if item.code == "PTX612" and around.ends:
         edits = tuple(around.added(place, _MEET_IN_CLUSTER) for place in around.ends)
         yield Fix(f"add `{_in_line(_MEET_IN_CLUSTER)}`", edits)
-    if item.code in ("PTX302", "PTX621"):
-        yield from _wait(around, step, others)
     if item.code in _RACES and others:
         yield from _barrier(item, around, step, others[0])
 
@@ -77,38 +77,82 @@ def _barrier(item: Diagnostic, around: Surroundings, step: Step, other: Step) ->
     yield from _at(around, dict.fromkeys((*ahead, *behind)), text)
 
 
+def _acquire(item: Diagnostic, around: Surroundings, step: Step) -> Iterator[Fix]:
+    """The fence by which a thread sees what was changed of a tensor map, in front of the copy by the map."""
+    if item.properties.get("missing") != "acquire":
+        return
+    maps = [each for each in step.instruction.operands if isinstance(each, Address) and each.index]
+    for each in maps[:1]:
+        text = f"fence.proxy.tensormap::generic.acquire.gpu [{print_operand(each.base)}], 128;"
+        yield from _at(around, [step.start], guarded(step, text))
+
+
 def _announcement(item: Diagnostic, around: Surroundings, step: Step, others: list[Step]) -> Iterator[Fix]:
-    """The bytes of copies that nobody announces: to the arrival that is there, else with an arrival."""
+    """The bytes of copies that nobody announces: to an arrival that is there, else with an arrival."""
     copied = item.properties.get("copied")
     if not isinstance(copied, int) or item.properties.get("expected"):
         return
-    for each in (step, *others):
-        address = _mbarrier(each, MbarrierArrive)
+    arriving = (each for each in around.program.steps if on_mbarrier(each, MbarrierArrive))
+    near = sorted(arriving, key=lambda each: abs(each.index - step.index))
+    arrivals = list(dict.fromkeys((step, *others, *near[:MOST_PLACES])))
+    for each in arrivals:
+        yield from _announcing(around, each, copied)
+    for each in arrivals:
+        address = on_mbarrier(each, MbarrierArrive)
         if address:
             text = f"mbarrier.expect_tx.relaxed.cta{_space(each)}.b64 {address}, {copied};"
-            yield from _at(around, [each.start], _guarded(each, text))
+            yield from _at(around, [each.start], guarded(each, text))
     for each in (step, *others):
-        address = _mbarrier(each, MbarrierComplete)
+        address = on_mbarrier(each, MbarrierComplete)
         if address:
             text = f"mbarrier.arrive.expect_tx.shared::cta.b64 _, {address}, {copied};"
-            yield from _at(around, islice(around.ahead(each), MOST_PLACES), _guarded(each, text))
+            yield from _at(around, islice(around.ahead(each), MOST_PLACES), guarded(each, text))
+
+
+def _announcing(around: Surroundings, step: Step, size: int) -> Iterator[Fix]:
+    """A plain arrival of one thread that announces bytes, too."""
+    name, action, *words = step.instruction.opcode.split(".")
+    operands = step.instruction.operands
+    if on_mbarrier(step, MbarrierArrive) and len(operands) == 2 and "expect_tx" not in words:
+        spans = statement_spans(around.source, step.start)
+        opcode = ".".join((name, action, "expect_tx", *words))
+        end = spans.operands[-1].end
+        if spans.opcode is not None:
+            edits = (Edit(spans.opcode, opcode), Edit(Span(end, end), f", {size}"))
+            yield Fix(f"announce the {size} bytes: `{opcode}`", edits)
 
 
 def _arrival(around: Surroundings, step: Step, others: list[Step]) -> Iterator[Fix]:
     """An arrival behind what announces bytes alone, else in front of the wait that never ends: of all, or of one."""
-    address = _mbarrier(step, MbarrierExpect)
-    if address and not _mbarrier(step, MbarrierArrive):
+    address = on_mbarrier(step, MbarrierExpect)
+    if address and not on_mbarrier(step, MbarrierArrive):
         text = f"mbarrier.arrive{_space(step)}.b64 _, {address};"
-        yield from _at(around, islice(around.behind(step), 1), _guarded(step, text))
+        yield from _at(around, islice(around.behind(step), 1), guarded(step, text))
         return
-    address = _mbarrier(step, MbarrierWait)
+    address = on_mbarrier(step, MbarrierWait)
     if address is None:
         return
+    yield from _tracking(around, step)
     text = f"mbarrier.arrive{_space(step)}.b64 _, {address};"
-    makers = [each for each in others if _mbarrier(each, MbarrierInit)]
+    makers = [each for each in others if on_mbarrier(each, MbarrierInit)]
     places = [place for place in islice(around.ahead(step), MOST_PLACES) if place != step.start] or [step.start]
-    for words in dict.fromkeys((text, *(_guarded(each, text) for each in makers), _by_one(text))):
+    for words in dict.fromkeys((text, *(guarded(each, text) for each in makers), by_one(text))):
         yield from _at(around, places, words)
+
+
+def _tracking(around: Surroundings, wait: Step) -> Iterator[Fix]:
+    """The arrival that comes when a thread's copies are done, behind the last of those in front of a wait."""
+    address = mbarrier_of(wait, MbarrierWait)
+    copies = [each for each in around.program.steps[: wait.index] if _is_tracked(each)]
+    name = around.variable(address.base.text) if address is not None and isinstance(address.base, Name) else None
+    if address is not None and name is not None and copies:
+        text = f"cp.async.mbarrier.arrive.noinc.shared.b64 {print_operand(replace(address, base=Name(name)))};"
+        yield from _at(around, islice(around.behind(copies[-1]), MOST_PLACES), text)
+
+
+def _is_tracked(step: Step) -> bool:
+    """Whether an mbarrier may track what an instruction copies."""
+    return any(isinstance(effect, Access) and effect.completion == "cp.async" for effect in step.effects)
 
 
 def _initialisation(around: Surroundings, step: Step) -> Iterator[Fix]:
@@ -116,19 +160,19 @@ def _initialisation(around: Surroundings, step: Step) -> Iterator[Fix]:
 
     At the beginning where a variable holds it; where its address is computed, in front of its use.
     """
-    kinds: tuple[type[_OnMbarrier], ...] = (MbarrierWait, MbarrierArrive, MbarrierExpect, MbarrierTrack)
-    own = next((address for kind in kinds if (address := _operand(step, kind))), None)
-    address = own or _operand(step, MbarrierComplete)
+    kinds: tuple[type[OnMbarrier], ...] = (MbarrierWait, MbarrierArrive, MbarrierExpect, MbarrierTrack)
+    own = next((address for kind in kinds if (address := mbarrier_of(step, kind))), None)
+    address = own or mbarrier_of(step, MbarrierComplete)
     if address is None:
         return
-    space = _space(step) if own else ".shared::cta"
+    space = _space(step).replace("cluster", "cta") if own else ".shared::cta"
     name = around.variable(address.base.text) if isinstance(address.base, Name) else None
     if name is not None:
         address, space = Address(Name(name), address.offset), ".shared"
     places = [around.beginning] if name is not None else list(islice(around.ahead(step), MOST_PLACES))
-    for count in dict.fromkeys((1, *_threads(around))):
+    for count in dict.fromkeys((1, *threads(around))):
         text = f"mbarrier.init{space}.b64 {print_operand(address)}, {count};"
-        yield from _at(around, places, f"{_by_one(text)}\n{_meeting(around)}", f"`{text}`")
+        yield from _at(around, places, f"{by_one(text)}\n{_meeting(around)}", f"`{text}`")
 
 
 def _other_half(around: Surroundings) -> Iterator[Fix]:
@@ -147,36 +191,10 @@ def _other_half(around: Surroundings) -> Iterator[Fix]:
             yield from _at(around, islice(places, 1), halves[action])
 
 
-def _wait(around: Surroundings, step: Step, others: list[Step]) -> Iterator[Fix]:
-    """A wait for the phase in which a copy completes, in front of what reads its bytes."""
-    found = [address for each in others if (address := _mbarrier(each, MbarrierComplete))]
-    for address in found[:1]:
-        text = (
-            "{\n\t.reg .pred %waited;\nagain:\n"
-            f"\tmbarrier.try_wait.parity.shared::cta.b64 %waited, {address}, 0;\n\t@!%waited bra again;\n}}"
-        )
-        words = f"a loop that waits for {address}"
-        yield from _at(around, islice(around.ahead(step), MOST_PLACES), text, words)
-
-
 def _at(around: Surroundings, places: Iterable[int], text: str, words: str | None = None) -> Iterator[Fix]:
     """The same text at each place. words: what it is, where the text is long."""
     for place in places:
         yield Fix(f"add {words or f'`{_in_line(text)}`'}", (around.added(place, text),))
-
-
-def _mbarrier(step: Step, kind: type[_OnMbarrier]) -> str | None:
-    """The address, as it is written, of the mbarrier on which a step has an effect of a kind."""
-    operand = _operand(step, kind)
-    return None if operand is None else print_operand(operand)
-
-
-def _operand(step: Step, kind: type[_OnMbarrier]) -> Address | None:
-    for effect in step.match.effects if step.match else ():
-        if isinstance(effect, kind) and step.match is not None:
-            operand = step.match.operand(effect.barrier, step.instruction)
-            return operand if isinstance(operand, Address) else None
-    return None
 
 
 def _has_clusters(around: Surroundings) -> bool:
@@ -196,28 +214,3 @@ def _in_line(text: str) -> str:
 def _space(step: Step) -> str:
     """The state space that an instruction names, with its dot; empty where its address is generic."""
     return next((f".{word}" for word in step.instruction.opcode.split(".") if word.startswith("shared")), "")
-
-
-def _guarded(step: Step, text: str) -> str:
-    """The text for the threads that a step is for."""
-    guard: Guard | None = step.instruction.guard
-    return text if guard is None else f"@{'!' if guard.negated else ''}{guard.predicate} {text}"
-
-
-def _by_one(text: str) -> str:
-    """The text for the first thread of a block of one dimension."""
-    return (
-        "{\n\t.reg .pred %first;\n\t.reg .b32 %thread;\n\tmov.u32 %thread, %tid.x;\n"
-        f"\tsetp.eq.u32 %first, %thread, 0;\n\t@%first {text}\n}}"
-    )
-
-
-def _threads(around: Surroundings) -> Iterator[int]:
-    """How many threads a block has, and how many warps, where the kernel says it."""
-    for name in ("reqntid", "maxntid"):
-        directive = around.program.function.directive(name)
-        if directive is not None:
-            product = 1
-            for word in directive.words:
-                product *= int(word) if word.isdigit() else 1
-            yield from (product, product // 32) if product % 32 == 0 else (product,)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cached_property, lru_cache
 
+from ptxkit.analysis.definitions import Definitions
 from ptxkit.analysis.program import Program, Step, flatten
 from ptxkit.diagnostics import Edit
 from ptxkit.isa.effects import Control
 from ptxkit.source import SourceFile, Span
 from ptxkit.syntax import PTXSyntaxError, parse, statement_spans
-from ptxkit.syntax.tree import Function, Name
+from ptxkit.syntax.tree import Block, Body, Declaration, Function, Name
 
 _KEPT = 2
 
@@ -31,14 +32,14 @@ class Surroundings:
         """Offsets in front of a step, nearest first: of itself, of its labels, of each branch that leaves it out."""
         yield step.start
         if step.index in self.program.entries and step.index:
-            yield self._end(self.program.steps[step.index - 1])
+            yield self.end(self.program.steps[step.index - 1])
         yield from (
             branch.start for branch, target in reversed(self._forward) if branch.index < step.index < target.index
         )
 
     def behind(self, step: Step) -> Iterator[int]:
         """Offsets behind a step, nearest first: of itself, and where each branch that leaves it out goes on."""
-        yield self._end(step)
+        yield self.end(step)
         yield from sorted(
             {target.start for branch, target in self._forward if branch.index < step.index < target.index}
         )
@@ -47,6 +48,11 @@ class Surroundings:
     def beginning(self) -> int:
         """In front of the first instruction."""
         return self.program.steps[0].start
+
+    @property
+    def opening(self) -> int | None:
+        """The same, where a register that is declared there is known in the whole function; else None."""
+        return self.beginning if self.program.steps[0].scope is self.program.scope else None
 
     @property
     def ends(self) -> list[int]:
@@ -69,36 +75,77 @@ class Surroundings:
         source = operands[1] if len(operands) == 2 else None
         return source.text if isinstance(source, Name) and source.text in names else None
 
-    def _leaving_out(self, step: Step) -> list[tuple[Step, Step]]:
-        return [(start, target) for start, target in self._forward if start.index < step.index < target.index]
+    def writers(self, step: Step, name: str) -> list[Step]:
+        """The instructions from which a step may have the value of a register, in the order of the text."""
+        found = self._definitions.before(step, step.scope.register(name))
+        return sorted(found, key=lambda each: each.index)
+
+    def width(self, step: Step, name: str) -> int | None:
+        """The bits of the register that a name means at a step; None where it is none, or a predicate."""
+        stem = name.rstrip("0123456789")
+        found = None
+        for body in self._bodies(step):
+            for declaration in body.statements:
+                if isinstance(declaration, Declaration) and declaration.space == "reg":
+                    wanted = (each for each in declaration.declarators if each.name in (name, stem))
+                    if any(each.name == name or each.count is not None for each in wanted):
+                        found = int("".join(filter(str.isdigit, declaration.type)) or 0) or None
+        return found
+
+    def _bodies(self, step: Step) -> Iterator[Body]:
+        """The braces around a step, from the outermost in."""
+        body: Body | None = self.program.function.body
+        while body is not None:
+            yield body
+            inner = None
+            for statement, start in body.located():
+                if isinstance(statement, Block) and start <= step.start:
+                    inner = statement.body
+                elif start <= step.start:
+                    inner = None
+            body = inner
+
+    @cached_property
+    def _definitions(self) -> Definitions:
+        return Definitions(self.program)
 
     def added(self, place: int, text: str) -> Edit:
         """A line of its own, or several, at an offset in front of a statement or behind one."""
-        begin = self.source.text.rfind("\n", 0, place) + 1
-        before = self.source.text[begin:place]
+        before = self._before(place)
         indent = before[: len(before) - len(before.lstrip())]
-        lines = text.replace("\n", f"\n{indent}")
+        lines = self.indented(place, text)
         behind = before.strip() != ""
         return Edit(Span(place, place), f"\n{indent}{lines}" if behind else f"{lines}\n{indent}")
+
+    def indented(self, place: int, text: str) -> str:
+        """Lines as far to the right as that of an offset; the first one goes where it is put."""
+        before = self._before(place)
+        return text.replace("\n", f"\n{before[: len(before) - len(before.lstrip())]}")
+
+    def _before(self, place: int) -> str:
+        """What stands before an offset on its line."""
+        return self.source.text[self.source.text.rfind("\n", 0, place) + 1 : place]
 
     @cached_property
     def _forward(self) -> list[tuple[Step, Step]]:
         """The conditional branches that go ahead, in the order of the text, and where they go."""
         found = []
         for step in self.program.steps:
-            target = self._target(step) if step.instruction.guard is not None else None
+            target = self.target(step) if step.instruction.guard is not None else None
             if target is not None and step.index < target < len(self.program.steps):
                 found.append((step, self.program.steps[target]))
         return found
 
-    def _target(self, step: Step) -> int | None:
+    def target(self, step: Step) -> int | None:
+        """The index of the step to which a branch goes."""
         for effect in step.match.effects if step.match else ():
             if isinstance(effect, Control) and effect.kind == "branch" and effect.target and step.match:
                 operand = step.match.operand(effect.target, step.instruction)
                 return step.scope.label(operand.text) if isinstance(operand, Name) else None
         return None
 
-    def _end(self, step: Step) -> int:
+    def end(self, step: Step) -> int:
+        """Behind a statement."""
         return statement_spans(self.source, step.start).statement.end
 
 

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 
 from ptxkit.diagnostics import Diagnostic, Edit, Fix
 from ptxkit.mending.additions import additions
+from ptxkit.mending.corrections import corrections
+from ptxkit.mending.waits import other_waits
 from ptxkit.source import SourceFile, Span
 
 _VERSION = re.compile(r"`\.version (\d+\.\d+)`")
@@ -23,7 +25,9 @@ def proposals(item: Diagnostic) -> Iterator[Fix]:
         yield from _heading(item)
     elif item.code == "PTX205":
         yield from _alignment(item)
+    yield from corrections(item)
     yield from additions(item)
+    yield from other_waits(item)
 
 
 def _heading(item: Diagnostic) -> Iterator[Fix]:

@@ -58,12 +58,23 @@ def offered(
     settings: Settings = DEFAULT,
     asked: Callable[[Diagnostic], bool] = lambda _: True,
 ) -> FileResult:
-    """The result in which each finding has the first mend that holds, or none. asked: of which to find out."""
-    found = {}
+    """The result in which each finding has the first mend that holds, or none. asked: of which to find out.
+
+    Findings that have one cause have one mend: one that holds for a finding is offered for others that it settles, too.
+    """
+    fixes: dict[int, Fix] = {}
+    held: list[tuple[Fix, FileResult]] = []
     for number, item in enumerate(result.diagnostics):
         step = next(_steps(source, result, settings, lambda _: True, only=item), None) if asked(item) else None
-        found[number] = replace(item, fix=None if step is None else step[1])
-    return replace(result, diagnostics=tuple(found.values()))
+        if step is not None:
+            fixes[number] = step[1]
+            held.append((step[1], step[3]))
+    for number, item in enumerate(result.diagnostics):
+        if number not in fixes and asked(item):
+            shared = next((fix for fix, after in held if _settles(result, after, item)), None)
+            fixes.update({} if shared is None else {number: shared})
+    found = (replace(item, fix=fixes.get(number)) for number, item in enumerate(result.diagnostics))
+    return replace(result, diagnostics=tuple(found))
 
 
 def _steps(

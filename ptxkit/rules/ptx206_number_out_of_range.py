@@ -31,7 +31,7 @@ from collections.abc import Iterator
 from ptxkit.analysis.grounds import Grounds
 from ptxkit.analysis.kernel import Kernel
 from ptxkit.analysis.trace import Misfit
-from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
+from ptxkit.rules.finding import Change, Doubt, Finding, Mend, Observation, Rule
 from ptxkit.rules.misuse import misfits
 
 #: What may be wrong with a number.
@@ -67,7 +67,22 @@ def _finding(misfit: Misfit) -> Finding:
         message=said,
         help=mend,
         properties={"operand": misfit.role, "value": misfit.value},
+        mends=tuple(_mends(misfit)),
     )
+
+
+def _mends(misfit: Misfit) -> Iterator[Mend]:
+    """The multiples on both sides; of a mask, the CTAs that there are."""
+    needed, value, match = misfit.needed, misfit.value, misfit.step.match
+    if misfit.kind == "multiple":
+        numbers = [value - value % needed + needed, value - value % needed]
+    else:
+        numbers = [value & (1 << needed) - 1] if misfit.kind == "mask" else []
+    place = match.roles.get(misfit.role) if match is not None and not match.paths.get(misfit.role) else None
+    if place is None:
+        return
+    for number in numbers:
+        yield Mend(f"write {number}", (Change(misfit.step, str(number), place),), safe=False)
 
 
 RULE = Rule(

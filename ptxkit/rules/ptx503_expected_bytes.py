@@ -122,7 +122,14 @@ def _across(world: World, found: Imbalance) -> Finding:
         labels=tuple((step, words) for step, words in labels if step is not primary),
         help=mend,
         properties=properties,
+        mends=_bytes(primary, found.announced, found.brought) if found.arrived and expects else (),
     )
+
+
+def _bytes(step: Step, expected: int | None, brought: int | None) -> tuple[Mend, ...]:
+    """Another number of bytes where they are announced."""
+    changes = other_constant(step, expected, brought)
+    return tuple(Mend(f"expect {brought} bytes", (change,), safe=False) for change in changes)
 
 
 def _one_thread(number: int, world: World, ledger: Ledger) -> Iterator[Observation | Doubt]:
@@ -202,6 +209,7 @@ def _odd(round_: Round, usual: int | None) -> Finding:
             else f"expect {usual} bytes, in all the announcements for these copies together"
         ),
         properties={"expected": round_.announced, "usual": usual},
+        mends=_bytes(expects[-1], round_.announced, usual) if len(expects) == 1 else (),
     )
 
 
@@ -237,10 +245,7 @@ def _finding(round_: Round) -> Finding:
         labels=tuple((step, "completes here") for step in copies),
         help=f"expect {started} bytes",
         properties=properties,
-        mends=tuple(
-            Mend(f"expect {started} bytes", (change,), safe=False)
-            for change in other_constant(expects[-1], expected, started)
-        ),
+        mends=_bytes(expects[-1], expected, started),
     )
 
 

@@ -73,7 +73,7 @@ def _finding(world: World, excess: Excess) -> Finding:
         message=message,
         labels=tuple(labels),
         help=mend,
-        properties={"count": excess.count, "phase": excess.phase},
+        properties={"count": excess.count, "phase": excess.phase, "observed": not excess.unobserved},
     )
 
 

@@ -1,0 +1,67 @@
+"""Pieces of text that mends are made of: a statement for the threads that it is meant for, and how many these are;
+the mbarrier that it is about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TypeAlias
+
+from ptxkit.analysis.program import Step
+from ptxkit.isa.effects import (
+    MbarrierArrive,
+    MbarrierComplete,
+    MbarrierExpect,
+    MbarrierInit,
+    MbarrierTrack,
+    MbarrierWait,
+)
+from ptxkit.mending.places import Surroundings
+from ptxkit.syntax.printer import print_operand
+from ptxkit.syntax.tree import Address, Guard
+
+OnMbarrier: TypeAlias = MbarrierArrive | MbarrierComplete | MbarrierExpect | MbarrierInit | MbarrierTrack | MbarrierWait
+
+
+def guarded(step: Step, text: str) -> str:
+    """The text for the threads that a step is for."""
+    guard: Guard | None = step.instruction.guard
+    return text if guard is None else f"@{'!' if guard.negated else ''}{guard.predicate} {text}"
+
+
+def by_one(text: str) -> str:
+    """The text for the first thread of a block of one dimension."""
+    return (
+        "{\n\t.reg .pred %first;\n\t.reg .b32 %thread;\n\tmov.u32 %thread, %tid.x;\n"
+        f"\tsetp.eq.u32 %first, %thread, 0;\n\t@%first {text}\n}}"
+    )
+
+
+def threads(around: Surroundings) -> Iterator[int]:
+    """How many threads a block has, and how many warps, where the kernel says it."""
+    for name in ("reqntid", "maxntid"):
+        directive = around.program.function.directive(name)
+        if directive is not None:
+            product = 1
+            for word in directive.words:
+                product *= int(word) if word.isdigit() else 1
+            yield from (product, product // 32) if product % 32 == 0 else (product,)
+
+
+def on_mbarrier(step: Step, kind: type[OnMbarrier]) -> str | None:
+    """The address, as it is written, of the mbarrier on which a step has an effect of a kind."""
+    operand = mbarrier_of(step, kind)
+    return None if operand is None else print_operand(operand)
+
+
+def mbarrier_of(step: Step, kind: type[OnMbarrier]) -> Address | None:
+    for effect in step.match.effects if step.match else ():
+        if isinstance(effect, kind) and step.match is not None:
+            operand = step.match.operand(effect.barrier, step.instruction)
+            return operand if isinstance(operand, Address) else None
+    return None
+
+
+def stands_twice(around: Surroundings, step: Step) -> bool:
+    """Whether the same statement stands in front of a step, or behind it."""
+    beside = around.program.steps[max(step.index - 1, 0) : step.index + 2]
+    return any(each is not step and each.instruction == step.instruction for each in beside)
