@@ -9,7 +9,6 @@ from ptxkit.testing.arrangements.drains import RACES, UNFENCED, Drain
 from ptxkit.testing.arrangements.fills import (
     BYTES,
     EARLY,
-    TILES,
     announcement,
     bulk_copy,
     of_copy,
@@ -17,7 +16,7 @@ from ptxkit.testing.arrangements.fills import (
     tensor_copy,
 )
 from ptxkit.testing.arrangements.plan import LANES, MULTICASTS, Plan
-from ptxkit.testing.arrangements.room import EMPTY, FULL, Room, Turn, Way, initialise, wait
+from ptxkit.testing.arrangements.room import EMPTY, FULL, TILES, Room, Turn, Way, initialise, wait
 from ptxkit.testing.arrangements.rounds import HANGS, each_round
 from ptxkit.testing.arrangements.script import Index, instead, without
 

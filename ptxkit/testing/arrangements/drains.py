@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ptxkit.testing.arrangements.fills import TILES, WORDS, on
+from ptxkit.testing.arrangements.fills import WORDS, on
 from ptxkit.testing.arrangements.plan import Plan
 from ptxkit.testing.arrangements.room import Room, Turn
 from ptxkit.testing.arrangements.script import Fault, instead, without
@@ -25,10 +25,16 @@ class Drain:
     def begin(self) -> None:
         """What consumers know all the time: where they read, and the sum."""
         plan, script = self.plan, self.script
-        element = script.value("add.u32", self.room.thread, str(plan.shift))
-        element = script.value("rem.u32", element, str(plan.consumers))
-        self.read = script.value("mad.lo.u32", element, str(plan.size), script.value("mov.u32", TILES))
-        if plan.drain == "sum":
+        if plan.shift == 1:
+            own = self.room.own
+            if self.room.mine != self.room.thread:
+                own = script.value("mad.lo.u32", self.room.thread, str(plan.size), self.room.tiles)
+            self.read = script.value("xor.b32", own, str(plan.size))
+        else:
+            element = script.value("add.u32", self.room.thread, str(plan.shift))
+            element = script.value("rem.u32", element, str(plan.consumers))
+            self.read = script.value("mad.lo.u32", element, str(plan.size), self.room.tiles)
+        if plan.drain == "sum" and not plan.unrolled:
             self.sum = script.value("mov.u32", "0")
 
     def consume(self, turn: Turn) -> None:
@@ -46,11 +52,17 @@ class Drain:
     def value(self, turn: Turn, value: str) -> None:
         """Hand on the value of a round."""
         plan, script = self.plan, self.script
-        if plan.drain == "sum":
+        if plan.drain == "sum" and not self.sum:
+            self.sum = value
+        elif plan.drain == "sum":
             script.do(f"mad.lo.u32 {self.sum}, {self.sum}, 3, {value};")
         elif plan.drain == "plain":
-            row = script.value("mad.lo.u32", self.room.block, str(plan.rounds), str(turn.number))
-            at = script.value("mad.lo.u32", row, str(plan.consumers), self.room.thread)
+            row = str(turn.number)
+            if plan.grid > 1:
+                row = script.value("mad.lo.u32", self.room.block, str(plan.rounds), row)
+            at = self.room.thread
+            if row != "0":
+                at = script.value("mad.lo.u32", row, str(plan.consumers), at)
             where = script.value("mad.wide.u32", at, "4", self.room.target, kind="b64")
             script.do(f"st.global.u32 [{where}], {value};")
         else:
@@ -152,7 +164,9 @@ class Drain:
         """Behind the last round."""
         plan, script = self.plan, self.script
         if plan.drain == "sum":
-            at = script.value("mad.lo.u32", self.room.block, str(plan.consumers), self.room.thread)
+            at = self.room.thread
+            if plan.grid > 1:
+                at = script.value("mad.lo.u32", self.room.block, str(plan.consumers), at)
             where = script.value("mad.wide.u32", at, "4", self.room.target, kind="b64")
             script.do(f"st.global.u32 [{where}], {self.sum};")
         elif plan.drain != "plain":

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from ptxkit.testing.arrangements.plan import LANES, Plan
-from ptxkit.testing.arrangements.room import FULL, Room, Turn, wait
+from ptxkit.testing.arrangements.room import FULL, TILES, Room, Turn, wait
 from ptxkit.testing.arrangements.script import Fault, Index, Script, instead, without
 
-TILES = "tiles"
 EARLY = ("PTX302", "PTX621", "PTX304")
 """Codes of reading what has not come."""
 
@@ -36,8 +35,7 @@ def fill(room: Room, turn: Turn) -> None:
 def _fill_by_all(room: Room, turn: Turn) -> None:
     plan, script = room.plan, room.script
     each = plan.consumers if plan.roles == "unified" else LANES
-    start = script.value("mad.lo.u32", room.mine, str(plan.size), script.value("mov.u32", TILES))
-    slot = script.place(start, turn.slot, plan.tile)
+    slot = script.place(room.own, turn.slot, plan.tile)
     own = script.value("mad.wide.u32", room.mine, str(plan.size), room.source, kind="b64")
     source = script.far(own, turn.number, plan.tile)
     way = "ca" if plan.cached else "cg"

@@ -11,7 +11,7 @@ import numpy as np
 from ptxkit.emulate.tensor_maps import TensorMap
 from ptxkit.records import dataclass, replace
 from ptxkit.testing.arrangements import clusters, drains, products
-from ptxkit.testing.arrangements.fills import TILES, WORDS
+from ptxkit.testing.arrangements.fills import WORDS
 from ptxkit.testing.arrangements.plan import (
     CLUSTERED,
     DRAINS,
@@ -23,9 +23,9 @@ from ptxkit.testing.arrangements.plan import (
     planned,
     target_number,
 )
-from ptxkit.testing.arrangements.room import EMPTY, FULL, setup
+from ptxkit.testing.arrangements.room import EMPTY, FULL, TILES, setup
 from ptxkit.testing.arrangements.rounds import written
-from ptxkit.testing.arrangements.script import Passage, Script, Site
+from ptxkit.testing.arrangements.script import Passage, Script, Site, lines_of
 from ptxkit.testing.device_process import DeviceLaunch
 
 Words = np.ndarray[Any, np.dtype[np.uint32]]
@@ -75,13 +75,7 @@ class Pipeline:
         major, minor = self.version
         head = f".version {major}.{minor}\n.target {self.target}\n.address_size 64\n"
         passages, declarations = _written(self.plan)
-        site = self.site
-        lines = [
-            line
-            for place, passage in enumerate(passages)
-            for line in (site.fault.lines if site is not None and place == site.passage else passage.lines)
-        ]
-        body = "\n".join([*_shared(self.plan), *declarations, *lines, "ret;"])
+        body = "\n".join([*_shared(self.plan), *declarations, *lines_of(passages, self.site), "ret;"])
         entry = f".visible .entry {self.name}({_parameters(self.plan)})\n.reqntid {self.block}, 1, 1"
         if self.plan.cluster > 1:
             entry += f"\n.explicitcluster\n.reqnctapercluster {self.plan.cluster}, 1, 1"
@@ -131,7 +125,8 @@ class Pipeline:
         data = self.data()[_readers(plan)]
         if plan.zeros:
             data[..., -plan.zeros // 4 :] = 0
-        values: Words = np.roll(data, -plan.shift, axis=2).sum(axis=3, dtype=np.uint32)
+        other = np.arange(plan.consumers) ^ 1 if plan.shift == 1 else np.roll(np.arange(plan.consumers), -plan.shift)
+        values: Words = data[:, :, other].sum(axis=3, dtype=np.uint32)
         if plan.drain == "sum":
             total: Words = np.zeros((plan.grid, plan.consumers), np.uint32)
             for number in range(plan.rounds):

@@ -28,7 +28,8 @@ class Plan:
     """One arrangement.
 
     A tile has one element for each consumer, of `size` bytes; a CTA takes in `rounds` of them, one behind the other,
-    through `stages` slots. Each consumer reads the element of the consumer `shift` further.
+    through `stages` slots. Each consumer reads the element of the consumer `shift` further; where that is 1, of the
+    other one of its pair.
 
     mechanism: how tiles come in. roles: whether all threads do all, or a warp fills and others consume. drain: how
     results leave: summed up and stored at the end, or stored in each round. ahead: how many rounds are asked for before

@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 
 from ptxkit.testing.arrangements.drains import RACES, UNFENCED
-from ptxkit.testing.arrangements.fills import TILES
 from ptxkit.testing.arrangements.plan import FACTORS_BYTES, Plan
-from ptxkit.testing.arrangements.room import Room, Turn
+from ptxkit.testing.arrangements.room import TILES, Room, Turn
 from ptxkit.testing.arrangements.rounds import each_round
 from ptxkit.testing.arrangements.script import Index, instead, without
 

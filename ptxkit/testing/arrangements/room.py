@@ -26,8 +26,9 @@ class Room:
     """thread: the register of the thread's number. first: whether it is 0; issue: whether it is the one that copies.
 
     fills: whether the thread is of those that fill, where there are roles. lane: of the thread in its warp. mine: the
-    thread's number among those that fill. source, target: the CTA's part of the arrays, or the maps' addresses.
-    block: the CTA's number; home: of the part of the input that it reads.
+    thread's number among those that fill; own: the address of the element of that number in the first slot, which
+    begins at `tiles`. source, target: the CTA's part of the arrays, or the maps' addresses. block: the CTA's number;
+    home: of the part of the input that it reads.
     """
 
     plan: Plan
@@ -38,6 +39,8 @@ class Room:
     fills: str
     lane: str
     mine: str
+    tiles: str
+    own: str
     source: str
     target: str
     block: str
@@ -56,6 +59,7 @@ class Room:
         return turn.number >= plan.stages if isinstance(turn.number, int) else plan.rounds > plan.stages
 
 
+TILES = "tiles"
 FULL = "full"
 EMPTY = "empty"
 
@@ -77,7 +81,7 @@ def setup(plan: Plan, script: Script) -> Room:
     script.do(f"ld.param.u64 {source}, [in_];" if not plan.has_map else f"mov.b64 {source}, in_;")
     if plan.has_map:
         script.do(f"cvta.param.u64 {source}, {source};")
-    else:
+    elif plan.inputs > 1:
         script.do(f"mad.wide.u32 {source}, {home}, {plan.rounds * plan.brought}, {source};")
     target = script.new("b64")
     if plan.drain == "tensor":
@@ -85,7 +89,9 @@ def setup(plan: Plan, script: Script) -> Room:
         script.do(f"cvta.param.u64 {target}, {target};")
     else:
         script.do(f"ld.param.u64 {target}, [out_];")
-    return Room(plan, script, thread, first, issue, fills, lane, mine, source, target, block, home)
+    tiles = script.value("mov.u32", TILES)
+    own = script.value("mad.lo.u32", mine, str(plan.size), tiles)
+    return Room(plan, script, thread, first, issue, fills, lane, mine, tiles, own, source, target, block, home)
 
 
 def _issuer(plan: Plan, script: Script, thread: str, first: str, fills: str) -> str:
@@ -108,6 +114,8 @@ def initialise(room: Room, counts: dict[str, int], *, cluster: bool = False) -> 
     cluster: whether other CTAs use them: then the cluster meets behind it.
     """
     plan, script = room.plan, room.script
+    if not counts and not cluster:
+        return
     with script.only(room.first):
         for name, count in counts.items():
             for stage in range(plan.stages):
@@ -117,8 +125,7 @@ def initialise(room: Room, counts: dict[str, int], *, cluster: bool = False) -> 
             script.do("fence.mbarrier_init.release.cluster;")
     if cluster:
         return
-    used = bool(counts)
-    script.do("bar.sync 0;", faults=(without("delete-barrier", "PTX501"),) if used else ())
+    script.do("bar.sync 0;", faults=(without("delete-barrier", "PTX501"),))
 
 
 def _of_init(room: Room, name: str, stage: int, count: int) -> tuple[Fault, ...]:

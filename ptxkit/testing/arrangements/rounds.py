@@ -52,6 +52,9 @@ def _one_round(room: Room, drain: Drain, turn: Turn) -> None:
     drain.consume(turn)
     if plan.ahead == plan.stages:
         again = room.refills(turn)
+        if isinstance(turn.number, int) and not again:
+            _refill(room, turn)
+            return
         # What is staged meets at a barrier of its own behind the read: then this one is not missed.
         meets = plan.drain not in ("sum", "plain")
         some = instead("barrier-by-some", f"@{room.first} bar.sync 0;", "PTX603", *HANGS, *RACES, *EARLY)
@@ -67,7 +70,7 @@ def _refill(room: Room, turn: Turn) -> None:
         number = turn.number + plan.ahead
         if number < plan.rounds:
             fill(room, Turn.known(number, plan.stages))
-        elif plan.mechanism == "cp.async":
+        elif plan.mechanism == "cp.async" and turn.number + 1 < plan.rounds:  # a later wait counts groups
             script.do("cp.async.commit_group;")
         return
     if plan.rounds <= plan.ahead:

@@ -6,7 +6,9 @@ as its family is in `ptxkit.testing.faults`, and has the codes of which at least
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from ptxkit.records import dataclass
@@ -27,10 +29,11 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """Lines that belong together, and what can be wrong there."""
+    """Lines that belong together, and what can be wrong there. value: the register that they are there for alone."""
 
     lines: tuple[str, ...]
     faults: tuple[Fault, ...] = ()
+    value: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +69,7 @@ class Script:
         self._guard = ""
         self._branched = False
 
-    def do(self, *lines: str, faults: tuple[Fault, ...] = ()) -> None:
+    def do(self, *lines: str, faults: tuple[Fault, ...] = (), value: str = "") -> None:
         """One passage. What has a label must not stand under a guard."""
         kept = []
         for fault in faults:
@@ -74,7 +77,7 @@ class Script:
                 kept.append(Fault(fault.family, self._guarded(fault.lines), fault.codes))
             elif self._guard and not self._branched:
                 kept.append(fault)
-        self.passages.append(Passage(self._guarded(lines), tuple(kept)))
+        self.passages.append(Passage(self._guarded(lines), tuple(kept), value))
 
     def _guarded(self, lines: tuple[str, ...]) -> tuple[str, ...]:
         return lines if self._branched or not self._guard else tuple(self._guard + line for line in lines)
@@ -112,7 +115,7 @@ class Script:
         """A new register with the value that an instruction gives: its opcode, and the operands behind the result."""
         result = self.new(kind)
         opcode, *operands = parts
-        self.do(f"{opcode} {', '.join([result, *operands])};")
+        self.do(f"{opcode} {', '.join([result, *operands])};", value=result)
         return result
 
     def place(self, base: str, index: Index, stride: int) -> str:
@@ -127,3 +130,28 @@ class Script:
         if isinstance(index, int):
             return f"{base}+{index * stride}" if index else base
         return self.value("mad.wide.u32", index, str(stride), base, kind="b64")
+
+
+_REGISTER = re.compile(r"%\w+_\d+")
+
+
+def lines_of(passages: Sequence[Passage], site: Site | None = None) -> list[str]:
+    """The text, with the fault of a site, without values that nothing reads: so a kernel shrinks to what matters.
+
+    What the fault alone does not read stays: it differs from what is right in its passage.
+    """
+    wrong = site.fault.lines if site is not None else ()
+    mentions = Counter(_registers(wrong))
+    for passage in passages:
+        mentions.update(_registers(passage.lines))
+    kept: list[str] = []
+    for place, passage in reversed(list(enumerate(passages))):
+        if passage.value and mentions[passage.value] == 1:
+            mentions.subtract(_registers(passage.lines))
+        else:
+            kept += reversed(wrong if site is not None and place == site.passage else passage.lines)
+    return kept[::-1]
+
+
+def _registers(lines: Sequence[str]) -> list[str]:
+    return [name for line in lines for name in _REGISTER.findall(line)]
