@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from ptxkit.analysis.bounds import bound_checks, bounded_spaces
 from ptxkit.analysis.fits import fit_checks
 from ptxkit.analysis.homes import home_checks
-from ptxkit.analysis.lanes import IN_THREAD, load, load_parts, own_place
+from ptxkit.analysis.lanes import IN_THREAD, load, load_parts, own_place, reads_signed
 from ptxkit.analysis.matrices import UNIT, far_unit, first_unit
 from ptxkit.analysis.members import member_checks
 from ptxkit.analysis.notices import is_of_all
@@ -267,12 +267,13 @@ def _assign_vector(operands: Operands, target: Vector, value: Expression) -> Act
 
 def _load_vector(operands: Operands, names: list[str], call: Call) -> Action:
     space, address, width = load_parts(operands, call)
+    is_signed = reads_signed(operands)
 
     def load_all(walker: Walker) -> None:
         base = address(walker)
         for position, name in enumerate(names):
             place = walker.operations.held(Operations.op_add, 64, base, position * (width // 8))
-            walker.set(name, load(walker, space, place, width, position))
+            walker.set(name, load(walker, space, place, width, position, is_signed=is_signed))
 
     return load_all
 
@@ -518,11 +519,19 @@ def _private_store(operands: Operands, effect: fx.Access) -> Action | None:
         if space == "generic":
             space, where = own_place(walker, where)
             if space != "local":
+                if _may_be_own(of_lane(where, walker.first)):
+                    walker.memory.forget("local")
                 return
         for position, reader in enumerate(readers):
-            walker.keep(space, walker.operations.held(Operations.op_add, 64, where, position * each), reader(walker))
+            cell = walker.operations.held(Operations.op_add, 64, where, position * each)
+            walker.keep(space, cell, reader(walker), each)
 
     return store
+
+
+def _may_be_own(address: Value) -> bool:
+    """Whether a generic address, which is not known to be one in local memory, may be one nevertheless."""
+    return isinstance(address, Term) and not address.pointer and address.space is None
 
 
 def _stored(operands: Operands, effect: fx.Access) -> tuple[tuple[Operand, ...], int]:

@@ -12,6 +12,7 @@ from ptxkit.analysis.operands import Operands, Reader, constant
 from ptxkit.analysis.operations import Operations
 from ptxkit.analysis.program import Step
 from ptxkit.analysis.terms import Held, Lanes, Term, Terms, Value, by_index, lanes, lifted, mask, of_lane
+from ptxkit.analysis.type_words import is_signed
 from ptxkit.analysis.windows import from_generic
 from ptxkit.isa.expressions import Call, Const, Role
 from ptxkit.syntax.tree import Address, Name, Vector
@@ -29,8 +30,6 @@ _TOGETHER: dict[str, Callable[[int, int], int]] = {
     "or": operator.or_,
     "xor": operator.xor,
 }
-#: Where a walk keeps the answers that its threads have seen, by response.
-_ANSWERS = "%answers"
 #: Requests that are granted: enough for both parities of an mbarrier.
 _GRANTED = 2
 
@@ -48,13 +47,16 @@ def load_parts(operands: Operands, call: Call) -> tuple[str, Reader, int]:
     return kept, operands.evaluator(address) or (lambda walker: walker.fresh("address")), number
 
 
-def load(walker: Walker, space: str, place: Held, width: int, position: int = 0) -> Held:
-    """What a load gives: a cell of the thread's own memory, a parameter, or an unknown."""
+def load(walker: Walker, space: str, place: Held, width: int, position: int = 0, *, is_signed: bool = False) -> Held:
+    """What a load gives: a cell of the thread's own memory, a parameter, or an unknown.
+
+    is_signed: the number may be extended by its sign, to a width that nobody knows here.
+    """
     if space == "generic":
         space, place = own_place(walker, place)
-    known = walker.memory.get((space, place))
+    known = walker.memory.load(space, place, width // 8)
     if known is not None:
-        return known
+        return lifted(partial(_extended, walker.terms, width), known) if is_signed else known
     if isinstance(place, int) and not walker.frames:
         if space in walker.code.parameters:
             return _parameter(walker, space, place, width)
@@ -82,6 +84,11 @@ def _told(walker: Walker, place: Held, width: int, unknown: Callable[[Value], Va
     return lanes([known[value] for value in place.values])
 
 
+def _extended(terms: Terms, width: int, value: Value) -> Value:
+    """A number that is loaded as one with a sign; negative ones fill a register of a width that is not known."""
+    return terms.of(("signed", width, value)) if isinstance(value, int) and value >> width - 1 else value
+
+
 def _loaded(terms: Terms, step: Step, visit: int, space: str, position: int, place: Value) -> Value:
     return terms.of(("load", step, visit, space, place, position))
 
@@ -106,7 +113,13 @@ def _parameter(walker: Walker, name: str, offset: int, width: int) -> Value:
 
 def _load(operands: Operands, call: Call) -> Reader:
     space, address, width = load_parts(operands, call)
-    return lambda walker: load(walker, space, address(walker), width)
+    is_signed = reads_signed(operands)
+    return lambda walker: load(walker, space, address(walker), width, is_signed=is_signed)
+
+
+def reads_signed(operands: Operands) -> bool:
+    """Whether an instruction's type is one of integers with a sign."""
+    return any(map(is_signed, operands.step.instruction.opcode.split(".")))
 
 
 def _elected(_operands: Operands, _call: Call) -> Reader:
@@ -279,12 +292,13 @@ def _is_canceled(operands: Operands, call: Call) -> Reader:
 
     def ask(walker: Walker) -> Held:
         response = source(walker)
-        place = (_ANSWERS, response if isinstance(response, int | Term | Lanes) else 0)
-        known = walker.memory.get(place)
+        if not isinstance(response, int | Term | Lanes):
+            response = 0
+        known = walker.answers.get(response)
         if known is None:
-            seen = sum(space == _ANSWERS for space, _ in walker.memory)
+            seen = len(walker.answers)
             granted = walker.scenario.decisions.setdefault(walker.terms.of(("is_canceled", seen)), seen < _GRANTED)
-            known = walker.memory[place] = int(granted)
+            known = walker.answers[response] = int(granted)
         return known
 
     return ask

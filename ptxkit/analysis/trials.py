@@ -30,6 +30,8 @@ USUAL_SIZES = (512, 519)
 SIZES = (0, 1, 2, 3, 4, 5, 7, 8, 9, 12, 15, 16, 17, 20, 24, 31, 32, 64, 100, 512, 516, 519)
 #: How far shared variables are moved.
 SHIFTS = (0, 1, 2, 4, 8)
+#: Bytes of a pointer parameter.
+_POINTER = 8
 #: Steps of all trials of a kernel.
 MAX_STEPS = 400_000
 
@@ -104,7 +106,8 @@ class Trials:
         scenario = Scenario(self._explorer.launch, setting.size)
         everyone = tuple(range(self._explorer.launch.threads))
         walker = Walker(code, scenario, everyone, Terms(), Exchange(), self._pointers)
-        walker.memory.update(self._arguments(walker, setting))
+        for (space, place), value in self._arguments(walker, setting):
+            walker.memory.keep(space, place, value, _POINTER)
         exploration, taken = walk_all(walker, self._left)
         self._left -= taken
         own = set(code.program.steps)

@@ -18,3 +18,9 @@ def width_of(kind: str) -> int:
 def is_float(kind: str) -> bool:
     """Whether its values are floating-point numbers."""
     return kind.startswith(_FLOATS)
+
+
+@cache
+def is_signed(kind: str) -> bool:
+    """Whether it is the word of integers with a sign."""
+    return kind[:1] == "s" and kind[1:].isdigit()

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ptxkit.analysis.budget import MAX_CALLS, MAX_STEPS, STALLED_ROUNDS, STALLED_STEPS
+from ptxkit.analysis.cells import Cells
 from ptxkit.analysis.exchange import Exchange
 from ptxkit.analysis.operations import Operations
 from ptxkit.analysis.program import Step
@@ -51,6 +52,7 @@ class Walker:
 
     step, visit: the step at hand, and how often it was executed before. taken: steps executed so far. parted: the
     groups that left this one, still to be walked. meetings: the numbers of the barriers of the whole CTA that it met.
+    answers: whether requests for the work of another cluster were granted, by their response.
     """
 
     def __init__(
@@ -71,7 +73,7 @@ class Walker:
         self.exchange = exchange
         self.pointers = pointers
         self.registers: dict[str, Held] = {}
-        self.memory: dict[tuple[str, Held], Held] = {}
+        self.memory = Cells(terms)
         self.frames: list[Frame] = []
         self.trace = GroupTrace(tids)
         self.step: Step = code.program.steps[0]
@@ -85,6 +87,7 @@ class Walker:
         self._newest = 0
         self._visits: dict[Block, int] = {}
         self._active: tuple[bool, ...] | None = None
+        self.answers: dict[Held, int] = {}
         self._asked: dict[Step, Held | None] = {}
         self._taken: dict[tuple[Step, bool], int] = {}
 
@@ -241,14 +244,12 @@ class Walker:
         tids = tuple(self.tids[index] for index in indices)
         other = Walker(self.code, self.scenario, tids, self.terms, self.exchange, self.pointers)
         other.registers = _among(self.registers, indices)
-        other.memory = {
-            (space, held_among(place, indices)): held_among(value, indices)
-            for (space, place), value in self.memory.items()
-        }
+        other.memory = self.memory.among(indices)
         other.frames = [frame.among(indices) for frame in self.frames]
         other.trace = self.trace.among(indices)
         other._first, other.taken, other._newest = self.step.index, self.taken, self._newest
         other._visits, other._taken = dict(self._visits), dict(self._taken)
+        other.answers = {held_among(response, indices): granted for response, granted in self.answers.items()}
         other._asked = {s: None if at is None else held_among(at, indices) for s, at in self._asked.items()}
         other.meetings = list(self.meetings)
         return other
@@ -257,6 +258,7 @@ class Walker:
         part = self._among(indices)
         self.tids, self.special, self._partial = part.tids, part.special, None
         self.registers, self.memory, self.frames = part.registers, part.memory, part.frames
+        self.answers = part.answers
         trace = self.trace
         trace.tids, trace.events, trace.guessed = part.trace.tids, part.trace.events, part.trace.guessed
 
@@ -319,11 +321,11 @@ class Walker:
             value = self._merged(self.registers.get(register), value, register)
         self.registers[register] = value
 
-    def keep(self, space: str, place: Held, value: Held) -> None:
+    def keep(self, space: str, place: Held, value: Held, size: int) -> None:
         """Writes a cell of the threads' own memory."""
         if self._active is not None:
-            value = self._merged(self.memory.get((space, place)), value, space)
-        self.memory[(space, place)] = value
+            value = self._merged(self.memory.load(space, place, size), value, space)
+        self.memory.keep(space, place, value, size)
 
     def _merged(self, before: Held | None, value: Held, name: str) -> Held:
         """The new value for threads that execute the current step, what was there for the others."""
@@ -387,10 +389,10 @@ class Walker:
         if callee is None or len(self.frames) >= MAX_CALLS or self._shares_locals(callee):
             self.record_opaque()
             if arguments:  # they may be addresses of the threads' own variables
-                self.memory = {place: value for place, value in self.memory.items() if place[0] != "local"}
+                self.memory.forget("local")
             for result in results:
                 self.registers[result] = self.fresh("result")
-                self.memory = {place: value for place, value in self.memory.items() if place[0] != result}
+                self.memory.forget(result)
             return None
         function = callee.program.function
         formals = [d.name for parameter in function.parameters for d in parameter.declarators]
@@ -411,9 +413,7 @@ class Walker:
 
     def _pass(self, source: str, target: str, registers: dict[str, Held]) -> None:
         """Copies a parameter variable or register from one side of a call to the other."""
-        for (space, place), value in list(self.memory.items()):
-            if space == source:
-                self.memory[(target, place)] = value
+        self.memory.copy(source, target)
         if source in self.registers:
             registers[target] = self.registers[source]
 
