@@ -88,11 +88,11 @@ def test_a_lane_that_does_not_fill_waits_for_no_slot() -> None:
         before = re.split("WAIT_[0-9]+:", filling)[:-1]
         assert before
         assert all(text.rfind("bra OVER") > text.rfind("\nOVER") for text in before)
-        assert "bar.warp.sync" not in filling
 
 
-def test_a_warp_that_waits_for_a_slot_as_a_whole_meets_before_it_is_filled() -> None:
-    found = _with_idle_lanes("warp")
+@pytest.mark.parametrize("attends", ["issuer", "warp"])
+def test_a_warp_meets_between_the_wait_for_a_slot_and_its_filling(attends: str) -> None:
+    found = _with_idle_lanes(attends)
     assert len(found) > 20
     for each in found:
         filling = each.module().split("bra CONSUME")[1].split("CONSUME_")[0]

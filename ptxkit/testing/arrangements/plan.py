@@ -42,8 +42,8 @@ class Plan:
     rank: of a tensor. cluster: CTAs of one; shares: whether each copies a part for all. seed: of the numbers in memory.
     zeros: bytes at the end of an element that cp.async does not read, but fills.
     attends: who of the warp that fills waits for an empty slot, where one lane alone copies and announces: that lane,
-    the `issuer`, or the whole `warp`, which then meets before the copy. Lanes that neither copy nor meet would be
-    lapped: the phase that they wait for, and the next one, can be over before they ask.
+    the `issuer`, or the whole `warp`. It meets before the copy: lanes that wait and do not meet could be lapped, as the
+    phase that they wait for, and the next one, can be over before they ask.
     """
 
     target: str
