@@ -101,7 +101,10 @@ def _statements(text: str) -> tuple[tree.Statement, ...]:
     except PTXSyntaxError as error:
         first = error.diagnostics[0]
         line = first.source.position(first.span.start)[0] - _BEFORE.count("\n")
-        raise BuildError(f"line {line} of the text: {first.message}") from None
+        message = first.message
+        if first.span.start >= len(_BEFORE) + len(text.rstrip()) - 1:
+            message = message.replace("found `}`", "found its end")  # the brace is not the user's
+        raise BuildError(f"line {line} of the text: {message}") from None
     function = module.items[-1]
     if len(module.items) != _ITEMS or not isinstance(function, tree.Function) or function.body is None:
         raise BuildError("the text has a brace that closes nothing")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, cast
 
-from ptxkit.build.errors import BuildError, BuildTypeError
+from ptxkit.build.errors import BuildError, BuildTypeError, BuildValueError
 from ptxkit.build.types import Floating, Integer, OtherT, ScalarT, Unsigned, pred, register_class
 
 if TYPE_CHECKING:
@@ -176,6 +176,8 @@ class Register(Generic[ScalarT]):
         if not issubclass(self.type, Integer | Floating):
             raise BuildTypeError(f"arithmetic on .{self.type.word}: reinterpret the value as a number first")
         _same_type(self, left if right is self else right)
+        if name in ("div", "rem") and isinstance(right, int) and right == 0:
+            raise BuildValueError(f"{self!r} is divided by 0, which gives no defined value")
         result = cast("Register[ScalarT]", self.builder.instruction(name, (left, right), into=into))
         if into is None:
             result.multiple = multiple

@@ -59,7 +59,8 @@ def test_a_branch_goes_to_a_label_of_the_kernel(k: Kernel) -> None:
     ("text", "message"),
     [
         ("add.u32 {d}, {d} 1;", "line 1 of the text: expected"),
-        ("\nadd.u32 {d}, {d}, 1", "line 2 of the text: expected"),
+        ("\nadd.u32 {d}, {d}, 1", r"line 2 of the text: expected `;` .*, found its end"),
+        ("{ add.u32 {d}, {d}, 1 }", r"line 1 of the text: expected `;` .*, found `}`"),
         ("foo.u32 {d}, 1;", "`foo` is not in the instruction table"),
         ("add.u32 {d}, {d}, 1; }", "closes nothing"),
         ("} .entry other() { add.u32 {d}, {d}, 1; ", "a brace that closes nothing"),

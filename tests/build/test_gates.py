@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from ptxkit.build.gates import generality, known_target, lowest
+from ptxkit.isa import table
 from ptxkit.isa.forms import Gate, Requirement
-from ptxkit.isa.targets import Target
+from ptxkit.isa.targets import Target, parse_target
 
 
 def gate(*alternatives: Requirement) -> Gate:
@@ -16,8 +17,18 @@ def gate(*alternatives: Requirement) -> Gate:
 def test_targets_are_ordered_from_general_to_special() -> None:
     words = ["sm_75", "sm_90", "sm_90a", "sm_100", "sm_100f", "sm_100a", "sm_103"]
     assert sorted(words, key=lambda word: generality(known_target(word))) == words
-    with pytest.raises(ValueError, match="no target"):
-        known_target("compute_90")
+    for word in ("compute_90", "sm_9", "sm_70", "sm_90b", "sm_104"):
+        with pytest.raises(ValueError, match=f"'{word}' is no target from sm_75 on"):
+            known_target(word)
+
+
+def test_the_targets_are_those_of_the_table_with_their_first_versions() -> None:
+    for each in table().module.targets:
+        target = parse_target(each.name)
+        assert target is not None
+        if target.number >= 75:
+            [needed] = [option.version for gate in each.gates for option in gate.alternatives]
+            assert lowest((), known_target(each.name)) == (needed, target)
 
 
 def test_no_gate_means_the_floor() -> None:

@@ -7,7 +7,20 @@ from collections.abc import Callable
 
 import pytest
 
-from ptxkit.build import BuildError, BuildTypeError, Kernel, Register, b32, f32, pred, s32, u16, u32, u64
+from ptxkit.build import (
+    BuildError,
+    BuildTypeError,
+    BuildValueError,
+    Kernel,
+    Register,
+    b32,
+    f32,
+    pred,
+    s32,
+    u16,
+    u32,
+    u64,
+)
 from tests.build.support import marked, opcodes
 
 
@@ -81,6 +94,15 @@ def test_floats_divide_with_a_slash_and_integers_do_not(k: Kernel) -> None:
         k.register(u32) / 2
     with pytest.raises(BuildTypeError, match="`//` divides integers"):
         k.register(f32) // 2.0
+
+
+def test_a_division_by_the_constant_0_fails_and_one_by_0_0_is_infinite(k: Kernel) -> None:
+    for scalar in (u32, s32):
+        for divide in (operator.floordiv, operator.mod):
+            with pytest.raises(BuildValueError, match="is divided by 0, which gives no defined value"):
+                divide(k.register(scalar), 0)
+    k.register(f32) / 0.0
+    assert opcodes(k.module())[0] == "div.rn.f32"
 
 
 def test_predicates_combine_with_the_operators_of_logic(k: Kernel) -> None:
