@@ -64,8 +64,8 @@ class OperandForm:
     group: the nested optional parts of the syntax that hold it; operands of one part are present together. braced:
     a vector written in braces, for which no vector register may stand. lax: constants beyond the range are
     tolerated; cut: those whose low 32 bits are in it. allowed_if: for `sink`, `wider` and their like the condition
-    under which they hold. minus: `-%r` is allowed. parts: patterns of the selectors of its parts that are allowed
-    (`b0`, `h[0-3][0-3]`); whole: so is none. scalar: an element of a vector register is not allowed. typed: nor is
+    under which they hold. minus: `-%r` is allowed; negative: nothing else is. parts: patterns of the selectors of
+    its parts that are allowed (`b0`, `h[0-3][0-3]`); whole: so is none. scalar: an element of a vector register is not allowed. typed: nor is
     the name of a function tolerated, which has no type. own: its type is its own, though the opcode has such a word.
     more: a vector may have more elements, 2 or 4, and a plain
     register do. symbols: the state space of a symbol in an address, where that is another than `space`. bare: no
@@ -107,6 +107,7 @@ class OperandForm:
     cut: bool = False
     special: bool = False
     minus: bool = False
+    negative: bool = False
     scalar: bool = False
     typed: bool = False
     own: bool = False

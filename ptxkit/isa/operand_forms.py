@@ -25,6 +25,7 @@ _FLAGS = frozenset(
         "cut",
         "special",
         "minus",
+        "negative",
         "scalar",
         "typed",
         "own",

@@ -136,6 +136,8 @@ def fits(operand: OperandForm, shape: Shape) -> bool:
         return shape[1:] == ("constant",) and fits(operand, "constant")
     match operand.kind:
         case "register":
+            if operand.negative and shape[0] != "minus":
+                return False
             return _fits_register(operand, shape) or (operand.loose and _fits_loosely(operand, shape))
         case "immediate":
             return shape == "constant"

@@ -97,6 +97,8 @@ def _register(operand: OperandForm, random: Random) -> Spellings:
         found["negated"] = f"!{_name(own, random)}"
     if operand.minus:
         found["with a minus"] = f"-{_name(own, random)}"
+    if operand.negative:
+        return {"plain": found["with a minus"]}
     found |= {
         f"part {index}": f"{_name(own, random)}.{_selector(each, random)}" for index, each in enumerate(operand.parts)
     }

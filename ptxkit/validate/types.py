@@ -16,7 +16,14 @@ from ptxkit.validate.constants import INTEGER, INVALID
 from ptxkit.validate.registers import VECTORS, agrees, is_too_wide, wanted_type, wrong_single
 from ptxkit.validate.scopes import ENTRY, FUNCTION, LABEL, SPECIAL, UNKNOWN, is_code, is_symbol
 from ptxkit.validate.typed_shapes import MEMORY, TypedShape
-from ptxkit.validate.vectors import has_component_beside_constant, is_mixed, is_selection, wrong_elements, wrong_vector
+from ptxkit.validate.vectors import (
+    has_component_beside_constant,
+    incoherence,
+    is_mixed,
+    is_selection,
+    wrong_elements,
+    wrong_vector,
+)
 
 # The memories whose places are numbers of their own, no addresses of variables: Tensor Memory, and what a fabric
 # endpoint names.
@@ -36,7 +43,8 @@ def misfit(operand: OperandForm, shape: TypedShape, *, inside: bool = False) -> 
         case "r" | "s" if operand.kind == "vector":
             return _wrong_whole(operand, shape)
         case "v" if operand.kind == "register":
-            return misfit(operand, shape[1], inside=True)  # type: ignore[arg-type]
+            wrong = incoherence(shape[1:]) if len(shape) > 2 else None
+            return wrong or misfit(operand, shape[1], inside=True)  # type: ignore[arg-type]
         case "+" if operand.kind == "vector" and (not operand.more or operand.braced or _is_of_words(shape)):
             return f"must be {operand.count.value if isinstance(operand.count, Const) else 'some'} registers in braces"
         case "p" if shape[2][:2] == ("s", "pred"):  # type: ignore[index]
@@ -306,7 +314,7 @@ def _wrong_base(operand: OperandForm, base: object) -> str | None:
         return None
     found = str(base[1])
     if base[0] == "s":  # assemblers read one of an address, a single one
-        refused = operand.elements or operand.symbols is not None or found.startswith(VECTORS)
+        refused = operand.elements or operand.symbols is not None or operand.in_register or found.startswith(VECTORS)
         return "is a special register, which must be moved to another one first" if refused else None
     if found.startswith(VECTORS):
         return f"is an address, and a .{found} register cannot hold one"

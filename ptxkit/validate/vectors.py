@@ -24,7 +24,7 @@ def wrong_elements(element: OperandForm, parts: Sequence[object]) -> str | None:
     ptxas holds neighbours to one type, an untyped one between them parts them; and all widths to that of the first
     element, which a constant does not have.
     """
-    tagged = [part for part in parts if isinstance(part, tuple) and part[0] in ("r", "s", "c")]
+    tagged = _tagged(parts)
     wanted = wanted_type(element)
     wrong = _incoherent(tagged) or _wrong_start(wanted, tagged)
     if wrong is not None:
@@ -66,8 +66,18 @@ def _passes_for_integers(wanted: str | None, tagged: Sequence[tuple[object, ...]
     )
 
 
-def _incoherent(tagged: Sequence[tuple[object, ...]]) -> str | None:
+def incoherence(parts: Sequence[object]) -> str | None:
     """What keeps these from being the elements of one vector, of whatever type."""
+    return _incoherent(_tagged(parts))
+
+
+def _tagged(parts: Sequence[object]) -> list[tuple[object, ...]]:
+    """The elements that have a type: no sinks."""
+    return [part for part in parts if isinstance(part, tuple) and part[0] in ("r", "s", "c")]
+
+
+def _incoherent(tagged: Sequence[tuple[object, ...]]) -> str | None:
+    """The like for those that have a type."""
     names = {str(part[1]) for part in tagged}
     if ("c", INVALID) in tagged:
         return "has an expression for an element that no assembler computes"

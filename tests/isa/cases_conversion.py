@@ -9,6 +9,11 @@ PAIRS = [
     Pair("floats of the very width", "cvt.rzi.s32.f32 %s32_1, %f32_2;", "cvt.rzi.s32.f32 %s32_1, %f64_2;"),
     Pair("an integer becomes a float by a rounding", "cvt.rn.f32.s32 %f32_1, %s32_2;", "cvt.f32.s32 %f32_1, %s32_2;"),
     Pair("a float becomes an integer by another", "cvt.rni.s32.f32 %s32_1, %f32_2;", "cvt.rn.s32.f32 %s32_1, %f32_2;"),
+    Pair(
+        "not wider than 64 bits where single precision is flushed for as many",
+        "cvt.rni.ftz.s32.f32 %s32_1, %b128_2;",
+        "cvt.rni.ftz.s64.f32 %s64_1, %b128_2;",
+    ),
     Pair("widening needs none", "cvt.f64.f32 %f64_1, %f32_2;", "cvt.rn.f64.f32 %f64_1, %f32_2;"),
     Pair("narrowing does", "cvt.rn.f32.f64 %f32_1, %f64_2;", "cvt.f32.f64 %f32_1, %f64_2;"),
     Pair("single precision is flushed", "cvt.rn.ftz.f16.f32 %b16_1, %f32_2;", "cvt.rn.ftz.f16.f64 %b16_1, %f64_2;"),

@@ -90,6 +90,7 @@ PAIRS = [
         "st.global.v4.b32 [%b64_9], {_, %b32_1, %b32_2, %b32_3};",
     ),
     Pair("memory is filled with zeros", "st.bulk.shared::cta [%b64_1], 64, 0;", "st.bulk.shared::cta [%b64_1], 64, 1;"),
+    Pair("at a register's address", "st.bulk [%clock64], 64, 0;", "st.bulk.shared::cta [%clock64], 64, 0;"),
     Pair("eight bytes at a time", "st.bulk.shared::cta [%b64_1], 64, 0;", "st.bulk.shared::cta [%b64_1], 60, 0;"),
     Pair("special registers are moved", "mov.u32 %u32_1, %laneid;", "add.u32 %u32_1, %laneid, 1;"),
     Pair("at their width", "mov.u64 %u64_1, %clock64;", "mov.u32 %u32_1, %clock64;"),

@@ -54,6 +54,16 @@ PAIRS = [
         "vmad.s32.s32.s32 %s32_1, -%s32_2, %s32_3, -%s32_4;",
     ),
     Pair(
+        "two signs of a product are none",
+        "vmad.s32.s32.s32 %s32_1, -%s32_2, -%s32_3, -%s32_4;",
+        "vmad.s32.s32.s32 %s32_1, %s32_2, -%s32_3, -%s32_4;",
+    ),
+    Pair(
+        "so that one may be added",
+        "vmad.s32.s32.s32.po %s32_1, -%s32_2, -%s32_3, %s32_4;",
+        "vmad.s32.s32.s32.po %s32_1, -%s32_2, %s32_3, %s32_4;",
+    ),
+    Pair(
         "and not where one is added",
         "vmad.s32.s32.s32.po %s32_1, %s32_2, %s32_3, %s32_4;",
         "vmad.s32.s32.s32.po %s32_1, %s32_2, %s32_3, -%s32_4;",

@@ -103,6 +103,18 @@ TAKEN = [
         "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32.tf32.f16 "
         "{%f32_1, %f32_2, %f32_3, %f32_4}, {%b32_1, %b32_2}, {%b32_3}, {%f32_1, %f32_2, %f32_3, %f32_4};",
     ),
+    (
+        "the modifier means nothing",
+        "mma.sync.aligned.m16n8k16.row.col.f32.e4m3.e5m2.bf16x2.f32 "
+        "{%f32_1, %f32_2, %f32_3, %f32_4}, {%b32_1, %b32_2}, {%b32_3}, {%f32_1, %f32_2, %f32_3, %f32_4};",
+        "mma.sync.aligned.m16n8k16.row.col.f32.bf16x2.e4m3.e5m2.f32 "
+        "{%f32_1, %f32_2, %f32_3, %f32_4}, {%b32_1, %b32_2}, {%b32_3}, {%f32_1, %f32_2, %f32_3, %f32_4};",
+    ),
+    (
+        "an integer constant has 64 bits",
+        "spcompress.b16.b2.sp::2:4.x1 {%b32_1}, {%b32_2}, {%b32_3, %b32_4}, 0f3F800000;",
+        "spcompress.b16.b2.sp::2:4.x1 {%b32_1}, {%b32_2}, {%b32_3, %b32_4}, 3;",
+    ),
     ("the modifier means nothing", "elect.acc::f16.sync %b32_1|%pred_1, -1;", "elect.f16.sync %b32_1|%pred_1, -1;"),
     (
         "as of a compare and swap",

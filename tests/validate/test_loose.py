@@ -17,6 +17,7 @@ TENSOR = ((9, 5), "sm_100a")
 MMA = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
 SPARSE = "mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32"
 WGMMA = "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16"
+SCALED = "mma.sync.aligned.m16n8k32.row.col.kind::mxf8f6f4.block_scale.f32.e4m3.e4m3.f32.ue8m0"
 PLAIN = f"{MMA} {D}, {A}, {B}, {D};"
 
 
@@ -139,3 +140,9 @@ def test_scales_may_stand_in_braces_as_in_cutlass(scale: str) -> None:
     agree(text, *BLACKWELL, accepted=True)
     with pytest.raises(AssertionError):
         is_tolerated(text, *BLACKWELL)
+
+
+def test_what_stands_for_a_scale_in_braces_is_of_registers_of_one_width() -> None:
+    for second, accepted in (("%f32_9", True), ("%clock64", False), ("%v2b32_1", False), ("global_", False)):
+        text = f"{SCALED} {D}, {A}, {B}, {D}, {{%b32_8, {second}}}, {{0, 0}}, %b32_9, {{0, 0}};"
+        agree(text, *BLACKWELL, accepted=accepted)
