@@ -15,6 +15,7 @@ from ptxkit.settings.model import DEFAULT, POLICIES, Policy, Settings
 from ptxkit.source import SourceFile, Span
 
 if TYPE_CHECKING:
+    from ptxkit.analysis.kernel import Kernel
     from ptxkit.syntax.tree import Module
 
 __all__ = [
@@ -51,12 +52,17 @@ def lint(
     return _checked(text_or_module, path, settings)[0]
 
 
-def lint_source(source: SourceFile, settings: Settings = DEFAULT) -> FileResult:
-    """`lint` for one file among many: a crash inside the analysis is this file's `failed`, and the run goes on."""
+def lint_source(
+    source: SourceFile, settings: Settings = DEFAULT, explored: dict[str, Kernel] | None = None
+) -> FileResult:
+    """`lint` for one file among many: a crash inside the analysis is this file's `failed`, and the run goes on.
+
+    explored: the kernels that were walked are put there by their names.
+    """
     from ptxkit.assumptions import LaunchConflictError
 
     try:
-        verdict, hidden = _checked(source.text, source.path, settings)
+        verdict, hidden = _checked(source.text, source.path, settings, explored)
     except LaunchConflictError as conflict:
         return not_checked(source.path, str(conflict), remedy="give the launch that the kernel has")
     except Exception as error:
@@ -65,7 +71,9 @@ def lint_source(source: SourceFile, settings: Settings = DEFAULT) -> FileResult:
     return replace(result, suppressed=hidden) if hidden else result
 
 
-def _checked(text_or_module: str | Module, path: str | None, settings: Settings) -> tuple[Verdict, int]:
+def _checked(
+    text_or_module: str | Module, path: str | None, settings: Settings, explored: dict[str, Kernel] | None = None
+) -> tuple[Verdict, int]:
     """The verdict as settings and comments leave it, and how many findings comments hide."""
     from ptxkit.syntax import PTXSyntaxError
 
@@ -73,7 +81,7 @@ def _checked(text_or_module: str | Module, path: str | None, settings: Settings)
         module = _with_places(text_or_module, path)
     except PTXSyntaxError as error:
         return Verdict(error.diagnostics), 0
-    return as_commented(found(module, settings), module, settings)
+    return as_commented(found(module, settings, explored), module, settings)
 
 
 def as_commented(verdict: Verdict, module: Module, settings: Settings, *, ran: bool = False) -> tuple[Verdict, int]:
@@ -121,15 +129,16 @@ def assumed(module: Module, settings: Settings) -> tuple[Module, Module]:
     return module, with_launches(module, settings.launches)
 
 
-def found(module: Module, settings: Settings) -> Verdict:
+def found(module: Module, settings: Settings, explored: dict[str, Kernel] | None = None) -> Verdict:
     """What is wrong with a module, as far as the settings show it, with the severities that they say; comments hide
-    nothing yet. Raises LaunchConflictError."""
+    nothing yet. explored: as for `lint_source`. Raises LaunchConflictError."""
     from ptxkit.rules import analyse
     from ptxkit.validate import validate
 
     module, launched = assumed(module, settings)
     shows = settings.shows if settings.choices else None
-    verdict = _merge(validate(module), analyse(launched, settings.policy, notes=settings.notes, shows=shows))
+    analysed = analyse(launched, settings.policy, notes=settings.notes, shows=shows, explored=explored)
+    verdict = _merge(validate(module), analysed)
     return chosen(verdict, settings)
 
 

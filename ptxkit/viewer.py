@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 
 from ptxkit.diagnostics import Diagnostic
 from ptxkit.linter import broken, lint_source
@@ -13,6 +14,9 @@ from ptxkit.source import Place, SourceFile
 from ptxkit.syntax.tree import Block, Body, Function, Module
 from ptxkit.transfers import KernelTransfers
 from ptxkit.views import FileView, FunctionView
+
+if TYPE_CHECKING:
+    from ptxkit.analysis.kernel import Kernel
 
 MAX_BLOCKS = 20_000
 """Basic blocks of one function that are drawn."""
@@ -26,7 +30,8 @@ def view(source: SourceFile, settings: Settings = DEFAULT) -> FileView:
     from ptxkit.syntax import PTXSyntaxError, parse
     from ptxkit.syntax.colours import colours
 
-    result = lint_source(source, settings)
+    explored: dict[str, Kernel] = {}
+    result = lint_source(source, settings, explored)
     try:
         module = parse(source.text, source.path)
     except PTXSyntaxError:
@@ -42,7 +47,7 @@ def view(source: SourceFile, settings: Settings = DEFAULT) -> FileView:
         pieces=tuple(colours(source.text, module)),
     )
     try:
-        return _filled(seen, module)
+        return _filled(seen, module, explored)
     except Exception as error:
         also = broken(source.path, error).diagnostics
         return replace(seen, result=_with(result, also), unread="The analysis broke: there is no graph.")
@@ -52,10 +57,10 @@ def _with(result: FileResult, more: tuple[Diagnostic, ...]) -> FileResult:
     return replace(result, diagnostics=(*result.diagnostics, *more))
 
 
-def _filled(seen: FileView, module: Module) -> FileView:
+def _filled(seen: FileView, module: Module, explored: Mapping[str, Kernel]) -> FileView:
     from ptxkit.analysis.transfers import transfers
 
-    tables = {each.name: each for each in transfers(module, products=True).kernels}
+    tables = {each.name: each for each in transfers(module, products=True, explored=explored).kernels}
     functions = [
         _function(module, item, start, tables.get(item.name))
         for item, start in module.located()

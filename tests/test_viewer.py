@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from ptxkit.analysis.explore import Explorer
+from ptxkit.analysis.transfers import transfers
 from ptxkit.report.view import view_page
 from ptxkit.results import Status
 from ptxkit.settings.model import Choice, Settings
 from ptxkit.source import Place, SourceFile
+from ptxkit.syntax import parse
 from ptxkit.viewer import view
 from tests.cli.support import BROKEN, CLEAN
+
+RULES = Path(__file__).resolve().parent.parent / "corpus" / "rules"
 
 
 def test_a_file_that_parses_has_functions_words_and_findings() -> None:
@@ -54,3 +61,19 @@ def test_places_stand_where_the_source_line_changes() -> None:
     seen = view(SourceFile("k.ptx", text))
     lines = {text.split("\n")[line - 1].split()[0]: places for line, places in seen.places.items()}
     assert lines == {"mov.u32": (Place("k.cu", 7),), "ret;": (Place("k.cu", 9),)}
+
+
+def test_a_kernel_is_walked_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    walked: list[str] = []
+    run = Explorer.run
+
+    def counted(explorer: Explorer) -> None:
+        walked.append(explorer.program.function.name)
+        run(explorer)
+
+    monkeypatch.setattr(Explorer, "run", counted)
+    path = RULES / "PTX302_bad_bulk_copy_with_barrier_only.ptx"
+    seen = view(SourceFile(path.name, path.read_text()))
+    assert walked == [each.name for each in seen.functions]
+    alone = transfers(parse(path.read_text()), products=True)
+    assert [each.transfers for each in seen.functions] == list(alone.kernels)

@@ -61,6 +61,10 @@ class Budget:
         self.steps -= given.steps - left.steps
         self.lookups -= given.lookups - left.lookups
 
+    def renew(self) -> None:
+        """Makes it what a kernel has at first, for other questions than those that used it up."""
+        self.steps, self.lookups = MAX_TOTAL_STEPS, MAX_TOTAL_LOOKUPS
+
     @property
     def is_over(self) -> bool:
         """Whether some question was left for want of lookups."""

@@ -29,10 +29,11 @@ from ptxkit.transfers import Choice, Completion, Fence, KernelTransfers, Size, T
 MAX_FENCES = 8
 
 
-def transfers(module: Module, *, products: bool = False) -> TransferTable:
+def transfers(module: Module, *, products: bool = False, explored: Mapping[str, Kernel] | None = None) -> TransferTable:
     """The transfers of every kernel, and of every function that no kernel calls.
 
     products: and the multiplications that go on after their instructions, each with what tells that it is done.
+    explored: kernels of the same text that were walked before, by name; they are not walked again.
 
     A built module is printed first: the lines are those of that text.
     """
@@ -46,7 +47,8 @@ def transfers(module: Module, *, products: bool = False) -> TransferTable:
     called: set[str] = set()
     for function in module.functions():
         if function.body is not None and function.kind == "entry":
-            kernel = _Kernel(module, function, sources, products=products)
+            known = explored.get(function.name) if explored is not None else None
+            kernel = _Kernel(module, known or _walked(module, function), sources, products=products)
             called |= kernel.called
             found.append(KernelTransfers(function.name, function.kind, tuple(kernel.rows())))
     for function in module.functions():
@@ -54,6 +56,13 @@ def transfers(module: Module, *, products: bool = False) -> TransferTable:
             rows = tuple(_Rows(module, flatten(module, function), sources, products=products).unreached())
             found.append(KernelTransfers(function.name, function.kind, rows))
     return TransferTable(module.source.path, " ".join(module.targets), tuple(found))
+
+
+def _walked(module: Module, function: Function) -> Kernel:
+    explorer = Explorer(flatten(module, function, calls=True))
+    if explorer.program.steps:
+        explorer.run()
+    return Kernel(explorer)
 
 
 class _Rows:
@@ -162,10 +171,9 @@ def _leaves_the_cta(seen: Sighting) -> bool:
 class _Kernel:
     """One kernel's rows in the making. called: the names of the functions that its walks executed some of."""
 
-    def __init__(self, module: Module, function: Function, sources: SourceLines, *, products: bool) -> None:
-        explorer = Explorer(flatten(module, function, calls=True))
-        if explorer.program.steps:
-            explorer.run()
+    def __init__(self, module: Module, kernel: Kernel, sources: SourceLines, *, products: bool) -> None:
+        explorer = kernel.explorer
+        explorer.budget.renew()
         self.covered = explorer.covered()
         own = explorer.program
         others = [each for each in own.called.values() if not self.covered.isdisjoint(each.steps)]
@@ -173,7 +181,7 @@ class _Kernel:
         exact = explorer.launch.is_exact
         self._texts = [_Rows(module, each, sources, exact=exact, products=products) for each in (own, *others)]
         self._choices = choices(explorer, self._texts[0].ways, self.covered)
-        self._worlds = [*Kernel(explorer).worlds, *self._choices.worlds]
+        self._worlds = [*kernel.worlds, *self._choices.worlds]
         self._program = own
         stores = {step for text in self._texts for step in text.copies}
         self._sightings = Sightings(self._worlds, stores)

@@ -138,12 +138,18 @@ UNREACHED = "PTX300"
 
 
 def analyse(
-    module: Module, policy: str = "isa", *, notes: bool = False, shows: Callable[[str], bool] | None = None
+    module: Module,
+    policy: str = "isa",
+    *,
+    notes: bool = False,
+    shows: Callable[[str], bool] | None = None,
+    explored: dict[str, Kernel] | None = None,
 ) -> Verdict:
     """Holds every kernel of a module against the rules.
 
     policy: `isa` reports what the manual's text forbids; `strict` adds warnings where the text is silent. notes: says,
-    too, what is there in vain. shows: of which codes to hold, whatever `notes` says; None: of all others.
+    too, what is there in vain. shows: of which codes to hold, whatever `notes` says; None: of all others. explored: the
+    kernels that were looked at are put there by their names, for whoever wants to know more of them.
     """
     rules = [rule for rule in RULES if (notes or not rule.on_request if shows is None else shows(rule.code))]
     if not rules and shows is not None and not shows(UNREACHED):
@@ -163,8 +169,11 @@ def analyse(
         if function.body is not None and function.kind == "entry" and function.body.statements:
             given, left = budget.for_kernel(), budget.for_kernel()
             explorer = Explorer(flatten(module, function, outside, calls=True), left)
-            walked |= _kernel(judge, explorer, policy, rules)
+            kernel = _kernel(judge, explorer, policy, rules)
+            walked |= _called(kernel) if kernel is not None else set()
             budget.use(given, left)
+            if explored is not None and kernel is not None:
+                explored[function.name] = kernel
     for function in module.functions():
         if function.body is not None and function.kind == "func":
             steps = asynchronous_steps(flatten(module, function, outside))
@@ -172,18 +181,17 @@ def analyse(
     return Verdict(tuple(judge.diagnostics), tuple(judge.undecided))
 
 
-def _kernel(judge: Judge, explorer: Explorer, policy: str, rules: Sequence[Rule]) -> set[tuple[str, int]]:
-    """Holds one kernel against some rules; which steps of functions that it calls its walks executed: the function's
-    name, and the place in it."""
+def _kernel(judge: Judge, explorer: Explorer, policy: str, rules: Sequence[Rule]) -> Kernel | None:
+    """Holds one kernel against some rules; None where it has nothing to walk, or too much."""
     source = explorer.program.module.source
     assert source is not None
     if not explorer.program.steps:
-        return set()
+        return None
     if explorer.program.is_crowded:
         reason = "the kernel mentions more shared memory than a CTA can have"
         steps = asynchronous_steps(explorer.program)
         judge.undecided.extend(Undecided(UNREACHED, reason, source, judge.span(step)) for step in steps)
-        return set()
+        return None
     explorer.run()
     kernel = Kernel(explorer, policy)
     for rule in rules:
@@ -193,8 +201,13 @@ def _kernel(judge: Judge, explorer: Explorer, policy: str, rules: Sequence[Rule]
         reason = "the kernel is too large to look at all of it"
         steps = asynchronous_steps(explorer.program)
         judge.undecided.extend(Undecided(UNREACHED, reason, source, judge.span(step)) for step in steps)
-    covered = explorer.covered()
-    called = explorer.program.called
+    return kernel
+
+
+def _called(kernel: Kernel) -> set[tuple[str, int]]:
+    """Which steps of functions that a kernel calls its walks executed: the function's name, and the place in it."""
+    covered = kernel.explorer.covered()
+    called = kernel.program.called
     return {(name, step.index) for name, each in called.items() for step in each.steps if step in covered}
 
 
