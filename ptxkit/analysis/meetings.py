@@ -53,6 +53,11 @@ class Meetings:
 
     def __init__(self, actors: Sequence[Actor], has_left: Callable[[int], bool]) -> None:
         self._actors = actors
+        self._warps = [sorted(each.warps) for each in actors]
+        self._with_lanes_of: dict[tuple[int, int], list[int]] = defaultdict(list)  # actors, by CTA and warp
+        for index, each in enumerate(actors):
+            for warp in self._warps[index]:
+                self._with_lanes_of[(each.rank, warp)].append(index)
         self._has_left = has_left
         self._meetings: dict[Key, Meeting] = {}
         self.uneven: list[tuple[Event, Event]] = []
@@ -116,7 +121,7 @@ class Meetings:
         if meeting.wanted is None:
             meeting.arrived += len(self._actors[actor].tids)
         else:
-            for warp in sorted(self._actors[actor].warps):
+            for warp in self._warps[actor]:
                 rounds = meeting.rounds[warp]
                 rounds.extend([meeting.opened] * (before - len(rounds)))  # from when it waited for all threads
                 if len(rounds) == before:
@@ -135,8 +140,7 @@ class Meetings:
         times = len(meeting.rounds[warp])
         return all(
             meeting.own.get(member, (0, 0))[0] + (member == comes) >= times or self._has_left(member)
-            for member in meeting.members
-            if warp in self._actors[member].warps
+            for member in self._with_lanes_of[(self._actors[comes].rank, warp)]
         )
 
     def _count(self, meeting: Meeting, warp: int) -> None:
