@@ -23,6 +23,11 @@ _LOOKS_INTO = ("and", "rem", "bfe", "lop3", "shl", "is_space")
 #: Those whose result is where their operand was, or further on by a constant.
 _MOVES_ADDRESS = ("add", "copy", "to_generic", "from_generic")
 
+#: The kinds of leaves that are addresses, where nothing is loaded from there.
+_ADDRESSES = ("variable", "parameter")
+#: Special registers that say which thread of the block this is.
+_PLACE = ("%tid", "%laneid")
+
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
@@ -52,6 +57,7 @@ class Dependence:
         self._leaves: dict[str, set[Leaf]] = defaultdict(set)
         self._looked_into: dict[str, set[str]] = defaultdict(set)
         self._predicates: set[str] = set()
+        self._loaded: set[str] = set()
         self._spaces: set[str] = set()
         self._places: dict[str, tuple[str, int]] = {}
         self._looking: dict[str, set[str]] = {}
@@ -73,6 +79,23 @@ class Dependence:
                 found |= own
                 waiting.extend(inputs)
         return frozenset(found)
+
+    def is_place(self, step: Step, operand: Operand | None) -> bool:
+        """Whether an operand is made of addresses, constants and the thread's place in the block alone: nothing that
+        is loaded decides it, of parameters or of memory."""
+        first, leaves = self.reads(step, operand)
+        found, waiting = set(leaves), list(first)
+        seen: set[str] = set()
+        while waiting:
+            register = waiting.pop()
+            if register in self._loaded:
+                return False
+            if register not in seen:
+                seen.add(register)
+                inputs, own = self.straight(register)
+                found |= own
+                waiting.extend(inputs)
+        return all(leaf.kind in _ADDRESSES or leaf.name.startswith(_PLACE) for leaf in found)
 
     def straight(self, register: str) -> tuple[frozenset[str], frozenset[Leaf]]:
         """What a register's definitions read: registers, and leaves."""
@@ -162,6 +185,8 @@ class Dependence:
         for register in registers:
             self._inputs[register] |= inputs
             self._leaves[register] |= leaves
+            if any(call.function == "load" for call in calls):
+                self._loaded.add(register)
             if any(call.function == "is_space" for call in calls):
                 self._spaces.add(register)
             if any(call.function == "compare" for call in calls):

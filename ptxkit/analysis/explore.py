@@ -7,6 +7,7 @@ from functools import cached_property
 
 from ptxkit.analysis.actions import Code
 from ptxkit.analysis.budget import MAX_CTAS, MAX_GROUPS, MAX_RANKS, MAX_TURNS, Budget
+from ptxkit.analysis.certainty import Certainty
 from ptxkit.analysis.exchange import Exchange
 from ptxkit.analysis.notices import Notices
 from ptxkit.analysis.openings import Openings
@@ -59,6 +60,11 @@ class Explorer:
         self.budget = budget or Budget().for_kernel()
         self._distrusted = _heard_by_others(program)
         self._asynchronous = set(asynchronous_steps(program))
+
+    @cached_property
+    def certainty(self) -> Certainty:
+        """What decides operands and paths."""
+        return Certainty(self.program, self.launch)
 
     @property
     def missed(self) -> list[Step]:

@@ -39,14 +39,17 @@ def _agreed(
 ) -> Iterator[Observation]:
     values: dict[tuple[Step, str], dict[int, set[tuple[int, Value]]]] = defaultdict(lambda: defaultdict(set))
     first: dict[tuple[Step, str], Noticed] = {}
+    certain: set[tuple[Step, str]] = set()
     for number, world in enumerate(kernel.worlds):
         for thread in world.threads.values():
             for place, found in noticed(thread.trace).items():
                 if wanted(found):
                     values[place][number].add((thread.tid, found.value))
                     first.setdefault(place, found)
+                    if thread.trace.is_sure():
+                        certain.add(place)
     for place, by_world in values.items():
-        if _is_sure(kernel, first[place], by_world):
+        if _is_sure(kernel, first[place], by_world) or (place in certain and _is_place(kernel, first[place])):
             yield Observation((place[0], None), min(by_world), True, finding(first[place]))
 
 
@@ -67,6 +70,15 @@ def _is_sure(kernel: Kernel, found: Misuse | Misfit, by_world: Mapping[int, set[
         return False
     converted = isinstance(found, Misuse) and (found.origin == "generic" or not isinstance(found.value, int))
     return converted or _agree(kernel, by_world)
+
+
+def _is_place(kernel: Kernel, found: Misuse | Misfit) -> bool:
+    """Whether an address is made of nothing that the caller passes, and lies in the own CTA: one sample tells all."""
+    step = found.step
+    if not isinstance(found, Misuse) or found.origin == REMOTE or step.match is None:
+        return False
+    own = kernel.explorer.certainty
+    return own.is_own(step) and own.dependence.is_place(step, step.match.operand(found.role, step.instruction))
 
 
 def _agree(kernel: Kernel, by_world: Mapping[int, set[tuple[int, Value]]]) -> bool:

@@ -37,7 +37,7 @@ from ptxkit.rules.misuse import misfits
 
 def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
     """Looks at every access whose place is known."""
-    certainty = Certainty(kernel.program, kernel.explorer.launch)
+    certainty = kernel.explorer.certainty
     yield from misfits(kernel, lambda misfit: _beyond(certainty, misfit) is not None, lambda m: _finding(certainty, m))
 
 

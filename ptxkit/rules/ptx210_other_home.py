@@ -24,7 +24,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptxkit.analysis.certainty import Certainty
 from ptxkit.analysis.kernel import Kernel
 from ptxkit.analysis.trace import Misfit
 from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
@@ -33,7 +32,7 @@ from ptxkit.rules.misuse import misfits
 
 def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
     """Looks at every address that must lie in a certain CTA, and does not."""
-    certainty = Certainty(kernel.program, kernel.explorer.launch)
+    certainty = kernel.explorer.certainty
 
     def wanted(misfit: Misfit) -> bool:
         step = misfit.step

@@ -21,7 +21,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptxkit.analysis.certainty import Certainty
 from ptxkit.analysis.kernel import Kernel
 from ptxkit.analysis.trace import Misfit
 from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
@@ -30,7 +29,7 @@ from ptxkit.rules.misuse import misfits
 
 def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
     """Looks at every mask of lanes that is known by number."""
-    certainty = Certainty(kernel.program, kernel.explorer.launch)
+    certainty = kernel.explorer.certainty
 
     def wanted(misfit: Misfit) -> bool:
         step = misfit.step

@@ -34,6 +34,24 @@ def test_a_register_depends_on_what_any_assignment_on_the_way_reads(body: str, e
     assert leaves(body) == expected
 
 
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        (".shared .b32 v; mov.u32 %r1, v;", True),
+        (".shared .b32 v; mov.u32 %r2, v; mov.u32 %r3, %tid.x; shl.b32 %r4, %r3, 2; add.u32 %r1, %r2, %r4;", True),
+        ("mov.b64 %rd1, s; cvta.param.u64 %rd2, %rd1; cvt.u32.u64 %r1, %rd2;", True),
+        ("mov.b64 %rd1, s; ld.param.u32 %r1, [%rd1];", False),
+        (".shared .b32 v; ld.param.u32 %r2, [n]; mov.u32 %r3, v; add.u32 %r1, %r2, %r3;", False),
+        (".shared .b32 v; ld.shared.u32 %r1, [v];", False),
+        ("mov.u32 %r1, %ntid.x;", False),
+        ("add.u32 %r1, %r2, 1;", False),
+    ],
+)
+def test_a_place_is_made_of_addresses_and_of_which_thread_it_is(body: str, expected: bool) -> None:
+    program = program_of(module_of(body, parameters=PARAMETERS))
+    assert Dependence(program).is_place(program.steps[-1], Name("%r1")) is expected
+
+
 def test_a_loop_variable_depends_on_what_it_starts_from() -> None:
     body = "ld.param.u32 %r1, [n]; again: sub.u32 %r1, %r1, 1; setp.ne.u32 %p1, %r1, 0; @%p1 bra again;"
     assert leaves(body, "%p1") == {Leaf("parameter", "n", 0, 4)}
