@@ -51,13 +51,15 @@ end:""",
     ),
     Case(
         "a wrong address in a branch that small sizes take is one",
-        """setp.gt.u32 %p3, %r6, 100; @%p3 bra end; mov.u64 %rd5, tile; mul.wide.u32 %rd6, %r1, 4; add.u64 %rd7, %rd5, %rd6;
+        """setp.gt.u32 %p3, %r6, 100; @%p3 bra end; mov.u64 %rd5, tile;
+mul.wide.u32 %rd6, %r1, 4; add.u64 %rd7, %rd5, %rd6;
 ld.u32 %r10, [%rd7]; //! PTX202
 end:""",
     ),
     Case(
         "an address that follows a size is the caller's affair in a branch that small sizes take",
-        """setp.gt.u32 %p3, %r6, 100; @%p3 bra end; cvt.u64.u32 %rd5, %r2; cvt.u64.u32 %rd6, %r6; add.u64 %rd7, %rd5, %rd6;
+        """setp.gt.u32 %p3, %r6, 100; @%p3 bra end; cvt.u64.u32 %rd5, %r2;
+cvt.u64.u32 %rd6, %r6; add.u64 %rd7, %rd5, %rd6;
 ld.u32 %r10, [%rd7];
 end:""",
     ),
