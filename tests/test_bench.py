@@ -62,3 +62,25 @@ def test_many_files_are_measured_by_jobs_and_from_results_kept() -> None:
     assert re.search(r"^two jobs are \d+\.\d\d times as fast as one", run.stdout, re.M), run.stdout
     assert re.search(r"^a second run is \d+\.\d times as fast as the first", run.stdout, re.M)
     assert run.stdout.endswith("all four print the same\n")
+
+
+def test_strategies_are_measured_without_a_health_check_that_fails() -> None:
+    run = subprocess.run(
+        [sys.executable, str(ROOT / "scripts" / "bench"), "strategies", "--examples", "20"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode in (0, 1), run.stderr
+    for name in (
+        "instructions",
+        "operands",
+        "addresses",
+        "modules",
+        "launches",
+        "arrays",
+        "kernels",
+        "pipelines",
+        "litmus",
+    ):
+        assert re.search(rf"^{name}\(.* +\d+( +fewer than 100)?$", run.stdout, re.M), run.stdout
