@@ -120,6 +120,11 @@ class Thread:
         first = bisect_left(self._fences, since)
         return first < len(self._fences) and self._fences[first] < until
 
+    def fence_since(self, since: int) -> Step | None:
+        """The first of the fences that order its accesses to shared memory before async ones, from `since` on."""
+        later = (self.trace.events[at] for at in self._fences if at >= since)
+        return next((each.step for each in later if not isinstance(each, Opaque) and covers_shared(each)), None)
+
     def half_fence(self, direction: str, since: int, until: int) -> int | None:
         """The first of the one-way fences (`release` or `acquire`) from `since` on and before `until`."""
         fences = self._half_fences[direction]

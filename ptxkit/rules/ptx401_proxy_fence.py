@@ -140,12 +140,10 @@ class _Pair:
         """None: not ordered, or replaced. True with a finding: the fence stands late, which only `strict` minds."""
         ways = list(self.world.order(self.writer, self.written, self.reader, self.position))
         if not ways:
-            unordered = self._unordered_round()
-            return (
-                (False, _unordered(self.read.step, self.write.step, self.world.name_of(self.read)))
-                if unordered
-                else None
-            )
+            if not self._unordered_round():
+                return None
+            there = self.writer.fence_since(self.written)
+            return False, _unordered(self.read.step, self.write.step, there, self.world.name_of(self.read))
         if any(self.writer.may_fence_between(self.written, way.released) for way in ways):
             return True, None
         way = ways[-1]
@@ -210,17 +208,26 @@ def _mend(fence: str, finding: Finding, in_reader: bool) -> Mend:
     return Mend(f"add `{fence}`", (change,))
 
 
-def _unordered(read: Step, write: Step, name: str) -> Finding:
-    return Finding(
+def _unordered(read: Step, write: Step, fence: Step | None, name: str) -> Finding:
+    """fence: the writers' own, which orders proxies and no threads; None where they have none."""
+    both = Mend("add a proxy fence and a barrier", (Change(write, f"{_FENCE}\nbar.sync 0;", "after"),), safe=False)
+    finding = Finding(
         primary=read,
         message=f"reads {name} through the async proxy; other threads write it at line {{1}}, and nothing orders them",
         labels=((write, "generic write, by every thread"),),
         help="add `fence.proxy.async.shared::cta;` and then `bar.sync 0;` after the write, before line {0}",
         properties={"space": "shared::cta"},
         cause=write,
-        mends=(
-            Mend("add a proxy fence and a barrier", (Change(write, f"{_FENCE}\nbar.sync 0;", "after"),), safe=False),
-        ),
+        mends=(both,),
+    )
+    if fence is None or not write.start < fence.start < read.start:
+        return finding
+    barrier = Mend("add a barrier", (Change(fence, "bar.sync 0;", "after"),), safe=False)
+    return replace(
+        finding,
+        labels=(*finding.labels, (fence, "orders the proxies, not the threads")),
+        help="add `bar.sync 0;` after the fence at line {2}, before line {0}",
+        mends=(barrier, both),
     )
 
 

@@ -13,9 +13,9 @@ CASES = (
     Case(
         "lanes of one warp need a barrier as other threads do",
         f"""st.shared.u32 [%r4], %r1; //= write
-fence.proxy.async.shared::cta;
+fence.proxy.async.shared::cta; //= fence
 @!%p1 bra end;
-{COPY} //! PTX401 write
+{COPY} //! PTX401 write fence
 {AFTER}""",
         bounds=".reqntid 32, 1, 1",
     ),
