@@ -39,13 +39,18 @@ _PATH = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")]
 _PLUGIN = () if entry_points(group="pytest11", name="ptxkit") else ("-p", "ptxkit.testing.pytest_plugin")
 """Pytest finds the plugin by its entry point where ptxkit is installed; where it is only on the path it is named."""
 
+_USED = {"ptxkit", "hypothesispytest"}
+_OTHERS = [f"no:{each.name}" for each in entry_points(group="pytest11") if each.name not in _USED]
+"""Plugins of others that happen to be installed: some take longer to load than all that is tested here."""
+
 
 def pytest_in(folder: Path, *arguments: str, **files: str) -> subprocess.CompletedProcess[str]:
     """A run of pytest in a folder with these test files."""
     for name, text in files.items():
         (folder / f"{name}.py").write_text(text)
     (folder / "pytest.ini").write_text("[pytest]\naddopts = --strict-markers\n")
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:xdist", *_PLUGIN, *arguments]
+    without = [part for name in ("no:cacheprovider", *_OTHERS) for part in ("-p", name)]
+    command = [sys.executable, "-m", "pytest", *without, *_PLUGIN, *arguments]
     return subprocess.run(
         command,
         cwd=folder,
