@@ -262,7 +262,8 @@ def _finding(name: str, issuer: Thread, copy: Copy, reader: Thread, position: in
         what = "no thread waits on the mbarrier that the copy completes on"
         mend = "wait for the phase of that mbarrier (`mbarrier.try_wait.parity`, in a loop) before the read"
     elif copy.committed is None:
-        what, mend = "the copy was not committed to a group", "commit the group before the wait"
+        what = "the copy was not committed to a group"
+        mend = "commit the group before the wait" if waits else "commit the group, and wait for it before the read"
     elif copy.done is None and waits:
         what, mend = "the wait leaves its group pending", "lower the count of the wait at line {2}"
         labels.append((waits[0], "may leave this copy's group unfinished"))

@@ -40,6 +40,12 @@ from ptxkit.isa.effects import Access, WaitGroup
 from ptxkit.rules.finding import Change, Doubt, Finding, Mend, Observation, Rule
 
 _WAIT = "cp.async.bulk.wait_group.read 0;"
+_WAITS = {
+    "the wait for it": "wait with `cp.async.bulk.wait_group.read` in the thread that issued the copy",
+    "does not cover it": "lower the count of the wait at line {2}, or wait again in the thread that issued the copy",
+    "comes before its group is committed": "commit the copy's group before the wait at line {2}",
+}
+"""What the first wait behind a copy is to it, and what to do then."""
 
 
 def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
@@ -197,12 +203,12 @@ def _mends(issuer: Thread, copy: Copy) -> tuple[Mend, ...]:
 
 
 def _rewritten(name: str, issuer: Thread, copy: Copy, event: Event) -> Finding:
+    waits = _waits(issuer, copy)
     return Finding(
         primary=event.step,
         message=f"writes {name}, which the bulk copy at line {{1}} may still be reading",
-        labels=((copy.event.step, "bulk copy out of these bytes"), *_waits(issuer, copy)),
-        help="wait with `cp.async.bulk.wait_group.read` in the thread that issued the copy, then a barrier, before "
-        "the write",
+        labels=((copy.event.step, "bulk copy out of these bytes"), *waits),
+        help=f"{_WAITS[waits[0][1] if waits else 'the wait for it']}, and then a barrier, before the write",
         properties={"completion": "bulk"},
         mends=_mends(issuer, copy),
     )
@@ -219,8 +225,14 @@ def _overwritten(copy: Copy, event: Event) -> Finding:
 
 
 def _waits(issuer: Thread, copy: Copy) -> tuple[tuple[Step, str], ...]:
-    later = [event.step for at, event in issuer.positions(WaitGroup) if at > copy.position and _is_bulk_wait(event)]
-    return tuple((step, "does not cover it") for step in later[:1])
+    """The first wait behind a copy, with what it is to it."""
+    waits = ((at, e.step) for at, e in issuer.positions(WaitGroup) if at > copy.position and _is_bulk_wait(e))
+    found = next(waits, None)
+    if found is None:
+        return ()
+    at, step = found
+    whose, vain, early = _WAITS
+    return ((step, whose if at == copy.read else early if copy.committed is None or at < copy.committed else vain),)
 
 
 RULE = Rule(

@@ -2,10 +2,59 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import pytest
+
+from ptxkit import lint
 from tests.rules.cases_groups import CASES
 from tests.rules.support import Case, each, holds
+
+RULES = Path(__file__).resolve().parents[2] / "corpus" / "rules"
 
 
 @each(CASES)
 def test_the_verdict_is_what_the_comments_say(case: Case) -> None:
     holds(case)
+
+
+@pytest.mark.parametrize(
+    ("fixture", "change", "label", "remedy"),
+    [
+        (
+            "source_rewritten_without_wait",
+            ("", ""),
+            "the wait for it",
+            "wait with `cp.async.bulk.wait_group.read` in the thread that issued the copy",
+        ),
+        (
+            "source_rewritten_with_one_pending",
+            ("", ""),
+            "does not cover it",
+            "lower the count of the wait at line 37, or wait again in the thread that issued the copy",
+        ),
+        (
+            "source_rewritten_with_one_pending",
+            (
+                "cp.async.bulk.commit_group;\n\tcp.async.bulk.wait_group.read 1;",
+                "cp.async.bulk.wait_group.read 0;\n\tcp.async.bulk.commit_group;",
+            ),
+            "comes before its group is committed",
+            "commit the copy's group before the wait at line 36",
+        ),
+    ],
+)
+def test_a_source_that_is_written_again_is_told_with_the_wait_that_is_there(
+    fixture: str, change: tuple[str, str], label: str, remedy: str
+) -> None:
+    text = (RULES / f"PTX303_bad_{fixture}.ptx").read_text().replace(*change)
+    found = next(found for found in lint(text).diagnostics if found.code == "PTX303")
+    assert [each.message for each in found.labels] == ["bulk copy out of these bytes", label]
+    assert found.help == f"{remedy}, and then a barrier, before the write"
+
+
+def test_a_copy_without_group_and_wait_needs_both() -> None:
+    lines = (RULES / "PTX302_bad_cp_async_with_barrier_only.ptx").read_text().splitlines()
+    bare = "\n".join(line for line in lines if "commit_group" not in line and "wait_group" not in line)
+    [remedy] = {each.help for each in lint(bare).diagnostics if each.code == "PTX302"}
+    assert remedy == "commit the group, and wait for it before the read"
