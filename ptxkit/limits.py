@@ -35,6 +35,9 @@ MAX_UNPACKED_RATIO = 200
 MAX_MENDS = 200
 """Mends that are applied to one text; each is tried by checking the whole text."""
 
+MAX_MENDS_TRIED = 32
+"""Mends that are tried for one finding."""
+
 MAX_CHECK_MEMORY = 4 * 1024 * 1024 * 1024
 """Bytes of address space of a process that checks texts beside others."""
 

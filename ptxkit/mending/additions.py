@@ -34,7 +34,7 @@ from ptxkit.syntax.tree import Address, Name
 MOST_PLACES = 4
 """Places at which one statement is tried: each costs a check of the whole text."""
 
-_RACES = {"PTX302", "PTX303", "PTX501", "PTX621"}
+_RACES = {"PTX302", "PTX303", "PTX501", "PTX507", "PTX621", "PTX708"}
 _WORDED = re.compile(r"`(bar\.[\w. ,-]+;)`")
 _MEET = "bar.sync 0;"
 _MEET_IN_CLUSTER = "barrier.cluster.arrive;\nbarrier.cluster.wait;"
@@ -60,7 +60,12 @@ def additions(item: Diagnostic) -> Iterator[Fix]:
     if item.code in ("PTX611", "PTX613"):
         yield from _other_half(around)
     if item.code == "PTX611":
-        yield from _at(around, [around.beginning], _MEET_IN_CLUSTER)
+        for made in (each for each in others if on_mbarrier(each, MbarrierInit)):
+            yield from _at(around, [around.end(made)], guarded(made, "fence.mbarrier_init.release.cluster;"))
+        places = dict.fromkeys((around.beginning, *islice(around.ahead(step), MOST_PLACES)))
+        yield from _at(around, places, _MEET_IN_CLUSTER)
+    if item.code == "PTX604":
+        yield from _at(around, [step.start], "griddepcontrol.wait;")
     if item.code == "PTX612" and around.ends:
         edits = tuple(around.added(place, _MEET_IN_CLUSTER) for place in around.ends)
         yield Fix(f"add `{_in_line(_MEET_IN_CLUSTER)}`", edits)

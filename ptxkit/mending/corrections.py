@@ -6,13 +6,14 @@ shows that it holds. None is safe: the author may have meant something else.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TypeAlias, get_args
 
 from ptxkit.analysis.program import Step
-from ptxkit.diagnostics import Diagnostic, Edit, Fix, Severity
+from ptxkit.diagnostics import Diagnostic, Edit, Fix
 from ptxkit.isa import table
-from ptxkit.isa.effects import MbarrierWait, Value
+from ptxkit.isa.effects import MbarrierArrive, MbarrierWait, Value
 from ptxkit.isa.expressions import Call
 from ptxkit.isa.forms import Match
 from ptxkit.mending.pieces import OnMbarrier, by_one, guarded, mbarrier_of, on_mbarrier, stands_twice, threads
@@ -26,13 +27,17 @@ from ptxkit.syntax.tree import Address, Instruction, Integer, Name
 Correction: TypeAlias = Callable[[Diagnostic, Surroundings, Step], Iterator[Fix]]
 
 _SPACES = ("shared", "shared::cta", "shared::cluster", "global", "local", "const", "param")
+_SEMANTICS = ("relaxed", "acquire", "release", "acq_rel", "cta", "cluster", "gpu", "sys")
+_WORDED = re.compile(r"write `([^`]*;)`")
 MBARRIER_BYTES = 8
+COUNTED = 3
+"""Operands of an arrival that says how often it counts: the state, the mbarrier, the count."""
 
 
 def corrections(item: Diagnostic) -> Iterator[Fix]:
     """Changes of what is there, for findings that say what is wrong with it."""
     found = _BY_CODE.get(item.code)
-    if found is None or item.severity is Severity.NOTE:
+    if found is None:
         return
     around = surroundings(item.source, item.span.start)
     step = around.step_at(item.span.start) if around else None
@@ -186,12 +191,34 @@ def _respelled(around: Surroundings, step: Step, old: str | None, new: str | Non
     where = range(len(kept) + 1) if old is None else [words.index(old)]
     tried = [".".join([name, *kept[:at], *([new] if new else []), *kept[at:]]) for at in where]
     for opcode in tried:
-        found = table().match(Instruction(opcode, step.instruction.operands)) if table().candidates(opcode) else None
-        if not isinstance(found, Match) or found.tolerated or found.form.tolerated or step.match is None:
-            continue
-        if [type(each) for each in found.effects] == [type(each) for each in step.match.effects]:
-            yield Fix(f"write `{found.canonical}`", (_with_opcode(around, step, found.canonical),))
+        spelled = _spelled(step, opcode)
+        if spelled is not None:
+            yield Fix(f"write `{spelled}`", (_with_opcode(around, step, spelled),))
             return
+
+
+def _spelled(step: Step, opcode: str) -> str | None:
+    """Another opcode for an instruction in the manual's order, if it does the same kinds of things; else None."""
+    found = table().match(Instruction(opcode, step.instruction.operands)) if table().candidates(opcode) else None
+    if not isinstance(found, Match) or found.tolerated or found.form.tolerated:
+        return None
+    return found.canonical if [type(each) for each in found.effects] == [type(each) for each in step.effects] else None
+
+
+def _narrow_scope(item: Diagnostic, around: Surroundings, _: Step) -> Iterator[Fix]:
+    """The arrival and the wait by which one CTA hands over to another, for the cluster."""
+    edits, opcodes = [], []
+    for each in _others(item, around)[1:]:
+        order = "acquire" if on_mbarrier(each, MbarrierWait) else "release"
+        name, *words = each.instruction.opcode.split(".")
+        kept = [word for word in words if word not in _SEMANTICS]
+        tried = (".".join([name, *kept[:at], order, "cluster", *kept[at:]]) for at in range(len(kept) + 1))
+        opcode = next((new for old in tried if (new := _spelled(each, old)) is not None), None)
+        if opcode is not None and opcode != each.instruction.opcode:
+            edits.append(_with_opcode(around, each, opcode))
+            opcodes.append(f"`{opcode}`")
+    if edits:
+        yield Fix(f"write {' and '.join(opcodes)}", tuple(edits))
 
 
 # -------------------------------------------------------------------------------------- threads
@@ -219,6 +246,9 @@ def _too_many(item: Diagnostic, around: Surroundings, step: Step) -> Iterator[Fi
         all_threads = threads(around) if step.instruction.guard is None else ()
         for new in dict.fromkeys((count + 1, *(each for each in all_threads if each > count))):
             yield from _with_count(around, made, count, new)
+    operands = step.instruction.operands
+    if step.match is not None and on_mbarrier(step, MbarrierArrive) and len(operands) == COUNTED:
+        yield Fix("arrive once", (_with_operand(around, step, COUNTED - 1, "1"),))
     yield from _by_first(around, step)
 
 
@@ -259,6 +289,22 @@ def _parted(_: Diagnostic, around: Surroundings, step: Step) -> Iterator[Fix]:
     if spans.guard is not None and spans.opcode is not None:
         words = f"let all threads execute `{_text(around, step)[len(guarded(step, '')) :]}`"
         yield Fix(words, (Edit(Span(spans.guard.start, spans.opcode.start), ""),))
+
+
+# --------------------------------------------------------------------------------------- in vain
+
+
+def _needless(_: Diagnostic, around: Surroundings, step: Step) -> Iterator[Fix]:
+    """Without what is there in vain."""
+    yield Fix(f"leave out `{_text(around, step)}`", (_without(around, step),))
+
+
+def _worded(item: Diagnostic, around: Surroundings, step: Step) -> Iterator[Fix]:
+    """The statement that the help names, for the same threads."""
+    found = _WORDED.search(item.help or "")
+    if found is not None:
+        span = statement_spans(around.source, step.start).statement
+        yield Fix(f"write `{found[1]}`", (Edit(span, guarded(step, found[1])),))
 
 
 # ---------------------------------------------------------------------------------------- edits
@@ -302,11 +348,20 @@ _BY_CODE: Mapping[str, Correction] = {
     "PTX205": _misaligned,
     "PTX207": _out_of_bounds,
     "PTX208": _other_space,
+    "PTX315": _parted,
     "PTX501": _wrong_object,
     "PTX502": _made_twice,
     "PTX503": _wrong_object,
     "PTX504": _wrong_object,
     "PTX505": _too_many,
+    "PTX506": _narrow_scope,
     "PTX603": _parted,
+    "PTX605": _parted,
+    "PTX701": _parted,
     "PTX704": _wrong_object,
+    "PTX901": _needless,
+    "PTX902": _needless,
+    "PTX903": _needless,
+    "PTX904": _needless,
+    "PTX905": _worded,
 }

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from ptxkit.diagnostics import Diagnostic, Edit, Fix
 from ptxkit.mending.additions import additions
 from ptxkit.mending.corrections import corrections
+from ptxkit.mending.groups import other_groups
 from ptxkit.mending.waits import other_waits
 from ptxkit.source import SourceFile, Span
 
@@ -26,8 +27,17 @@ def proposals(item: Diagnostic) -> Iterator[Fix]:
     elif item.code == "PTX205":
         yield from _alignment(item)
     yield from corrections(item)
+    yield from other_groups(item)
+    if _is_early(item):
+        yield from other_waits(item)
     yield from additions(item)
     yield from other_waits(item)
+
+
+def _is_early(item: Diagnostic) -> bool:
+    """Whether a wait is for a phase after one that has ended, and that nobody arrives in."""
+    phase = item.properties.get("phase")
+    return item.code == "PTX504" and item.properties.get("arrived") == 0 and isinstance(phase, int) and phase > 1
 
 
 def _heading(item: Diagnostic) -> Iterator[Fix]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
+from itertools import islice
 
 from ptxkit.baseline import Entry, entries
 from ptxkit.diagnostics import Diagnostic, Fix
-from ptxkit.limits import MAX_MENDS
+from ptxkit.limits import MAX_MENDS, MAX_MENDS_TRIED
 from ptxkit.linter import lint_source
 from ptxkit.mending.proposals import proposals
 from ptxkit.mending.text import edited
@@ -90,7 +91,7 @@ def _steps(
     for item in result.diagnostics:
         if only is not None and item is not only:
             continue
-        for fix in proposals(item):
+        for fix in islice(proposals(item), MAX_MENDS_TRIED):
             text = edited(source.text, fix.edits) if wanted(fix) else None
             if text is None or text == source.text:
                 continue

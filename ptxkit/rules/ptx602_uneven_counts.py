@@ -26,7 +26,7 @@ from ptxkit.analysis.kernel import Kernel
 from ptxkit.analysis.program import Step
 from ptxkit.analysis.trace import Event
 from ptxkit.isa.effects import Barrier
-from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
+from ptxkit.rules.finding import Doubt, Finding, Mend, Observation, Rule, other_constant
 from ptxkit.rules.rehearsed import told
 
 
@@ -50,7 +50,16 @@ def _finding(first: Event, second: Event) -> Finding:
         labels=((first.step, f"counts {first.size}"),) if first.step is not second.step else (),
         help="name the same number of threads wherever they meet",
         properties={"counted": second.size, "others": first.size},
+        mends=tuple(_mends(first, second)),
     )
+
+
+def _mends(first: Event, second: Event) -> Iterator[Mend]:
+    """The number of the others, here; and this one there."""
+    for event, other in ((second, first), (first, second)):
+        if isinstance(event.size, int) and isinstance(other.size, int):
+            for change in other_constant(event.step, event.size, other.size):
+                yield Mend(f"count {other.size} threads", (change,), safe=False)
 
 
 RULE = Rule("PTX602", "barrier-uneven-counts", ("bar, barrier",), check)

@@ -8,6 +8,7 @@ import pytest
 
 from ptxkit.linter import lint_source
 from ptxkit.mending import mend, offered
+from ptxkit.settings.model import Settings
 from ptxkit.source import SourceFile
 from tests.testing.test_faults import KERNEL
 
@@ -100,3 +101,26 @@ def test_findings_of_one_cause_have_one_mend() -> None:
     shown = offered(source, lint_source(source)).diagnostics
     assert {item.fix.message for item in shown if item.fix} == {"add `cp.async.commit_group;`"}
     assert all(item.fix for item in shown)
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("PTX302_bad_cp_async_with_barrier_only", "add `cp.async.wait_group 0;`"),
+        ("PTX304_bad_two_sources", "add `cp.async.commit_group; cp.async.wait_group 0;`"),
+        ("PTX311_bad_wait_leaves_it_pending", "wait with 0"),
+        ("PTX311_bad_stored_without_wait", "add `wgmma.wait_group.sync.aligned 0;`"),
+        ("PTX314_bad_no_wait_in_the_loop", "add `wgmma.wait_group.sync.aligned 0;`"),
+        ("PTX403_bad_no_acquire", "add `fence.proxy.tensormap::generic.acquire.gpu [%rd1], 128;`"),
+        ("PTX506_bad_wait_of_default_scope", "write `mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64`"),
+        ("PTX504_bad_expects_the_parity_of_the_next_phase", "begin with parity 0"),
+        ("PTX505_bad_arrivals_that_count_two", "arrive once"),
+        ("PTX611_bad_relaxed_without_init_fence", "add `@%p1 fence.mbarrier_init.release.cluster;`"),
+        ("PTX905_bad_by_the_issuing_thread", "write `fence.proxy.async.shared::cta;`"),
+    ],
+)
+def test_the_likeliest_mend_is_offered(name: str, words: str) -> None:
+    source = SourceFile(name, (RULES / f"{name}.ptx").read_text())
+    settings = Settings(notes=name.startswith("PTX9"))
+    shown = offered(source, lint_source(source, settings), settings).diagnostics
+    assert [item.fix.message if item.fix else None for item in shown if item.code == name[:6]] == [words]
