@@ -6,8 +6,13 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+AT_MOST = 500_000
+"""Objects that analyses may leave before they are looked through: well below a second's work, and some 100 MB."""
+
 _KEPT: list[int] = []
 """What `keep_all` kept each time: to ask Python how many objects it keeps takes a walk over all of them."""
+_left = 0
+"""Objects that were made and not freed, at most, since garbage was looked for here."""
 
 
 def keep_all() -> None:
@@ -20,7 +25,12 @@ def keep_all() -> None:
 @contextmanager
 def no_collections() -> Iterator[None]:
     """What a parse or an analysis makes is kept to its end; looking through it again and again costs a third of the
-    time. What was off stays off."""
+    time. What was off stays off.
+
+    Python walks over the oldest generation after so many collections of the younger ones, and counts them anew where
+    objects are moved there by hand: a program that reads and analyses one text after the other would never give back
+    what refers to itself. So what becomes old here is counted here.
+    """
     enabled = gc.isenabled()
     gc.disable()
     try:
@@ -28,7 +38,20 @@ def no_collections() -> Iterator[None]:
     finally:
         if enabled:
             if not _KEPT and not gc.get_freeze_count():
-                # Moves what was made to the oldest generation, without the walk over it that comes otherwise.
-                gc.freeze()
-                gc.unfreeze()
+                _age()
             gc.enable()
+
+
+def _age() -> None:
+    """Moves what was made to the oldest generation, without the walk over it that comes otherwise, until there may be
+    too much garbage among it."""
+    global _left
+    young, middle, old = gc.get_count()  # objects, and how often the younger generation was walked over
+    every, times, _ = gc.get_threshold()
+    _left += young + every * (middle + (times + 1) * old)
+    if _left < AT_MOST:
+        gc.freeze()
+        gc.unfreeze()
+    else:
+        _left = 0
+        gc.collect()

@@ -1,0 +1,42 @@
+"""What analyses leave behind is given back while a program goes on with the next text."""
+
+from __future__ import annotations
+
+import gc
+
+from ptxkit.garbage import AT_MOST, no_collections
+
+
+class _Ring:
+    """Refers to itself, so that only a search for garbage frees it."""
+
+    alive = 0
+
+    def __init__(self) -> None:
+        self.own = self
+        _Ring.alive += 1
+
+    def __del__(self) -> None:
+        _Ring.alive -= 1
+
+
+def test_garbage_is_looked_for_though_texts_are_read_in_between() -> None:
+    most = 0
+    for _ in range(3 * AT_MOST // 50_000):
+        with no_collections():
+            pass  # what a parse does
+        kept = [_Ring() for _ in range(50_000)]  # what an analysis needs to its end
+        most = max(most, _Ring.alive)
+        del kept
+    gc.collect()
+    assert most < 2 * AT_MOST
+    assert _Ring.alive == 0
+
+
+def test_nothing_is_looked_for_inside() -> None:
+    with no_collections():
+        assert not gc.isenabled()
+        with no_collections():
+            pass
+        assert not gc.isenabled()
+    assert gc.isenabled()
