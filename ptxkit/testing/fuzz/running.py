@@ -16,7 +16,7 @@ from ptxkit.testing.device_process import DeviceProcess, gpus
 from ptxkit.testing.fuzz.errors import CannotRunError
 from ptxkit.testing.fuzz.questions import Campaign, kind_of
 from ptxkit.testing.fuzz.store import Store
-from ptxkit.testing.fuzz.watched import HANG_SECONDS, Gpus, Outcome, Share, Watched
+from ptxkit.testing.fuzz.watched import HANG_SECONDS, SHRINKING_SECONDS, Gpus, Outcome, Share, Watched
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,12 +86,20 @@ def devices() -> list[DeviceProcess]:
 
 
 class Here:
-    """Shares on this machine. jobs: processes; they share the GPUs, each of which has one process."""
+    """Shares on this machine. jobs: processes; they share the GPUs, each of which has one process. hang: seconds for
+    one example; shrinking: for making one smaller that fails."""
 
-    def __init__(self, jobs: int, processes: Sequence[DeviceProcess], hang: float = HANG_SECONDS) -> None:
+    def __init__(
+        self,
+        jobs: int,
+        processes: Sequence[DeviceProcess],
+        hang: float = HANG_SECONDS,
+        shrinking: float = SHRINKING_SECONDS,
+    ) -> None:
         self._jobs = jobs
         self._processes = processes
         self._hang = hang
+        self._shrinking = shrinking
 
     def outcomes(self, shares: Iterator[Share], store: Store) -> Iterator[Outcome]:
         """As they come."""
@@ -101,7 +109,7 @@ class Here:
         with ExitStack() as stack:
             every_gpu = Gpus(self._processes)
             stack.callback(every_gpu.end)
-            watched = [stack.enter_context(Watched(every_gpu, self._hang)) for _ in range(self._jobs)]
+            watched = [stack.enter_context(Watched(every_gpu, self._hang, self._shrinking)) for _ in range(self._jobs)]
             stack.callback(stop.set)
 
             def work(mine: Watched) -> None:

@@ -22,6 +22,9 @@ from ptxkit.testing.fuzz.worker import Begun, Done, Failed, Launch, Said, Which,
 HANG_SECONDS = 20.0
 """For one example, when nothing else is said; with time of the GPU's process on top."""
 
+SHRINKING_SECONDS = 20.0
+"""For making one smaller that fails."""
+
 START_SECONDS = 120.0
 """Until a new process has begun its first example: it loads the instruction table."""
 
@@ -111,11 +114,13 @@ class _LostError(Exception):
 
 
 class Watched:
-    """One such process at a time. seconds: how long an example may take. Use it in a `with`."""
+    """One such process at a time. seconds: how long an example may take; shrinking: how long one that fails is made
+    smaller. Use it in a `with`."""
 
-    def __init__(self, gpus: Gpus, seconds: float = HANG_SECONDS) -> None:
+    def __init__(self, gpus: Gpus, seconds: float = HANG_SECONDS, shrinking: float = SHRINKING_SECONDS) -> None:
         self._gpus = gpus
         self._seconds = seconds
+        self._shrinking = shrinking
         self._process: BaseProcess | None = None
         self._connection: Connection | None = None
         self._folder = tempfile.TemporaryDirectory(prefix="ptxkit-fuzz-")
@@ -211,7 +216,9 @@ class Watched:
             context = multiprocessing.get_context("spawn")
             mine, other = context.Pipe()
             self._stack.write_text("")
-            self._process = context.Process(target=serve, args=(other, str(self._stack), self._seconds))
+            self._process = context.Process(
+                target=serve, args=(other, str(self._stack), self._seconds, self._shrinking)
+            )
             self._process.start()
             other.close()
             self._connection = mine

@@ -98,8 +98,9 @@ class _Elsewhere:
         return answers
 
 
-def serve(connection: Connection, stack: str, seconds: float) -> None:
-    """What runs in the process. stack: a file for where it stands; seconds: how long one example may take."""
+def serve(connection: Connection, stack: str, seconds: float, shrinking: float) -> None:
+    """What runs in the process. stack: a file for where it stands; seconds: how long one example may take; shrinking:
+    how long one that fails is made smaller."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     end_with_parent()
     _limit_memory()
@@ -114,6 +115,7 @@ def serve(connection: Connection, stack: str, seconds: float) -> None:
                 connection,
                 campaign,
                 numbers,
+                shrinking,
                 lambda patience: faulthandler.dump_traceback_later(seconds * TOLD_AFTER * patience, file=file),
             )
 
@@ -125,7 +127,9 @@ def _limit_memory() -> None:
         resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
 
 
-def _share(connection: Connection, campaign: Campaign, numbers: range, rearm: Callable[[float], None]) -> None:
+def _share(
+    connection: Connection, campaign: Campaign, numbers: range, shrinking: float, rearm: Callable[[float], None]
+) -> None:
     from ptxkit.testing.fuzz.asking import asked, cause_again
     from ptxkit.testing.minimise import minimised
     from ptxkit.testing.replaying import can_be_smaller
@@ -151,7 +155,7 @@ def _share(connection: Connection, campaign: Campaign, numbers: range, rearm: Ca
                 beat(number)
                 return cause_again(example)
 
-            connection.send(Failed(number, minimised(each.failed, again)))
+            connection.send(Failed(number, minimised(each.failed, again, shrinking)))
     faulthandler.cancel_dump_traceback_later()
     keep_all()  # tables and what is remembered of instructions
     connection.send(Done(count, skipped, reason))
