@@ -17,7 +17,7 @@ from ptxkit.analysis.kernel import World
 from ptxkit.analysis.space import CTA_BITS
 from ptxkit.analysis.thread import Thread
 from ptxkit.analysis.trace import Event
-from ptxkit.isa.effects import Access, Barrier, MbarrierArrive, MbarrierWait
+from ptxkit.isa.effects import Access, Barrier, MbarrierArrive, MbarrierTrack, MbarrierWait
 
 _RANK = 0xFF << CTA_BITS
 
@@ -76,11 +76,34 @@ class Farewell:
 
     def _hears_of(self, reach: Reach) -> bool:
         """Whether the CTA may wait for a signal that stands for a reach, or comes after it."""
-        return self._is_heard(reach) or any(
+        if self._is_heard(reach):
+            return True
+        tells = self._tells(reach)
+        return any(
             self._is_heard(later)
             for later in self._reaches
-            if later.thread is not reach.thread or later.position > reach.position
+            if (later.position > reach.position if later.thread is reach.thread else tells)
         )
+
+    def _tells(self, reach: Reach) -> bool:
+        """Whether other threads may know of a reach: its thread gives order after it, by whatever it does."""
+        for position, event in reach.thread.positions(Barrier, MbarrierArrive, MbarrierTrack, Access):
+            if position <= reach.position:
+                continue
+            effect = event.effect
+            if isinstance(effect, Barrier) and effect.level == "cluster":
+                rounds = bisect_left(arrivals(reach.thread), position)
+                if effect.action != "wait" and self._most_rounds > rounds:
+                    return True
+            elif not isinstance(effect, Access) or effect.completion == "mbarrier":
+                return True
+        return False
+
+    @cached_property
+    def _most_rounds(self) -> int:
+        """How many rounds of the cluster's barrier some thread of the cluster waits for."""
+        threads = [thread for cta in (self._own, *self._others) for thread in cta.threads.values()]
+        return max((len(thread.marks.acquires.get(CLUSTER, ())) for thread in threads), default=0)
 
     def _is_heard(self, signal: Reach) -> bool:
         if signal.mbarrier is None:

@@ -4,24 +4,30 @@ An arrival counts whatever its scope; but it orders what was before it only for 
 each names a scope that includes the other's thread. All else that may order the two CTAs counts as order: the barrier
 of the cluster, another mbarrier with wider scopes, fences of such scopes, flags in memory.
 
+That is so for memory that is only handed back, too. Libraries that are held to be right hand it back at scope `.cta`,
+which arrivals and waits have where they name none; nothing that is relaxed is among what they do.
+
 Source: PTX ISA, "Morally strong operations", "Causality Order", "mbarrier.arrive", "mbarrier.test_wait,
 mbarrier.try_wait".
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from ptxkit.analysis.clusters import polls
-from ptxkit.analysis.kernel import Kernel, World
+from ptxkit.analysis.kernel import Kernel
 from ptxkit.analysis.pairs import Handover, Pair, Touch, pairs_of
+from ptxkit.analysis.places import Place, places_of
 from ptxkit.analysis.program import Step
-from ptxkit.analysis.trace import Event
+from ptxkit.analysis.trace import Event, Opaque
 from ptxkit.isa.effects import Access, MbarrierArrive, MbarrierWait, MemoryFence, ProxyFence
 from ptxkit.records import dataclass
 
 #: Hand-overs that are tried for accesses of two CTAs, at most.
 MAX_TRIED = 20_000
+#: What keeps a hand-over from ordering anything, and what keeps it from ordering other CTAs.
+_RELAXED, _NARROW = ("relaxed",), ("relaxed", "cta")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,12 +35,14 @@ class Crossing:
     """Accesses of two CTAs to the same bytes, of which only a narrow hand-over tells that one is behind the other.
 
     is_data: the first is a store, the other a load or a store: contents cross. Else the memory is only handed back.
+    is_open: it is handed back at scope `.cta`.
     """
 
     before: Touch
     handover: Handover
     after: Touch
     is_data: bool
+    is_open: bool
 
     @property
     def is_sure(self) -> bool:
@@ -42,30 +50,36 @@ class Crossing:
         return all(touch.is_sure for touch in (self.before, self.handover.arrival, self.handover.wait, self.after))
 
 
-def crossings_of(kernel: Kernel, world: World) -> Iterator[Crossing]:
-    """The crossings from a CTA into the others of its cluster; those of memory handed back under `strict` only."""
+def crossings_of(kernel: Kernel, number: int) -> Iterator[Crossing]:
+    """The crossings from the CTA of a world into the others of its cluster; those of memory that is handed back at
+    scope `.cta` under `strict` only."""
+    world = kernel.worlds[number]
     if world.scenario.launch.cluster_size == 1 or not _may_be_narrow(kernel) or polls(kernel.program):
         return
+    ways = [(_RELAXED, ("reuse",)), (_NARROW, ("data", "reuse") if kernel.policy == "strict" else ("data",))]
     for pair in pairs_of(kernel, world):
-        narrow = [handover for handover in pair.handovers if _is_narrow(handover)]
-        if narrow and not _may_be_told_otherwise(kernel, pair):
-            yield from _crossings(pair, narrow, reused=kernel.policy == "strict")
+        found: set[tuple[Step, Step]] = set()
+        for lacks, kinds in ways:
+            narrow = [handover for handover in pair.handovers if _is_narrow(handover, lacks)]
+            if narrow and not _may_be_told_otherwise(kernel, number, pair, lacks):
+                yield from _crossings(pair, narrow, kinds, found, is_open=lacks is _NARROW)
 
 
-def _crossings(pair: Pair, narrow: list[Handover], *, reused: bool) -> Iterator[Crossing]:
-    """What crosses by narrow hand-overs, once for two instructions. reused: memory that is handed back, too."""
-    found: set[tuple[Step, Step]] = set()
+def _crossings(
+    pair: Pair, narrow: list[Handover], kinds: Collection[str], found: set[tuple[Step, Step]], *, is_open: bool
+) -> Iterator[Crossing]:
+    """What crosses by narrow hand-overs, once for two instructions. found: those that were found before."""
     left = MAX_TRIED
     for before, after in pair.shared():
         kind = _conflict(before.event, after.event)
         steps = (before.event.step, after.event.step)
-        if kind is None or steps in found or (kind != "data" and not reused) or pair.meets(before, after):
+        if kind not in kinds or steps in found or pair.meets(before, after):
             continue
         for handover in narrow:
             left -= 1
             if pair.joins(before, handover, after):
                 found.add(steps)
-                yield Crossing(before, handover, after, kind == "data")
+                yield Crossing(before, handover, after, kind == "data", is_open and kind != "data")
                 break
         if left < 0:
             return
@@ -82,33 +96,48 @@ def _may_be_narrow(kernel: Kernel) -> bool:
     return bool(gives) and bool(takes) and any(lack is not None for lack in (*gives, *takes))
 
 
-def _may_be_told_otherwise(kernel: Kernel, pair: Pair) -> bool:
-    """Whether some mbarrier may order two CTAs for the whole cluster: one that is seen to, one that no walked thread is
-    seen at, or where there are further CTAs."""
-    if any(not _is_narrow(handover) for handover in pair.handovers):
+def _may_be_told_otherwise(kernel: Kernel, number: int, pair: Pair, lacks: Collection[str]) -> bool:
+    """Whether some mbarrier may order two CTAs for the whole cluster: one that is seen to, one that is waited for where
+    a thread of another CTA arrives, or one that no walked thread is seen at."""
+    if any(not _is_narrow(handover, lacks) for handover in pair.handovers):
         return True
     wide = [
-        {step for step in kernel.program.steps if step.match is not None and any(map(is_wide, step.match.effects))}
-        for is_wide in (_is_wide_arrival, _is_wide_wait)
+        {step for step in kernel.program.steps for effect in step.effects if _is_wide(effect, kind, lacks)}
+        for kind in (MbarrierArrive, MbarrierWait)
     ]
     if not all(wide):
         return False
-    gives = {e.step for thread in pair.giver.threads.values() for _, e in thread.positions(MbarrierArrive)}
-    takes = {e.step for thread in pair.taker.threads.values() for _, e in thread.positions(MbarrierWait)}
-    return pair.giver.scenario.launch.cluster_size > 2 or not (wide[0] <= gives and wide[1] <= takes)
+    seen: set[Step] = set()
+    told: dict[type, set[Place]] = {MbarrierArrive: set(), MbarrierWait: set()}
+    cluster = kernel.cluster_of(number)
+    for world in cluster:
+        everyone = None if world.is_opaque else world.everyone(MbarrierArrive, MbarrierWait)
+        for thread in everyone or ():
+            for event in thread.trace.events:
+                if isinstance(event, Opaque) or not _is_wide(event.effect, type(event.effect), lacks):
+                    continue
+                places = places_of(world.scenario.rank, event)
+                if places is None:
+                    return True
+                seen.add(event.step)
+                own = isinstance(event.effect, MbarrierWait)
+                told[type(event.effect)].update(p for p in places if own or p[0] != world.scenario.rank)
+        if everyone is None:
+            return True
+    is_known = len(cluster) == pair.giver.scenario.launch.cluster_size and wide[0] | wide[1] <= seen
+    return not is_known or not told[MbarrierArrive].isdisjoint(told[MbarrierWait])
 
 
-def _is_wide_arrival(effect: object) -> bool:
-    return isinstance(effect, MbarrierArrive) and _lack(effect) is None and not effect.asynchronous
+def _is_wide(effect: object, kind: type, lacks: Collection[str]) -> bool:
+    """Whether an arrival, or a wait, orders other CTAs."""
+    if not isinstance(effect, kind) or not isinstance(effect, MbarrierArrive | MbarrierWait):
+        return False
+    return _lack(effect) not in lacks and not getattr(effect, "asynchronous", False)
 
 
-def _is_wide_wait(effect: object) -> bool:
-    return isinstance(effect, MbarrierWait) and _lack(effect) is None
-
-
-def _is_narrow(handover: Handover) -> bool:
+def _is_narrow(handover: Handover, lacks: Collection[str]) -> bool:
     """Whether the arrival or the wait orders its own CTA only, or nothing."""
-    return any(lack_of(touch.event) is not None for touch in (handover.arrival, handover.wait))
+    return any(lack_of(touch.event) in lacks for touch in (handover.arrival, handover.wait))
 
 
 def _conflict(before: Event, after: Event) -> str | None:
@@ -117,7 +146,8 @@ def _conflict(before: Event, after: Event) -> str | None:
     assert isinstance(first, Access)
     assert isinstance(second, Access)
     if first.kind == "read":
-        return "reuse" if second.kind != "read" else None
+        is_plain = (first.proxy, first.completion) == ("generic", None)
+        return "reuse" if second.kind != "read" and is_plain else None
     is_plain = all((each.proxy, each.completion) == ("generic", None) for each in (first, second))
     return "data" if is_plain and "weak" in (first.order, second.order) else None
 

@@ -3,8 +3,9 @@
 What it does
     Finds shared memory that one CTA stores to and another one loads or stores, where the two are behind each other by
     an arrival at the other CTA's mbarrier and a wait for it only, and one of these is relaxed, or has the scope `.cta`,
-    which is what both have where they name none. Under `--policy strict`: also memory that was read, and that the other
-    CTA writes again after such a hand-over. Bytes that a copy brings are no matter: its own completion tells of them.
+    which is what both have where they name none. Also memory that was read, and that the other CTA writes again, by a
+    copy or by itself, after a relaxed hand-over; under `--policy strict`, after one of scope `.cta`. Bytes that a copy
+    brings are no matter where they are read: its own completion tells of them.
 
 Why it matters
     The arrival counts, so the wait ends in time; but it publishes nothing to the other CTA. The other one may load
@@ -37,11 +38,10 @@ _WORDS = {"cta": ", at scope .cta", "relaxed": ", which is relaxed"}
 
 def check(kernel: Kernel) -> Iterator[Observation]:
     """Looks at what each CTA hands to others of its cluster."""
-    for number, world in enumerate(kernel.worlds):
-        for crossing in crossings_of(kernel, world):
-            if crossing.is_data or kernel.policy == "strict":
-                key = (crossing.after.event.step, crossing.before.event.step)
-                yield Observation(key, number, crossing.is_sure, _finding(crossing), 2)
+    for number in range(len(kernel.worlds)):
+        for crossing in crossings_of(kernel, number):
+            key = (crossing.after.event.step, crossing.before.event.step)
+            yield Observation(key, number, crossing.is_sure, _finding(crossing), 2)
 
 
 def _finding(crossing: Crossing) -> Finding:
@@ -63,7 +63,7 @@ def _finding(crossing: Crossing) -> Finding:
             (wait.step, "the wait for it" + _WORDS.get(lacks.get(wait.step, ""), "")),
         ),
         help="write " + " and ".join(mends[step] for step in lacks),
-        severity=Severity.ERROR if crossing.is_data else Severity.WARNING,
+        severity=Severity.WARNING if crossing.is_open else Severity.ERROR,
         cause=next(iter(lacks)),
     )
 

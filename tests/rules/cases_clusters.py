@@ -109,8 +109,18 @@ FAREWELLS = (
         f"{ONE} {MEET} @%p1 {ARRIVE} @%p1 st.shared::cluster.u32 [%r10], 1; //! PTX612\n{WAIT}",
     ),
     case(
+        "a store by another thread than the one whose arrival cannot tell of it",
+        f"{ONE} {MEET} @%p1 {ARRIVE} @%p2 st.shared::cluster.u32 [%r10], 1; //! PTX612\n{WAIT}",
+    ),
+    case(
         "a store by another thread than the one whose arrival may tell of it",
-        f"{ONE} {MEET} @%p1 {ARRIVE} @%p2 st.shared::cluster.u32 [%r10], 1;\n{WAIT}",
+        f"{ONE} {MEET} @%p2 st.shared::cluster.u32 [%r10], 1; bar.sync 0; @%p1 {ARRIVE}\n{WAIT}",
+    ),
+    case(
+        "a store by a thread that arrives at a barrier, behind which another one tells of it",
+        f"""{ONE} {MEET} @%p2 st.shared::cluster.u32 [%r10], 1; shr.u32 %r20, %r1, 5; setp.eq.u32 %p5, %r20, 1;
+@%p5 bar.arrive 1, 64; setp.eq.u32 %p4, %r20, 0; @%p4 bar.sync 1, 64; @%p1 {ARRIVE}
+{WAIT}""",
     ),
     case(
         "an arrival in a phase that nobody waits for",

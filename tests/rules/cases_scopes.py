@@ -126,4 +126,63 @@ CASES = (
         bounds=BOUNDS,
         policy="strict",
     ),
+    Case(
+        "memory that was read and is written again after a relaxed wait is a fault",
+        f"""{SETUP}
+{LOAD} //= read
+{ARRIVE} //= arrival
+{WAIT.replace("acquire", "relaxed")} //= wait
+{STORE} //! PTX506 read arrival wait
+{MEET}""",
+        bounds=BOUNDS,
+    ),
+    Case(
+        "memory that was read and is written again after a relaxed arrival is a fault",
+        f"""{SETUP}
+{LOAD} //= read
+{ARRIVE.replace("release", "relaxed")} //= arrival
+{WAIT} //= wait
+{STORE} //! PTX506 read arrival wait
+{MEET}""",
+        bounds=BOUNDS,
+    ),
+    Case(
+        "memory that was read and is written again after an arrival and a wait of the cluster is none",
+        f"{SETUP}\n{LOAD} {ARRIVE}\n{WAIT}\n{STORE}\n{MEET}",
+        bounds=BOUNDS,
+        policy="strict",
+    ),
+    Case(
+        "another mbarrier at scope .cta may hand memory back beside a relaxed one, as libraries do",
+        f"""{SETUP.replace("[%r5], 128;", "[%r5], 128; @%p1 mbarrier.init.shared::cta.b64 [%r5+8], 128;")}
+{LOAD} {ARRIVE.replace("release", "relaxed")} {narrow(ARRIVE).replace("[%r23]", "[%r23+8]")}
+{WAIT}
+{narrow(WAIT).replace("wait", "more", 1).replace("bra wait", "bra more").replace("[%r5]", "[%r5+8]")}
+{STORE}
+{MEET}""",
+        bounds=BOUNDS,
+    ),
+    Case(
+        "in a cluster of four a wait for arrivals of the own CTA tells nothing of the others",
+        f"""{SETUP.replace("[%r5], 128;", "[%r5], 128; @%p1 mbarrier.init.shared::cta.b64 [%r5+8], 128;")}
+mbarrier.arrive.release.cluster.shared::cta.b64 _, [%r5+8];
+{WAIT.replace("wait", "own", 1).replace("bra wait", "bra own").replace("[%r5]", "[%r5+8]")}
+{STORE} //= write
+{narrow(ARRIVE)} //= arrival
+{WAIT} //= wait
+{LOAD} //! PTX506 write arrival wait
+{MEET}""",
+        bounds=BOUNDS.replace("cluster 2", "cluster 4"),
+    ),
+    Case(
+        "in a cluster of four another CTA may pass on what a wide hand-over tells it",
+        f"""{SETUP.replace("[%r5], 128;", "[%r5], 128; @%p1 mbarrier.init.shared::cta.b64 [%r5+8], 128;")}
+{STORE} {narrow(ARRIVE)} xor.b32 %r30, %r20, 2; mapa.shared::cluster.u32 %r31, %r5, %r30;
+{ARRIVE.replace("[%r23]", "[%r31+8]")}
+{WAIT}
+{WAIT.replace("wait", "more", 1).replace("bra wait", "bra more").replace("[%r5]", "[%r5+8]")}
+{LOAD}
+{MEET}""",
+        bounds=BOUNDS.replace("cluster 2", "cluster 4"),
+    ),
 )
