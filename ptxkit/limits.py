@@ -38,6 +38,12 @@ MAX_MENDS = 200
 MAX_MENDS_TRIED = 32
 """Mends that are tried for one finding."""
 
+MAX_MENDING = 4_000_000
+"""Characters that are checked, all in all, to find the mends of one text: about two minutes' work."""
+
+LEAST_TRIED = 8
+"""Mends that are tried of a text however long it is."""
+
 MAX_CHECK_MEMORY = 4 * 1024 * 1024 * 1024
 """Bytes of address space of a process that checks texts beside others."""
 

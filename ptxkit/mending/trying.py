@@ -8,7 +8,7 @@ from itertools import islice
 
 from ptxkit.baseline import Entry, entries
 from ptxkit.diagnostics import Diagnostic, Fix
-from ptxkit.limits import MAX_MENDS, MAX_MENDS_TRIED
+from ptxkit.limits import LEAST_TRIED, MAX_MENDING, MAX_MENDS, MAX_MENDS_TRIED
 from ptxkit.linter import lint_source
 from ptxkit.mending.proposals import proposals
 from ptxkit.mending.text import edited
@@ -37,15 +37,34 @@ class Mended:
     applied: tuple[Applied, ...]
 
 
+class _Checks:
+    """The checks of changed texts: each text once, and of long ones no more than their size allows."""
+
+    def __init__(self, source: SourceFile, settings: Settings) -> None:
+        self._settings = settings
+        self._left = max(MAX_MENDING, LEAST_TRIED * len(source.text))
+        self._known: dict[str, FileResult] = {}
+
+    def of(self, source: SourceFile) -> FileResult | None:
+        """What is found in a text; None where that may not be asked any more."""
+        if source.text not in self._known:
+            self._left -= len(source.text)
+            if self._left < 0:
+                return None
+            self._known[source.text] = lint_source(source, self._settings)
+        return self._known[source.text]
+
+
 def mend(source: SourceFile, settings: Settings = DEFAULT, *, unsafe: bool = False) -> Mended:
     """Settle what can be settled, one finding after the other.
 
     unsafe: apply, too, what may change the meaning of a correct program. At most MAX_MENDS are applied to one text.
     """
     applied: list[Applied] = []
+    checks = _Checks(source, settings)
     result = lint_source(source, settings)
     while len(applied) < MAX_MENDS:
-        step = next(_steps(source, result, settings, lambda fix: fix.safe or unsafe), None)
+        step = next(_steps(source, result, checks, lambda fix: fix.safe or unsafe), None)
         if step is None:
             break
         item, fix, source, result = step
@@ -64,9 +83,10 @@ def offered(
     Findings that have one cause have one mend: one that holds for a finding is offered for others that it settles, too.
     """
     fixes: dict[int, Fix] = {}
+    checks = _Checks(source, settings)
     held: list[tuple[Fix, FileResult]] = []
     for number, item in enumerate(result.diagnostics):
-        step = next(_steps(source, result, settings, lambda _: True, only=item), None) if asked(item) else None
+        step = next(_steps(source, result, checks, lambda _: True, only=item), None) if asked(item) else None
         if step is not None:
             fixes[number] = step[1]
             held.append((step[1], step[3]))
@@ -81,7 +101,7 @@ def offered(
 def _steps(
     source: SourceFile,
     result: FileResult,
-    settings: Settings,
+    checks: _Checks,
     wanted: Callable[[Fix], bool],
     only: Diagnostic | None = None,
 ) -> Iterator[tuple[Diagnostic, Fix, SourceFile, FileResult]]:
@@ -96,8 +116,8 @@ def _steps(
             if text is None or text == source.text:
                 continue
             changed = SourceFile(source.path, text)
-            after = lint_source(changed, settings)
-            if _settles(result, after, item):
+            after = checks.of(changed)
+            if after is not None and _settles(result, after, item):
                 yield item, fix, changed, after
 
 

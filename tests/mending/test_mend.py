@@ -169,6 +169,15 @@ def test_a_mend_that_does_not_hold_is_not_offered(monkeypatch: pytest.MonkeyPatc
     assert mend(source(text)).applied == ()
 
 
+def test_so_many_mends_are_tried_as_the_size_of_a_text_allows(monkeypatch: pytest.MonkeyPatch) -> None:
+    found, settings = fixture(RULES / "PTX504_bad_fewer_arrivals_than_the_count.ptx")
+    result = lint_source(found, settings)
+    assert [item.fix is not None for item in offered(found, result, settings).diagnostics] == [True]
+    monkeypatch.setattr("ptxkit.mending.trying.MAX_MENDING", 0)
+    monkeypatch.setattr("ptxkit.mending.trying.LEAST_TRIED", 0)
+    assert [item.fix is not None for item in offered(found, result, settings).diagnostics] == [False]
+
+
 def test_a_mend_that_only_makes_a_question_of_a_finding_is_not_offered(monkeypatch: pytest.MonkeyPatch) -> None:
     from ptxkit.diagnostics import Undecided
     from ptxkit.mending.trying import _settles
