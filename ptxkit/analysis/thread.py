@@ -13,6 +13,7 @@ from ptxkit.analysis.inflight import Copy, copies_of
 from ptxkit.analysis.order import Marks, marks_of
 from ptxkit.analysis.program import Step
 from ptxkit.analysis.ranges import RangeIndex
+from ptxkit.analysis.terms import Value
 from ptxkit.analysis.touches import (
     covers_shared,
     extent,
@@ -76,6 +77,11 @@ class Thread:
     def map_reads(self) -> list[Copy]:
         """The reads of tensor maps by its tensor copies."""
         return [copy for copy in self._copies if is_map_read(copy.event)]
+
+    @cached_property
+    def maps_read(self) -> dict[tuple[Step, int], Value | None]:
+        """Where the map of each of its tensor copies stands, by instruction and execution."""
+        return {(copy.event.step, copy.event.visit): copy.event.address for copy in self.map_reads}
 
     @cached_property
     def _copies(self) -> list[Copy]:

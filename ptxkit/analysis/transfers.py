@@ -20,6 +20,7 @@ from ptxkit.analysis.routes import Route, product_of, route_of
 from ptxkit.analysis.sightings import Sighting, Sightings
 from ptxkit.analysis.sizes import Sizes
 from ptxkit.analysis.source_lines import SourceLines
+from ptxkit.analysis.terms import Term, Value
 from ptxkit.isa.effects import Access, ProxyFence
 from ptxkit.records import replace
 from ptxkit.syntax.tree import Function, Module
@@ -251,14 +252,28 @@ class _Kernel:
         return found
 
     def _map_fences(self, step: Step, route: Route, lines: Mapping[Step, int]) -> list[Fence]:
-        """The fences that order changes of a tensor map before the reads of it, in the copying thread."""
-        found: dict[Fence, None] = {}
-        if route.unit == Unit.TENSOR:
-            for each in self._sightings.of(step, route.near):
-                for at, event in each.thread.positions(ProxyFence):
-                    if at < each.copy.position and _acquires_maps(event.effect):
-                        found[Fence(lines[event.step], "tensormap")] = None
-        return list(found)
+        """The fences that order changes of a tensor map before the reads of it, in the copying thread.
+
+        Those for another map are none; those for maps that nobody can tell apart count where none is surely for this.
+        """
+        found: dict[bool, dict[Fence, None]] = {True: {}, False: {}}
+        for each in self._sightings.of(step, route.near) if route.unit == Unit.TENSOR else ():
+            place = each.thread.maps_read.get((step, each.copy.event.visit))
+            for at, event in each.thread.positions(ProxyFence):
+                if at < each.copy.position and _acquires_maps(event.effect):
+                    is_same = _are_one(place, event.address)
+                    if is_same is not False:
+                        found[bool(is_same)][Fence(lines[event.step], "tensormap")] = None
+        return list(found[True] or found[False])
+
+
+def _are_one(one: Value | None, other: Value | None) -> bool | None:
+    """Whether two addresses are the same; None where nobody knows."""
+    if isinstance(one, int) and isinstance(other, int):
+        return one == other
+    if isinstance(one, Term) and isinstance(other, Term) and one.identity == other.identity:
+        return one.offset == other.offset
+    return None
 
 
 def _acquires_maps(effect: object) -> bool:

@@ -153,6 +153,17 @@ def test_a_changed_tensor_map_names_the_fence_that_acquires_it() -> None:
     assert row.fences == (Fence(acquire, "tensormap"),)
 
 
+def test_a_fence_for_another_tensor_map_is_not_named() -> None:
+    acquire = "fence.proxy.tensormap::generic.acquire.gpu [%%rd1+%d], 128;\n"
+    copy = "cp.async.bulk.tensor.1d.global.shared::cta.bulk_group [%%rd%d, {%%r2}], [%%r1];\n"
+    head = ".shared .align 128 .b8 tile[128]; mov.u32 %r1, tile; ld.param.u64 %rd1, [p]; add.s64 %rd2, %rd1, 128;\n"
+    tail = "mov.u32 %r2, 0; cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;"
+    text = head + acquire % 0 + acquire % 128 + copy % 1 + copy % 2 + tail
+    first, second = ([fence.line for fence in row.fences] for row in rows_of(text, parameters=".param .u64 p"))
+    assert len(first) == len(second) == 1
+    assert second[0] == first[0] + 1
+
+
 def test_a_copy_that_may_fill_with_zeros_says_how_much() -> None:
     some, none, unknown, ignored = rows_of(
         ".shared .align 16 .b8 tile[64]; ld.param.u64 %rd1, [p]; mov.u32 %r1, tile; setp.eq.u32 %p1, %r9, 0;"
