@@ -11,7 +11,7 @@ AT_MOST = 500_000
 
 _KEPT: list[int] = []
 """What `keep_all` kept each time: to ask Python how many objects it keeps takes a walk over all of them."""
-_left = 0
+_LEFT = [0]
 """Objects that were made and not freed, at most, since garbage was looked for here."""
 
 
@@ -45,13 +45,12 @@ def no_collections() -> Iterator[None]:
 def _age() -> None:
     """Moves what was made to the oldest generation, without the walk over it that comes otherwise, until there may be
     too much garbage among it."""
-    global _left
     young, middle, old = gc.get_count()  # objects, and how often the younger generation was walked over
     every, times, _ = gc.get_threshold()
-    _left += young + every * (middle + (times + 1) * old)
-    if _left < AT_MOST:
+    _LEFT[0] += young + every * (middle + (times + 1) * old)
+    if _LEFT[0] < AT_MOST:
         gc.freeze()
         gc.unfreeze()
     else:
-        _left = 0
+        _LEFT[0] = 0
         gc.collect()
