@@ -15,7 +15,9 @@ from unittest import SkipTest
 import click
 
 from ptxkit.cli.numbers import SEED
+from ptxkit.cli.settings_options import Word
 from ptxkit.results import ExitStatus
+from ptxkit.settings import words
 
 if TYPE_CHECKING:
     from ptxkit.testing.fuzz.questions import Campaign
@@ -50,7 +52,7 @@ def _seconds(_ctx: click.Context, _parameter: click.Parameter, text: str | None)
     metavar="DIR",
     help="Change files of these folders, in the place of generated code (linter, round-trip, ptxas).",
 )
-@click.option("--target", metavar="SM", help="Of generated code [default: many; kernels: sm_90a].")
+@click.option("--target", type=Word(words.target, "SM"), help="Of generated code [default: many; kernels: sm_90a].")
 @click.option("--hang", type=click.FloatRange(min=1), default=20, show_default=True, help="Seconds for one example.")
 @click.option("--cluster", metavar="ADDRESS", help="Workers of dask.distributed: tcp://HOST:8786, or local:2.")
 @click.option("--replay", type=click.Path(path_type=Path), metavar="FOLDER", help="Ask about a kept example again.")
@@ -96,9 +98,12 @@ def fuzz(  # noqa: PLR0913 (options)
     wanted = oracles or (_OF_FILES if corpus else _WITHOUT_GPU)
     if seconds is None and count is None:
         seconds = _SECONDS_BY_DEFAULT
-    from ptxkit.testing.fuzz.questions import Campaign, kind_of
+    from ptxkit.testing.fuzz.questions import Campaign, kind_of, originals
     from ptxkit.testing.fuzz.running import Limits
+    from ptxkit.testing.whole_files import LARGEST
 
+    if any(":" in each for each in wanted) and os.getcwd() not in sys.path:
+        sys.path.insert(0, os.getcwd())  # where one's own oracles are looked for first, as by `python -m` and pytest
     for each in wanted:
         try:
             kind = kind_of(each)
@@ -106,6 +111,8 @@ def fuzz(  # noqa: PLR0913 (options)
             raise click.BadParameter(str(error), param_hint="--oracle") from error
         if corpus and not kind.takes_corpus:
             raise click.UsageError(f"--corpus is for {', '.join(_OF_FILES)}: {each} needs kernels with their launch")
+    if corpus and not originals(tuple(corpus)):
+        raise click.UsageError(f"--corpus: no PTX file of at most {LARGEST:,} characters in {', '.join(corpus)}")
     campaigns = [Campaign(each, seed, target, None, tuple(corpus)) for each in dict.fromkeys(wanted)]
     ctx.exit(_run(campaigns, Limits(count, seconds, hang), jobs or os.cpu_count() or 1, cluster, folder))
 

@@ -123,6 +123,11 @@ def test_files_of_a_folder_are_changed_and_asked_about(tmp_path: Path) -> None:
     [
         (["--oracle", "nobody"], "there is no oracle 'nobody'; there are linter, "),
         (["--oracle", "nobody.there:KIND"], "there is no nobody.there:KIND"),
+        (["--target", "sm_9", "--count", "1"], "there is no target `sm_9`; did you mean `sm_90`?"),
+        (
+            ["--oracle", "linter", "--corpus", str(ROOT / "scripts")],
+            "--corpus: no PTX file of at most 60,000 characters in",
+        ),
         (["--time", "soon"], "'soon' is no time: write 90, 10m or 2h"),
         (["--oracle", "machine", "--corpus", str(ROOT / "corpus")], "machine needs kernels with their launch"),
         (["--replay", str(ROOT / "corpus")], "No such file or directory"),
@@ -134,6 +139,19 @@ def test_what_cannot_be_run_is_told_in_a_sentence(tmp_path: Path, arguments: lis
     assert done.returncode == 2
     assert said in " ".join(done.stderr.split())
     assert "Traceback" not in done.stderr
+
+
+def test_an_oracle_of_ones_own_is_found_in_the_folder_where_one_is(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text("from tests.testing.fuzz.planted import KIND as mine\n")
+    done = subprocess.run(
+        [sys.executable, "-P", *command(tmp_path, "--oracle", "mine:mine", "--count", 1, "--jobs", 1)[1:]],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+    assert row(done, "mine:mine")[0] == 1, done.stderr
 
 
 def test_an_example_that_is_no_example_is_told(tmp_path: Path) -> None:
