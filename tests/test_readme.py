@@ -121,7 +121,7 @@ def shown_tests(**theirs: object) -> dict[str, Any]:
     """The tests of somebody's compiler, with that compiler."""
     [shown] = [text for text in blocks("python") if "ptxkit.testing" in text]
     namespace: dict[str, Any] = dict(theirs)
-    settings.register_profile("few", max_examples=15, phases=[Phase.generate], derandomize=True, database=None)
+    settings.register_profile("few", max_examples=50, phases=[Phase.generate], derandomize=True, database=None)
     settings.load_profile("few")
     exec(shown, namespace)
     settings.load_profile("default")

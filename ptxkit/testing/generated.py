@@ -31,10 +31,11 @@ Words = np.ndarray[Any, np.dtype[np.uint64]]
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """A register gets an element of a row of the input."""
+    """A register gets an element of a row of the input. opcode: how, where it is not the plainest."""
 
     register: str
     row: int
+    opcode: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +59,15 @@ class Update:
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """Each thread gets what the thread `distance` further in the CTA holds, through shared memory."""
+    """Each thread gets what the thread `distance` further in the CTA holds, through shared memory.
+
+    meets: the barrier behind the store, and behind the load.
+    """
 
     result: str
     operand: str
     distance: int
+    meets: str = "bar.sync 0;"
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,21 +234,36 @@ class _Writer:
             f".visible .entry {kernel.name}(.param .u64 in_, .param .u64 out_)",
             f".reqntid {kernel.block}",
             "{",
-            ".reg .b64 %in, %out, %column, %updates, %at; .reg .pred %is;",
-            ".reg .b32 %thread, %tid_, %cta, %own, %other;",
+            ".reg .b64 %in, %out, %updates, %at; .reg .pred %is;",
+            ".reg .b32 %thread, %tid_, %cta, %own, %other, %word;",
             ".reg .b16 %size16, %low16, %high16; .reg .b32 %size32; .reg .b64 %size64;",
             *declared,
-            f".shared .align 8 .b8 exchanged[{kernel.block * 8}];",
-            f".shared .align 8 .b8 updated[{SLOTS * 8}];",
-            "ld.param.u64 %in, [in_]; ld.param.u64 %updates, [out_];",
-            f"mov.u32 %tid_, %tid.x; mov.u32 %cta, %ctaid.x; mad.lo.u32 %thread, %cta, {kernel.block}, %tid_;",
-            "mul.wide.u32 %column, %thread, 8; add.u64 %in, %in, %column; add.u64 %out, %updates, %column;",
-            *self.updates_begun(),
+            *self.begun(),
             *body,
             *self.updates_ended(),
             "ret;",
             "}",
         ]
+
+    def begun(self) -> list[str]:
+        """Where the thread reads and writes, and the shared memory: what the kernel needs of it."""
+        kernel = self.kernel
+        flat = list(_flat(kernel.statements))
+        found = []
+        if any(isinstance(each, Exchange) for each in flat):
+            found.append(f".shared .align 8 .b8 exchanged[{kernel.block * 8}];")
+        if self.updates_shared():
+            found.append(f".shared .align 8 .b8 updated[{kernel.block * 8}];")
+        found += ["ld.param.u64 %in, [in_]; ld.param.u64 %updates, [out_];", "mov.u32 %tid_, %tid.x;"]
+        thread = "%tid_"
+        if kernel.grid > 1:
+            found.append(f"mov.u32 %cta, %ctaid.x; mad.lo.u32 %thread, %cta, {kernel.block}, %tid_;")
+            thread = "%thread"
+        if kernel.rows:
+            found.append(f"mad.wide.u32 %in, {thread}, 8, %in;")
+        if self.row > ROWS_OF_UPDATES or self.updates_shared():
+            found.append(f"mad.wide.u32 %out, {thread}, 8, %updates;")
+        return found + self.updates_begun()
 
     def declare(self, register: str) -> None:
         kind, _, number = register[1:].partition("_")
@@ -253,8 +273,8 @@ class _Writer:
         if not self.updates_shared():
             return []
         return [
-            "mov.u32 %own, updated; shl.b32 %other, %tid_, 3; add.u32 %own, %own, %other;",
-            f"setp.lt.u32 %is, %tid_, {SLOTS}; @%is st.shared.b64 [%own], 0;",
+            "mov.u32 %word, updated; mad.lo.u32 %word, %tid_, 8, %word;",
+            "st.shared.b64 [%word], 0;",
             "bar.sync 0;",
         ]
 
@@ -263,9 +283,8 @@ class _Writer:
             return []
         return [
             "bar.sync 0;",
-            "mov.u32 %own, updated; shl.b32 %other, %tid_, 3; add.u32 %own, %own, %other;",
-            f"setp.lt.u32 %is, %tid_, {SLOTS}; @%is ld.shared.b64 %at, [%own];",
-            f"@%is st.global.b64 [%out+{self.kernel.threads * 8}], %at;",
+            "ld.shared.b64 %at, [%word];",
+            f"st.global.b64 [%out+{self.kernel.threads * 8}], %at;",
         ]
 
     def updates_shared(self) -> bool:
@@ -277,8 +296,8 @@ class _Writer:
 
     def statement(self, statement: Statement) -> list[str]:
         match statement:
-            case Load(register, row):
-                return self.loaded(register, row)
+            case Load():
+                return self.loaded(statement)
             case Do(step, results, operands, guard):
                 text = guard + step.text(results, operands)
                 return [text, *self.with_one_nan(statement), *self.probed(results)]
@@ -308,11 +327,12 @@ class _Writer:
                 found += _one_nan(register, FORMATS[word])
         return [guard + line for line in found]
 
-    def loaded(self, register: str, row: int) -> list[str]:
-        place = f"[%in+{row * self.kernel.threads * 8}]"
+    def loaded(self, statement: Load) -> list[str]:
+        register = statement.register
+        place = f"[%in+{statement.row * self.kernel.threads * 8}]"
         if width(register) == 1:
             return [f"ld.global.b32 %own, {place}; and.b32 %own, %own, 1; setp.ne.u32 {register}, %own, 0;"]
-        return [f"ld.global.b{width(register)} {register}, {place};"]
+        return [f"{statement.opcode or f'ld.global.b{width(register)}'} {register}, {place};"]
 
     def probed(self, registers: tuple[str, ...]) -> list[str]:
         return [line for each in registers for line in self.stored(each)] if self.kernel.probes else []
@@ -331,9 +351,9 @@ class _Writer:
             f"st.shared.b{bits} [%own], {statement.operand};",
             f"add.u32 %own, %tid_, {statement.distance}; and.b32 %own, %own, {self.kernel.block - 1};",
             f"mad.lo.u32 %own, %own, {size}, %other;",
-            "bar.sync 0;",
+            statement.meets,
             f"ld.shared.b{bits} {statement.result}, [%own];",
-            "bar.sync 0;",
+            statement.meets,
         ]
 
     def ways(self, statement: If) -> list[str]:

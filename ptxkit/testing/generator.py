@@ -14,6 +14,8 @@ from typing import TypeAlias, TypeVar
 from ptxkit.emulate.widths import width_of
 from ptxkit.records import dataclass, field
 from ptxkit.testing.generated import SLOTS, Do, Exchange, GeneratedKernel, If, Load, Loop, Statement, Update, width
+from ptxkit.testing.kernel_chains import chains
+from ptxkit.testing.kernel_loads import loads_of
 from ptxkit.testing.kernel_steps import Step, Steps, Version, steps_of
 
 T = TypeVar("T")
@@ -35,7 +37,7 @@ _KEPT = 24
 # What stands for a statement, by its share: the plainest first.
 _ANYWHERE = ("compute",) * 8 + ("guarded",)
 _SHALLOW = (*_ANYWHERE, "if", "loop", "update")
-_TOGETHER = (*_SHALLOW, "warp", "warp", "exchange")
+_TOGETHER = (*_SHALLOW, "warp", "warp", "exchange", "meeting")
 
 
 def random_kernel(
@@ -62,7 +64,7 @@ def generated(
     block = _BLOCKS[choose(len(_BLOCKS))]
     grid = 1 + choose(2)
     one_nan = choose(_ONE_NAN_OF) != _ONE_NAN_OF - 1
-    maker = _Maker(choose, _chosen_steps(version, target, one_nan), block, part)
+    maker = _Maker(choose, chosen_steps(version, target, one_nan), loads_of(version, target), block, part)
     body = maker.block(1 + choose(statements), _Scope(), together=True)
     kept = tuple(maker.top[-_KEPT:])
     seed, probes = choose(1 << 16), choose(2) == 1
@@ -70,9 +72,10 @@ def generated(
 
 
 @cache
-def _chosen_steps(version: Version, target: str, one_nan: bool) -> dict[str, Steps]:
+def chosen_steps(version: Version, target: str, one_nan: bool) -> dict[str, Steps]:
     """All steps, or those that fix which NaN they give."""
-    known = steps_of(version, target)
+    known = dict(steps_of(version, target))
+    known["compute"] += chains(version, target)
     if one_nan:
         return known
     fixing = {
@@ -102,8 +105,15 @@ class _Scope:
 class _Maker:
     """Makes the statements of one kernel."""
 
-    def __init__(self, choose: Choose, steps: dict[str, Steps], block: int, part: Part[list[Statement]]) -> None:
-        self.choose, self.steps, self.threads, self.part = choose, steps, block, part
+    def __init__(
+        self,
+        choose: Choose,
+        steps: dict[str, Steps],
+        loads: dict[int, tuple[str, ...]],
+        threads: int,
+        part: Part[list[Statement]],
+    ) -> None:
+        self.choose, self.steps, self.loads, self.threads, self.part = choose, steps, loads, threads, part
         self.rows: list[str] = []
         self.top: list[str] = []
         self.numbers: dict[str, int] = {}
@@ -135,8 +145,8 @@ class _Maker:
                 return self.update(scope, before)
             case "exchange":
                 return self.exchange(scope, before)
-            case "warp":
-                return self.step(self.chosen("warp"), scope, before, guarded=False)
+            case "warp" | "meeting" as kind:
+                return self.step(self.chosen(kind), scope, before, guarded=False)
             case way:
                 return self.step(self.chosen("compute"), scope, before, guarded=way == "guarded")
 
@@ -177,7 +187,10 @@ class _Maker:
         operand = self.operand(word, scope, before)
         result = self.new(word)
         self.defined(result, scope)
-        return [*before, Exchange(result, operand, 1 + self.choose(self.threads - 1))]
+        distance = 1 + self.choose(self.threads - 1)
+        barriers = [step for form in self.steps["meeting"] for step in form if not step.results]
+        meets = barriers[self.choose(len(barriers))].text((), ())
+        return [*before, Exchange(result, operand, distance, meets)]
 
     def update(self, scope: _Scope, before: list[Statement]) -> list[Statement]:
         step = self.chosen("update")
@@ -199,7 +212,8 @@ class _Maker:
     def loaded(self, word: str, scope: _Scope, before: list[Statement]) -> str:
         """A new register that gets an element of the input."""
         register = self.new(_declared(word))
-        before.append(Load(register, len(self.rows)))
+        ways = self.loads.get(_bits(word), ("",))
+        before.append(Load(register, len(self.rows), ways[self.choose(len(ways))]))
         self.rows.append(word)
         self.defined(register, scope, kept=False)
         return register

@@ -1,8 +1,8 @@
 """What a generated kernel may execute: instructions of the table whose results hardware and machine must agree on.
 
-Three kinds. `compute`: from registers to registers, every bit fixed by the manual, but perhaps which NaN it is.
-`warp`: a value of a whole warp, for which its threads must have met. `update`: an atomic operation whose order does not
-matter.
+Four kinds. `compute`: from registers to registers, every bit fixed by the manual, but perhaps which NaN it is.
+`warp`: a value of a whole warp, for which its threads must have met. `meeting`: a barrier of the whole CTA, perhaps
+with a value made of a predicate of each thread. `update`: an atomic operation whose order does not matter.
 
 Which NaN it is: an instruction that rounds to a format other than f64 gives that format's only NaN (`fixes_nans`).
 Those of f64 hand on an operand's payload, and an assembler that optimises may swap the operands; what copies an operand
@@ -18,7 +18,7 @@ from random import Random
 from ptxkit.emulate.widths import width_of
 from ptxkit.isa import table
 from ptxkit.isa.effects import Access, Barrier, Value
-from ptxkit.isa.expressions import Call, Const
+from ptxkit.isa.expressions import Call, Const, Role
 from ptxkit.isa.forms import Form, Match, OperandForm
 from ptxkit.isa.functions import kind
 from ptxkit.isa.spellings import register_type
@@ -78,7 +78,7 @@ def steps_of(version: Version, target: str, most: int = 12) -> dict[str, Steps]:
     return {
         name: _by_form([each for each in found if each.kind == name])
         for found in ([*computing, *acting],)
-        for name in ("compute", "warp", "update")
+        for name in ("compute", "warp", "meeting", "update")
     }
 
 
@@ -175,7 +175,7 @@ def _acting(version: Version, target: str, most: int) -> Iterator[Step]:
                 break
             if unmet(tuple(match.gates), version, aimed):
                 continue
-            step = _of_warp(match) or _of_memory(match)
+            step = _of_warp(match) or _of_cta(match) or _of_memory(match)
             if step is not None and known.meanings(match):
                 made += 1
                 yield step
@@ -188,7 +188,8 @@ def _with_effects() -> Iterator[Form]:
         for form in known.forms(name):
             names = {effect.name for effect in form.effects}
             roles = {operand.role for operand in form.operands}
-            acts = "update" in names or ("barrier" in names and "mask" in roles)
+            meets = any(each.name == "barrier" and _CTA in each.arguments for each in form.effects)
+            acts = "update" in names or meets or ("barrier" in names and "mask" in roles)
             if acts and not form.tolerated and roles <= _ROLES:
                 yield form
 
@@ -214,6 +215,29 @@ def _of_warp(match: Match) -> Step | None:
         words.append("|".join(_EVERYONE if each.role == "mask" else f"{{{next(places)}}}" for each in parts))
     text = f"{match.canonical} {', '.join(words)};"
     return Step(match.form.syntax, text, tuple(cells[True]), tuple(cells[False]), "warp")
+
+
+_CTA = ("level", Const("cta"))
+_FIRST = "0"
+"""The barrier at which all threads of a CTA meet."""
+
+
+def _of_cta(match: Match) -> Step | None:
+    """A barrier of all threads, perhaps with a value of their predicates."""
+    found = [each for each in match.effects if isinstance(each, Barrier)]
+    if len(found) != 1 or (found[0].level, found[0].action) != ("cta", "sync") or found[0].threads is not None:
+        return None
+    results: list[str] = []
+    operands: list[str] = []
+    words = []
+    for operand in match.operands:
+        if found[0].number == Role(operand.role):
+            words.append(_FIRST)
+            continue
+        words.append(f"{{{len(results) + len(operands)}}}")
+        (results if operand.role in match.results else operands).append(register_type(operand))
+    text = f"{match.canonical} {', '.join(words)};"
+    return Step(match.form.syntax, text, tuple(results), tuple(operands), "meeting", takes_guard=False)
 
 
 def _of_memory(match: Match) -> Step | None:

@@ -116,7 +116,7 @@ def matches_of(form: Form, random: Random) -> Iterator[Match]:
     names = [slot.name for slot in form.modifiers]
     ways = list(islice(product(*values), _WAYS))
     random.shuffle(ways)
-    legal = [way for way in ways if _keeps_rules(form, dict(zip(names, way, strict=True)))]
+    legal = [way for way in ways if keeps_rules(form, dict(zip(names, way, strict=True)))]
     missing = {(at, value) for at, each in enumerate(values) for value in each}
     first = []
     for way in legal:
@@ -127,7 +127,7 @@ def matches_of(form: Form, random: Random) -> Iterator[Match]:
         yield from bind(form, dict(zip(names, way, strict=True)), table().value_gates)
 
 
-def _keeps_rules(form: Form, chosen: dict[str, str | None]) -> bool:
+def keeps_rules(form: Form, chosen: dict[str, str | None]) -> bool:
     return all(truth(fold(rule.condition, form, chosen)) for rule in form.rules)
 
 

@@ -29,8 +29,9 @@ from ptxkit.records import dataclass
 from ptxkit.testing.agreement import all_forms, why_refused
 from ptxkit.testing.arrangements.kernel import Pipeline, broken_one, pipeline
 from ptxkit.testing.generated import GeneratedKernel
-from ptxkit.testing.generator import generated
-from ptxkit.testing.kernel_steps import Version, steps_of
+from ptxkit.testing.generator import chosen_steps, generated
+from ptxkit.testing.kernel_loads import loads_of
+from ptxkit.testing.kernel_steps import Version
 from ptxkit.testing.litmus import Litmus, litmus_test
 from ptxkit.testing.mutations import mutate
 from ptxkit.testing.number_patterns import edges
@@ -179,7 +180,8 @@ def kernels(
 
 def _with_steps(target: str, version: Version, statements: int, name: str) -> st.SearchStrategy[GeneratedKernel]:
     """Asks for the steps before there is an example, so that the first one is not too slow for Hypothesis."""
-    steps_of(version, target)
+    chosen_steps(version, target, one_nan=True)
+    loads_of(version, target)
     return _kernels(target, version, statements, name)
 
 

@@ -21,6 +21,8 @@ from ptxkit.testing.generated import (
     Update,
 )
 from ptxkit.testing.generator import random_kernel
+from ptxkit.testing.kernel_chains import chains
+from ptxkit.testing.kernel_loads import loads_of
 from ptxkit.testing.kernel_steps import Step, steps_of
 from ptxkit.testing.ptxas import installed
 
@@ -249,6 +251,44 @@ def kernel_loads(statements: tuple[Statement, ...]) -> set[str]:
         elif isinstance(each, Loop):
             found |= kernel_loads(each.body)
     return found
+
+
+def test_ctas_meet_by_each_barrier_of_all_threads_and_reduce_predicates() -> None:
+    texts = {each.template.partition(" ")[0] for form in steps_of(*AIM)["meeting"] for each in form}
+    assert {"bar.sync", "barrier.cta.sync", "bar.red.popc.u32", "barrier.red.or.pred"} <= texts
+    assert not [each for each in texts if "arrive" in each]
+    step = next(each for form in steps_of(*AIM)["meeting"] for each in form if "red.popc" in each.template)
+    kernel = of((Load("%pred_0", 0), Do(step, ("%b32_0",), ("%pred_0",))), ("pred",), ("%b32_0",))
+    wanted = (kernel.inputs() & np.uint64(1)).reshape(kernel.grid, kernel.block).sum(axis=1)
+    assert np.array_equal(executed(kernel)[ROWS_OF_UPDATES], np.repeat(wanted, kernel.block))
+
+
+def test_a_carry_goes_from_the_first_of_a_chain_to_the_second() -> None:
+    step = next(each for form in chains(*AIM) for each in form if each.template.startswith("add.cc.u32"))
+    assert step.template == "add.cc.u32 {0}, {2}, {3}; addc.u32 {1}, {4}, {5};"
+    loads = tuple(Load(f"%b32_{place}", place) for place in range(4))
+    done = Do(step, ("%b32_4", "%b32_5"), ("%b32_0", "%b32_1", "%b32_2", "%b32_3"))
+    kernel = of((*loads, done), ("u32",) * 4, ("%b32_4", "%b32_5"))
+    rows = kernel.inputs() & np.uint64(0xFFFFFFFF)
+    carried = (rows[0] + rows[1]) >> np.uint64(32)
+    assert carried.any()
+    output = executed(kernel)[ROWS_OF_UPDATES:]
+    assert np.array_equal(output[1], (rows[2] + rows[3] + carried) & np.uint64(0xFFFFFFFF))
+
+
+def test_a_difference_hands_its_borrow_to_no_sum() -> None:
+    for step in (each for form in chains(*AIM) for each in form):
+        first, second = (line.strip().partition(".")[0] for line in step.template.split(";")[:2])
+        assert (first == "sub") == (second == "subc")
+
+
+def test_elements_are_loaded_in_every_way_of_the_plain_one_first() -> None:
+    known = loads_of(*AIM)
+    assert all(ways[0] == f"ld.global.b{width}" for width, ways in known.items())
+    assert {"nc", "volatile", "mmio"} <= {word for way in known[32] for word in way.split(".")}
+    for number, way in enumerate(known[32]):
+        kernel = of((Load("%b32_0", 0, way),), ("b32",), ("%b32_0",))
+        assert np.array_equal(executed(kernel)[ROWS_OF_UPDATES], kernel.inputs()[0] & np.uint64(0xFFFFFFFF)), number
 
 
 def test_updates_commute_and_reach_all_ctas() -> None:

@@ -106,8 +106,8 @@ def test_a_planted_fault_shrinks_to_under_fifteen_instructions() -> None:
     many = settings(QUIET, max_examples=2000)
     found = find(strategies.kernels(statements=6), differs, settings=many)
     body = found.module().partition("\n{\n")[2]
-    instructions = [each for each in body.replace("\n", " ").split(";") if each.strip(" }") and ".reg" not in each]
-    assert len([each for each in instructions if ".shared" not in each.split("ld")[0]]) < 15
+    instructions = [each.strip() for each in body.replace("\n", " ").split(";")]
+    assert len([each for each in instructions if each and each[0].isalpha() and each != "ret"]) < 15
     assert len(list(found.steps())) == 1
 
 
