@@ -62,7 +62,8 @@ def _connect(name: str, parts: Sequence[Expression]) -> Expression:
 
 def _apply(name: str, arguments: tuple[Expression, ...]) -> Expression:
     values = [argument.value for argument in arguments if isinstance(argument, Const)]
-    if len(values) == len(arguments):
+    is_open = name == "%" and any(isinstance(value, float) for value in values)  # remainders are those of integers
+    if len(values) == len(arguments) and not is_open:
         if name == "in":
             return Const(values[0] in values[1:])
         function = OPERATORS.get(name) or FUNCTIONS.get(name)

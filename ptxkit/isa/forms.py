@@ -67,7 +67,8 @@ class OperandForm:
     under which they hold. minus: `-%r` is allowed; negative: nothing else is. parts: patterns of the selectors of
     its parts that are allowed (`b0`, `h[0-3][0-3]`); whole: so is none. scalar: an element of a vector register is not
     allowed. typed: nor is the name of a function tolerated, which has no type. own: its type is its own, though the
-    opcode has such a word. more: a vector may have more elements, 2 or 4, and a plain register do. symbols: the state space of a symbol in an address, where that is another than `space`. bare: no
+    opcode has such a word. more: a vector may have more elements, 2 or 4, and a plain register do. symbols: the
+    state space of a symbol in an address, where that is another than `space`. bare: no
     braces may stand around it. unlike: the bits of a register that no address is in here, 0 for none.
     data: of an address, assemblers see that an opaque reference is none; opaque: they do not, though they move it to a
     register. nameless: no symbol with a constant behind it is a constant here. single: a

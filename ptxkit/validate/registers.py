@@ -91,7 +91,8 @@ def wrong_sum(operand: OperandForm, found: str, types: Sequence[object]) -> str 
         return f"must be a .{wanted} register, and names a place in the code"
     if is_symbol(found):
         return wrong_name(replace(operand, symbol=True), found)
-    counts = kind(wanted) in ("b", "u", "s") and not (types and (operand.space is not None or operand.definite))
+    unread = (operand.space is not None and not operand.lax) or operand.definite  # of special registers
+    counts = kind(wanted) in ("b", "u", "s") and not (types and unread)
     return None if counts and any(agrees(str(each), wanted, operand, False) for each in types or (found,)) else refused
 
 

@@ -174,14 +174,14 @@ def _is_any_width(operand: OperandForm, shape: tuple[object, ...]) -> bool:
     if not is_type(found):
         return False
     if shape[1] == SPECIAL:
-        return operand.space is None and wanted != "pred" and not operand.definite
+        return (operand.space is None or operand.lax) and wanted != "pred" and not operand.definite
     held, asked = kind(found), kind(wanted)
     if _is_converted(operand) and (is_too_wide(found, wanted) or (not operand.wider and bits(found) > bits(wanted))):
         return False
     if operand.exact:
         return held == "b"
     if "f16x2" in (found, wanted):
-        return found == wanted or asked in ("b", "u", "s", "pred") or held == "b"
+        return wanted in (found, "f32x2") or asked in ("b", "u", "s", "pred") or held == "b"
     if not is_declarable(wanted):
         return held == "b"
     if "pred" in (held, asked):

@@ -111,6 +111,26 @@ TAKEN = [
         "{%f32_1, %f32_2, %f32_3, %f32_4}, {%b32_1, %b32_2}, {%b32_3}, {%f32_1, %f32_2, %f32_3, %f32_4};",
     ),
     (
+        "the modifier means nothing",
+        "cp.async.bulk.tensor.1d.global.shared::cta.bulk_group.mbarrier::report::disabled "
+        "[%b64_1, {%s32_1}], [%b64_2];",
+        "cp.async.bulk.tensor.1d.global.shared::cta.bulk_group.mbarrier::report::fabric [%b64_1, {%s32_1}], [%b64_2];",
+    ),
+    (
+        "for something else",
+        "cp.async.bulk.tensor.1d.shared::cta.global.mbarrier::complete_tx::bytes.override::global_address "
+        "[%b64_1], [%b64_2, %b16_1, {%s32_1}], [%b64_3];",
+        "cp.async.bulk.tensor.1d.shared::cta.global.mbarrier::complete_tx::bytes.override::global_address "
+        "[%b64_1], [%b64_2, %b32_1, {%s32_1}], [%b64_3];",
+    ),
+    (
+        "the answer is in a register of 128 bits",
+        "clusterlaunchcontrol.query_cancel.get_first_ctaid.v4.b32.b128 {%b32_0, %b32_1, %b32_2, %b32_3}, "
+        "{%b128_0, %b128_1, %b128_2, %b128_3};",
+        "clusterlaunchcontrol.query_cancel.get_first_ctaid.v4.b32.b128 {%b32_0, %b32_1, %b32_2, %b32_3}, "
+        "{%b128_0, %b128_1};",
+    ),
+    (
         "an integer constant has 64 bits",
         "spcompress.b16.b2.sp::2:4.x1 {%b32_1}, {%b32_2}, {%b32_3, %b32_4}, 0f3F800000;",
         "spcompress.b16.b2.sp::2:4.x1 {%b32_1}, {%b32_2}, {%b32_3, %b32_4}, 3;",

@@ -146,3 +146,10 @@ def test_what_stands_for_a_scale_in_braces_is_of_registers_of_one_width() -> Non
     for second, accepted in (("%f32_9", True), ("%clock64", False), ("%v2b32_1", False), ("global_", False)):
         text = f"{SCALED} {D}, {A}, {B}, {D}, {{%b32_8, {second}}}, {{0, 0}}, %b32_9, {{0, 0}};"
         agree(text, *BLACKWELL, accepted=accepted)
+
+
+def test_the_byte_of_a_scale_is_whole_only_where_it_is_an_integer() -> None:
+    text = SCALED.replace("m16n8k32", "m16n8k64").replace("mxf8f6f4", "mxf4").replace("e4m3", "e2m1")
+    for byte, accepted in (("2", True), ("1", False), ("1.5", True)):
+        scales = f"%b32_8, {{{byte}, %b16_0}}, %b32_9, {{0, 0}}"
+        agree(f"{text} {D}, {A}, {B}, {D}, {scales};", *BLACKWELL, accepted=accepted)
