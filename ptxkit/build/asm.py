@@ -1,6 +1,6 @@
 """Raw PTX inside a built kernel: `k.asm("...")`.
 
-    rounded = k.register(f32)
+    rounded = k.register(b32)
     k.asm("cvt.rna.tf32.f32 {d}, {a};", d=rounded, a=value)
     k.asm("{ .reg .b32 low; mov.b64 {low, _}, {wide}; st.shared.b32 [{to}], low; }", wide=pair, to=tile[3])
 

@@ -30,7 +30,7 @@ from ptxkit.build.barrier import Barrier
 from ptxkit.build.errors import BuildTypeError, BuildValueError
 from ptxkit.build.types import Scalar, b8, b16, b32, b64, u32
 from ptxkit.build.values import Register, power_of_two_in
-from ptxkit.records import dataclass
+from ptxkit.records import dataclass, field
 
 if TYPE_CHECKING:
     from ptxkit.build.groups import Group
@@ -58,7 +58,7 @@ class Copy:
     mechanism: str
     unit: int
     reason: str
-    finish: Callable[[bool], None]
+    finish: Callable[[bool], None] = field(repr=False)
 
     def wait(self, *, read: bool = False) -> None:
         """Waits for a copy that no barrier tracks; the threads of the group meet.

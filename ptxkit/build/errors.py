@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 _OURS = (str(Path(__file__).resolve().parent), contextlib.__file__)
 """Where frames are not the user's: this package, and what runs its context managers."""
+_WIDTH = 160
+"""Columns of PTX that are shown: a product names its 128 registers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +122,9 @@ def _render(blame: Blame) -> str:
         lines += [f"{blame.location}: {found.code} {found.severity}: {found.message}", f"    {blame.location.text}"]
     else:
         lines.append(f"{found.code} {found.severity}: {found.message}")
-    lines.append(f"  = ptx: {found.source.path}:{line}:{column}: {found.source.line_text(line).strip()}")
+    text = found.source.line_text(line).strip()
+    shown = text if len(text) <= _WIDTH else f"{text[: _WIDTH - 3]}..."
+    lines.append(f"  = ptx: {found.source.path}:{line}:{column}: {shown}")
     lines += [f"  = {where} (ptx:{number}): {what}: {where.text}" for where, what, number in blame.others]
     lines += [f"  = note: {note}" for note in found.notes]
     if found.help:

@@ -146,9 +146,10 @@ class Register(Generic[ScalarT]):
     def reinterpret(self, scalar: type[OtherT]) -> Register[OtherT]:
         """The same bits as another type of the same register class: no instruction."""
         if register_class(scalar) != register_class(self.type) or scalar.bits != self.type.bits:
+            move = f"move them: k.mov_b{self.type.bits}(value, into=k.register({scalar.__name__}))"
+            remedy = move if scalar.bits == self.type.bits else f"say .convert({scalar.__name__}) for the value"
             raise BuildTypeError(
-                f"the bits of .{self.type.word} stand in other registers than those of .{scalar.word}; "
-                f"move them with k.mov_b{self.type.bits}"
+                f"the bits of .{self.type.word} stand in other registers than those of .{scalar.word}; {remedy}"
             )
         return Register(self.builder, scalar, self.name, self.multiple)
 

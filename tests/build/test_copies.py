@@ -43,6 +43,7 @@ def staged(
     elif wait:
         copy.wait()
     out[k.tid.x].store(tile[k.tid.x ^ 33].load())
+    assert repr(copy) == f"Copy(mechanism={copy.mechanism!r}, unit={copy.unit}, reason={copy.reason!r})"
     return k, (copy.mechanism, copy.unit, copy.reason)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ptxkit import Severity
-from ptxkit.build import Global, Kernel, NeverWaitedWarning, VerificationError, f32
+from ptxkit.build import Global, Kernel, NeverWaitedWarning, VerificationError, bf16, f32
 from tests.build.support import marked
 
 
@@ -38,6 +38,17 @@ def test_an_error_names_the_users_line_beside_the_ptx() -> None:
     assert "k.st_v4(target, k.ld_v4(tile))" in text
     assert "staged.ptx:" in text
     assert "ld.shared.v4.f32" in text
+
+
+def test_a_line_of_ptx_with_a_hundred_registers_is_cut() -> None:
+    k = Kernel("k", threads=128, target="sm_90a")
+    tile = k.matrix(k.shared(bf16, 256 * 64, align=1024))
+    k.accumulator(256).multiply(tile, tile, bf16)
+    with pytest.raises(VerificationError) as caught:
+        k.verify()
+    [line] = [line for line in str(caught.value).splitlines() if "= ptx: " in line]
+    assert line.endswith("...")
+    assert len(line) < 200
 
 
 def test_the_other_access_is_told_at_its_own_line() -> None:
