@@ -1,25 +1,22 @@
-"""Kernels of the builder on the machine: their cases, which a GPU is checked with, too, in small sizes."""
+"""Kernels of the builder on the machine, with cases that a GPU is checked with, too."""
 
 from __future__ import annotations
-
-from collections.abc import Iterator
 
 import numpy
 
 from ptxkit.build.kernel import Kernel
 from ptxkit.emulate import Outcome
 from ptxkit.kernels.check import Case, Subject
+from ptxkit.testing.repeated import small_cases
 
-MOST_WORDS, MOST_CTAS = 200_000, 200
+MOST_WORDS, MOST_CTAS = 50_000, 60
 
 
-def small(subject: Subject, seed: int = 0) -> Iterator[Case]:
-    """The cases of a subject that take no long time, the shortest first."""
-    cases = list(subject.cases(1, numpy.random.default_rng(seed)))
-    yield from sorted(
-        (case for case in cases if case.source.size <= MOST_WORDS and numpy.prod(case.grid) <= MOST_CTAS),
-        key=lambda case: case.source.size * int(numpy.prod(case.grid)),
-    )
+def smallest(subject: Subject, count: int) -> list[Case]:
+    """So many cases of a subject that take the least time."""
+    cases = [*subject.cases(1, numpy.random.default_rng(0)), *small_cases(subject)]
+    few = [case for case in cases if case.source.size <= MOST_WORDS and numpy.prod(case.grid) <= MOST_CTAS]
+    return sorted(few, key=lambda case: case.source.size * int(numpy.prod(case.grid)))[:count]
 
 
 def launched(kernel: Kernel, case: Case, policy: str, seed: int = 0) -> Outcome:

@@ -1,8 +1,6 @@
-"""The builder's kernels on the machine: right under every policy, and nothing is found."""
+"""The builder's kernels on the machine, with their smallest cases: right under every policy, and nothing is found."""
 
 from __future__ import annotations
-
-from itertools import islice
 
 import pytest
 
@@ -10,7 +8,7 @@ from ptxkit.emulate import POLICIES
 from ptxkit.kernels.cases import SUBJECTS
 from ptxkit.kernels.check import Subject
 from ptxkit.kernels.seeds.check import SEEDS
-from tests.emulate.builders import agrees, launched, small
+from tests.emulate.builders import agrees, launched, smallest
 
 CHOSEN = [*SEEDS, *SUBJECTS]
 
@@ -18,6 +16,6 @@ CHOSEN = [*SEEDS, *SUBJECTS]
 @pytest.mark.parametrize("subject", CHOSEN, ids=[each.build.__name__ for each in CHOSEN])
 def test_a_kernel_is_right_and_clean_under_every_policy(subject: Subject) -> None:
     kernel = subject.build()
-    for case in islice(small(subject), 2):
+    for case in smallest(subject, 2):
         for policy in POLICIES:
             assert agrees(case, launched(kernel, case, policy)), policy
