@@ -19,7 +19,7 @@ from ptxkit.testing.summary import described, kinds, totals
 EACH = 1
 """Instances of each form on each pair, and as many mutations."""
 
-PAIRS_ASKED = 5
+PAIRS_ASKED = 3
 
 ALLOWED = 0.002
 """The part of the answers that may differ: each table asks new questions; what one finds is mended when it is seen."""

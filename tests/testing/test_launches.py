@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from ptxkit.linter import lint
 from ptxkit.source import SourceFile
 from ptxkit.syntax import parse
 from ptxkit.testing.launches import load
@@ -29,8 +30,9 @@ def test_every_kernel_has_a_launch() -> None:
 @pytest.mark.parametrize("path", FILES, ids=[path.stem for path in FILES])
 def test_a_correct_kernel_is_run_to_its_end_and_nothing_is_found(path: Path) -> None:
     text = path.read_text("utf-8")
+    static = lint(text, path=path.name)
     for request in LAUNCHES.of(text, path.name, schedules=2):
-        result = verify_source(SourceFile(path.name, text), request)
+        result = verify_source(SourceFile(path.name, text), request, static=static)
         assert [(each.code, each.message) for each in result.diagnostics] == []
         (run,) = result.runs
         reasons = [each.reason for each in result.undecided if "the machine cannot run it" in each.reason]
