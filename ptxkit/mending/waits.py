@@ -8,7 +8,7 @@ be asked until the answer is yes. And a wait that is missing stands in front of 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import islice
+from itertools import count, islice
 
 from ptxkit.analysis.program import Step
 from ptxkit.diagnostics import Diagnostic, Edit, Fix, Severity
@@ -25,7 +25,6 @@ MOST_WAITS, MOST_PLACES = 3, 4
 _FAR = 8
 """Instructions from a wait to the branch that repeats it, and from a register back to the constant it starts with."""
 _CODES = {"PTX302", "PTX303", "PTX402", "PTX504", "PTX505", "PTX621", "PTX704"}
-_PHASE = "%awaited"
 
 
 def other_waits(item: Diagnostic) -> Iterator[Fix]:
@@ -129,11 +128,12 @@ def _following(around: Surroundings, wait: Step, effect: MbarrierWait) -> Iterat
         start = given.value
     else:
         return
+    name = _fresh(around)
     for turned in (start, 1 - start) if start in (0, 1) else ():
         edits = (
-            around.added(around.opening, _register(turned)),
-            Edit(statement_spans(around.source, wait.start).operands[place], _PHASE),
-            around.added(after, _TURN),
+            around.added(around.opening, _register(name, turned)),
+            Edit(statement_spans(around.source, wait.start).operands[place], name),
+            around.added(after, _turned(name)),
         )
         yield Fix(f"let the parity follow the phases, from {turned} on", edits)
 
@@ -147,20 +147,28 @@ def _missing(around: Surroundings, step: Step, others: list[Step]) -> Iterator[F
         return
     words, places = f"add a loop that waits for {address}", list(islice(around.ahead(step), MOST_PLACES))
     if around.opening is not None and _in_loop(around, step):
+        name = _fresh(around)
         for place in places:
             if place > around.opening:
-                loop = f"{_loop(address, _PHASE)}\n{_TURN}"
-                edits = (around.added(around.opening, _register(0)), around.added(place, loop))
+                loop = f"{_loop(address, name)}\n{_turned(name)}"
+                edits = (around.added(around.opening, _register(name, 0)), around.added(place, loop))
                 yield Fix(f"{words}, phase by phase", edits)
     for place in places:
         yield Fix(words, (around.added(place, _loop(address, "0")),))
 
 
-_TURN = f"xor.b32 {_PHASE}, {_PHASE}, 1;"
+def _fresh(around: Surroundings) -> str:
+    """A name for a register that the text does not have."""
+    names = (f"%awaited{number or ''}" for number in count())
+    return next(name for name in names if name not in around.source.text)
 
 
-def _register(start: int) -> str:
-    return f".reg .b32 {_PHASE};\nmov.b32 {_PHASE}, {start};"
+def _register(name: str, start: int) -> str:
+    return f".reg .b32 {name};\nmov.b32 {name}, {start};"
+
+
+def _turned(name: str) -> str:
+    return f"xor.b32 {name}, {name}, 1;"
 
 
 def _loop(address: str, parity: str) -> str:
