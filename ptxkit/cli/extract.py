@@ -77,7 +77,8 @@ def _found(paths: tuple[str, ...]) -> Iterator[SourceFile | FileResult]:
         if isinstance(path, FileResult):
             yield path
         else:
-            yield from (found for found in read_all(path) if isinstance(found, FileResult) or found.path != path)
+            inside = not os.path.lexists(path)  # the path leads to a text in another file
+            yield from (each for each in read_all(path) if inside or isinstance(each, FileResult) or each.path != path)
 
 
 def file_name(title: str) -> str:

@@ -18,6 +18,9 @@ from ptxkit.source import SourceFile
 if TYPE_CHECKING:
     from ptxkit.inputs import Found
 
+_MOST_NAMED = 8
+"""Texts of one file that a message names."""
+
 STDIN = "-"
 STDIN_NAME = "<stdin>"
 SUFFIX = ".ptx"
@@ -33,6 +36,8 @@ _NOT_TEXT = {
     b"\xfe\xff": ("UTF-16 text", "PTX is ASCII: convert it with iconv -f UTF-16 -t UTF-8"),
 }
 """How a file that is certainly no PTX begins; what it is, and what to do."""
+
+_CUDA = (".cu", ".cuh")
 
 _MAY_HOLD_PTX = (b"\x7fELF", b"\x50\xed\x55\xba", b"!<arch>\n", b"PK\x03\x04")
 """How files begin that `ptxkit.inputs` knows to look into; it is loaded for them alone."""
@@ -71,21 +76,29 @@ def cached(caches: Sequence[str]) -> list[str]:
     return [folder for cache in caches for folder in cache_folders(cache, os.environ)]
 
 
-def read(path: str) -> SourceFile | FileResult:
-    """The only text of one file, or of standard input for `-`."""
-    first, *others = read_all(path)
-    if not others:
-        return first
-    count = 1 + len(others)
-    return not_checked(path, f"holds {count} texts, and one is needed", remedy="take it out first: ptxkit extract")
+def read(path: str, stdin_name: str | None = None) -> SourceFile | FileResult:
+    """The only text at a path, or on standard input for `-`; why there is none."""
+    found = list(read_all(path, stdin_name))
+    texts = [each for each in found if isinstance(each, SourceFile)]
+    if len(found) == 1 or not texts:
+        return found[0]
+    what = f"holds {len(texts)} texts, and one is needed{_named(found)}"
+    return not_checked(path, what, remedy="name one of them, e.g. " + texts[0].path)
 
 
 def read_all(path: str, stdin_name: str | None = None) -> Iterator[SourceFile | FileResult]:
-    """The text of one file, or of standard input for `-`, which may have a name; of a file that holds several, all.
+    """The text of one file, or of standard input for `-`, which may have a name; of a file that holds several, all, or
+    the one to which the path leads (`libfoo.so!1.sm_90a.ptx`).
 
     Bytes that are not UTF-8 become lone surrogates, one each: in a comment they do no harm, and elsewhere the parser
     points at them.
     """
+    outer = _outer(path)
+    if outer is not None:
+        found = list(read_all(outer))
+        missing = not_checked(path, f"holds no such text{_named(found)}", remedy="ptxkit extract --list names all")
+        yield from [each for each in found if each.path == path] or [missing]
+        return
     name = (stdin_name or STDIN_NAME) if path == STDIN else path
     try:
         if path == STDIN:
@@ -108,12 +121,29 @@ def read_all(path: str, stdin_name: str | None = None) -> Iterator[SourceFile | 
     yield _text(name, data)
 
 
+def _outer(path: str) -> str | None:
+    """The file that a path leads into; None where it names a file itself, or nothing."""
+    if "!" not in path or os.path.lexists(path):
+        return None
+    parts = path.split("!")
+    ways = ("!".join(parts[:end]) for end in range(len(parts) - 1, 0, -1))
+    return next((way for way in ways if os.path.lexists(way)), None)
+
+
+def _named(found: Sequence[SourceFile | FileResult]) -> str:
+    names = [each.path for each in found if isinstance(each, SourceFile)]
+    more = ", ..." if len(names) > _MOST_NAMED else ""
+    return f": {', '.join(names[:_MOST_NAMED])}{more}" if names else ""
+
+
 def _text(name: str, data: bytes | None) -> SourceFile | FileResult:
     if data is None:
         return not_checked(name, f"longer than {MAX_FILE_BYTES:,} bytes, the most that is read", remedy="split it")
     for magic, (what, remedy) in _NOT_TEXT.items():
         if data.startswith(magic):
             return not_checked(name, f"not PTX text: {what}", remedy=remedy)
+    if name.endswith(_CUDA) and b".version" not in data:
+        return not_checked(name, "not PTX text: CUDA C++", remedy="compile it: nvcc -ptx FILE -o - | ptxkit lint -")
     return SourceFile(name, data.decode("utf-8", "surrogateescape"))
 
 

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import os
 import sys
 
 import click
 
 from ptxkit.cli.configured import Configured
-from ptxkit.cli.inputs import STDIN, read_all
+from ptxkit.cli.inputs import read
 from ptxkit.cli.options import Options
 from ptxkit.cli.output import write_lines
 from ptxkit.cli.pages import write_whole
 from ptxkit.cli.settings_options import level_of, settings_options
-from ptxkit.linter import not_checked
 from ptxkit.results import ExitStatus, FileResult
 from ptxkit.settings.mistakes import SettingsError
 from ptxkit.source import SourceFile
-
-_MOST_NAMED = 8
 
 
 @click.command(short_help="Draw a file: control flow, transfers, findings, in one page.")
@@ -53,7 +49,7 @@ def view(
     """
     if output != "-" and not output.endswith((".html", ".htm")):
         raise click.UsageError(f"--output {output}: the page's name must end in .html, so that no input is overwritten")
-    source = text_at(path, stdin_filename)
+    source = read(path, stdin_filename)
     if isinstance(source, FileResult):
         from ptxkit.report import diagnostic_lines
 
@@ -85,30 +81,3 @@ def _page(source: SourceFile, path: str, options: Options) -> bytes:
     except SettingsError as error:
         raise click.UsageError(str(error)) from error
     return view_page(seen, {page.code: page for page in book()}).encode("utf-8")
-
-
-def text_at(path: str, stdin_name: str | None = None) -> SourceFile | FileResult:
-    """The one text at a path, which may lead into another file (`libfoo.so!1.sm_90a.ptx`); why there is none."""
-    outer = path
-    if path != STDIN and not os.path.lexists(path) and "!" in path:
-        parts = path.split("!")
-        ways = ("!".join(parts[:end]) for end in range(len(parts) - 1, 0, -1))
-        outer = next((way for way in ways if os.path.lexists(way)), path)
-    found = list(read_all(outer, stdin_name))
-    if outer != path:
-        found = [each for each in found if each.path == path] or found
-        if not any(each.path == path for each in found):
-            return not_checked(path, f"holds no such text{_names(found)}", remedy="ptxkit extract --list names all")
-    if len(found) == 1:
-        return found[0]
-    texts = [each for each in found if isinstance(each, SourceFile)]
-    if not texts:
-        return found[0]
-    what = f"holds {len(texts)} texts, and one is drawn{_names(found)}"
-    return not_checked(path, what, remedy="name one of them, e.g. " + texts[0].path)
-
-
-def _names(found: list[SourceFile | FileResult]) -> str:
-    names = [each.path for each in found if isinstance(each, SourceFile)]
-    more = ", ..." if len(names) > _MOST_NAMED else ""
-    return f": {', '.join(names[:_MOST_NAMED])}{more}" if names else ""

@@ -213,3 +213,23 @@ def test_patterns_of_files_fit_texts_inside_of_files(tmp_path: Path, monkeypatch
         "w.whl!own/a.ptx": ["generated"],
         "a.ptx": [],
     }
+
+
+@pytest.mark.parametrize("command", ["lint", "transfers", "verify", "fmt", "run", "extract"])
+def test_one_text_of_a_library_is_named_as_reports_name_it(files: Path, ptxkit: Run, command: str) -> None:
+    options = {
+        "run": ["--block", "32", "--arg", "p=u32[64]"],
+        "extract": ["-o", "-"],
+        "verify": ["--schedules", "1"],
+    }.get(command, [])
+    found = ptxkit(command, *options, "libfoo.so!1.sm_80.ptx")
+    assert (found.exit_code == 2, "sm_90a" in found.output) == (False, False), found.output
+    missing = ptxkit(command, *options, "libfoo.so!3.sm_90a.ptx")
+    assert missing.exit_code == 2
+    assert "holds no such text: libfoo.so!1.sm_80.ptx, libfoo.so!2.sm_90a.ptx" in missing.output
+
+
+def test_of_several_texts_a_run_asks_for_one(files: Path, ptxkit: Run) -> None:
+    result = ptxkit("run", "libfoo.so")
+    assert result.exit_code == 2
+    assert "holds 2 texts, and one is needed: libfoo.so!1.sm_80.ptx, libfoo.so!2.sm_90a.ptx" in result.output

@@ -123,6 +123,17 @@ def test_a_folder_without_ptx_says_so(tmp_path: Path, ptxkit: Run) -> None:
         assert (told.exit_code, "--binaries" in told.output) == (2, False)
 
 
+def test_cuda_is_told_to_be_compiled_and_ptx_of_that_name_is_read(tmp_path: Path, ptxkit: Run) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text("__global__ void k() {}\n")
+    result = ptxkit("lint", path)
+    assert result.exit_code == 2
+    assert "k.cu: PTX100 error: not PTX text: CUDA C++" in result.stdout
+    assert "nvcc -ptx FILE" in result.stdout
+    path.write_text(".version 8.0\n.target sm_80\n.address_size 64\n")
+    assert ptxkit("lint", path).exit_code == 0
+
+
 @pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="the superuser may read everything")
 def test_a_file_without_permission_says_so(files: Path, ptxkit: Run) -> None:
     Path("clean.ptx").chmod(0)
