@@ -27,6 +27,7 @@ _STRANGERS = (
     *(".reg", ".param", ".shared", ".global", ".local", ".const", ".u32", ".b64", ".f32", ".pred", ".align", ".v2"),
     *(".func", ".entry", ".visible", ".extern", ".weak", ".version", ".target", ".maxntid", ".pragma", "ret", "bra"),
 )
+_OPCODE = re.compile(r"`([a-z]\w*\.[\w.:]+)`")
 _CHARACTERS = "abrxyz0189 %$_.,;:[]{}()<>|@!+-*/=\"'#&?~\\\n"
 
 
@@ -60,8 +61,15 @@ class Verdicts:
             return False
         if (self.ours is None) == (why is None):
             return True
-        accepts = "ptxkit" if self.ours is None else "ptxas"
-        return any(each.covers("*", release, accepts, self.ours or why or "") for each in known_differences())
+        accepts, refusal = ("ptxkit", why or "") if self.ours is None else ("ptxas", self.ours)
+        opcode = _named(self.ours or "")
+        return any(each.covers(opcode, release, accepts, refusal) for each in known_differences())
+
+
+def _named(refusal: str) -> str:
+    """The opcode that a refusal of ptxkit's is about; `*` where it names none."""
+    found = _OPCODE.search(refusal)
+    return found[1] if found else "*"
 
 
 def heading(text: str) -> Pair | None:

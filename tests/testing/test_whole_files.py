@@ -59,3 +59,14 @@ def test_a_verdict_that_only_one_side_gives_is_shown_with_its_reason() -> None:
     first, second, last = file_lines([alike, apart])
     assert (first, second) == ("k.ptx: line 3 dropped", "    only ptxkit accepts; ptxas 13.5: syntax error")
     assert last.startswith("2 files changed: 1 agree (50.00 %)")
+
+
+def test_what_is_known_of_an_instruction_is_known_of_a_file_that_has_it() -> None:
+    sample = Sample("a.ptx", ((9, 0), "sm_90a"), "", "token '1' of line 3 becomes '4294967296'")
+    refusal = "PTX105 operand 2 of `{}` must be a constant from 1 to 1048575, and is 4294967296"
+    known = Verdicts(
+        sample, refusal.format("mbarrier.init.shared::cta.b64"), (("13.0", None), ("13.5", "out of range"))
+    )
+    other = Verdicts(sample, refusal.format("mov.b32"), (("13.0", None), ("13.5", "out of range")))
+    assert known.differing() == []
+    assert other.differing() == [("13.0", None)]
