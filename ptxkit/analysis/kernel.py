@@ -7,12 +7,12 @@ from functools import cached_property
 
 from ptxkit.analysis.actors import Actor
 from ptxkit.analysis.block_sizes import launches
-from ptxkit.analysis.budget import MAX_EVERYONE, Budget
+from ptxkit.analysis.budget import MAX_EVERYONE, MAX_RANKS, Budget
 from ptxkit.analysis.cast import Cast
 from ptxkit.analysis.causality import Causality
 from ptxkit.analysis.conflicts import Conflict, Conflicts
 from ptxkit.analysis.explore import Exploration, Explorer
-from ptxkit.analysis.neighbours import neighbours
+from ptxkit.analysis.neighbours import neighbours, remote_neighbours, writes_abroad
 from ptxkit.analysis.order import Handover, handovers
 from ptxkit.analysis.program import Program
 from ptxkit.analysis.ranges import RangeIndex
@@ -204,13 +204,22 @@ def world_of(exploration: Exploration, program: Program, budget: Budget, cast: C
     """The facts of one scenario: threads that stand for its groups, and those whose copies these read."""
     groups = exploration.groups
     by_tid = {tid: group for group in groups for tid in group.tids}
-    chosen = [tid for group in groups for tid in representatives(group.tids)]
-    traces = {tid: by_tid[tid].of(tid) for tid in sorted(chosen)}
+    traces = _chosen(groups)
     traces.update((tid, by_tid[tid].of(tid)) for tid in neighbours(traces, groups))
+    if len(exploration.cluster) > 1 and writes_abroad(groups):
+        rank = exploration.scenario.rank
+        read = {each.scenario.rank: _chosen(each.groups).values() for each in exploration.cluster[:MAX_RANKS]}
+        traces.update((tid, by_tid[tid].of(tid)) for tid in remote_neighbours(rank, groups, read, traces))
     cast = cast or Cast(exploration.cluster or [exploration])
     world = World(exploration.scenario, {}, program, groups, exploration.is_whole, cast, budget)
     world.threads.update((tid, Thread(trace, world.phases_of)) for tid, trace in traces.items())
     return world
+
+
+def _chosen(groups: Iterable[GroupTrace]) -> dict[int, Trace]:
+    """The traces of threads that stand for their groups."""
+    by_tid = {tid: group for group in groups for tid in representatives(group.tids)}
+    return {tid: by_tid[tid].of(tid) for tid in sorted(by_tid)}
 
 
 def _last_init(group: GroupTrace) -> int:

@@ -6,11 +6,12 @@ A tile is filled by all threads and read by others than filled it.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from itertools import zip_longest
 
 from ptxkit.analysis.budget import MAX_NEIGHBOURS
 from ptxkit.analysis.program import Step
+from ptxkit.analysis.space import CTA_BITS
 from ptxkit.analysis.touches import extent_of, is_async_read
 from ptxkit.analysis.trace import Event, GroupEvent, GroupTrace, Opaque, Trace
 from ptxkit.isa.effects import Access
@@ -26,6 +27,48 @@ def neighbours(traces: dict[int, Trace], groups: Iterable[GroupTrace]) -> list[i
     fillers = {**_fillers(traces, groups, _is_copy, _is_read), **_fillers(traces, groups, _is_store, is_async_read)}
     found = dict.fromkeys(tid for one_each in zip_longest(*fillers.values()) for tid in one_each)
     return [tid for tid in found if tid is not None and tid not in traces][:MAX_NEIGHBOURS]
+
+
+def writes_abroad(groups: Iterable[GroupTrace]) -> bool:
+    """Whether threads of a CTA write to another one's memory, by an address in there."""
+    for group in groups:
+        for event in group.events:
+            if not isinstance(event, Opaque) and not event.visit and _is_write(event):
+                touched = extent_of(event, len(group.tids) - 1) or extent_of(event, 0)
+                if touched is not None and touched[0] >> CTA_BITS:
+                    return True
+    return False
+
+
+def remote_neighbours(
+    rank: int, groups: Iterable[GroupTrace], read: Mapping[int, Iterable[Trace]], known: Collection[int]
+) -> list[int]:
+    """Linear numbers of threads of CTA `rank`, not among the `known` ones, that write what threads of other CTAs read
+    of their own memory. read: the traces of those, by rank. One for each instruction and CTA comes first."""
+    wanted = {
+        place
+        for other, traces in read.items()
+        if other != rank
+        for trace in traces
+        for line in _lines(trace.events, _is_read)
+        if (place := _in_cluster(other, line)) is not None
+    }
+    found: dict[tuple[Step, int], dict[int, None]] = defaultdict(dict)
+    for group in groups if wanted else ():
+        for event in group.events:
+            if isinstance(event, Opaque) or event.visit or not _is_write(event):
+                continue
+            for index, tid in enumerate(group.tids):
+                touched = extent_of(event, index)
+                if touched is not None and touched[0] // _LINE in wanted:
+                    found[(event.step, touched[0] >> CTA_BITS)][tid] = None
+    tids = dict.fromkeys(tid for one_each in zip_longest(*found.values()) for tid in one_each)
+    return [tid for tid in tids if tid is not None and tid not in known][:MAX_NEIGHBOURS]
+
+
+def _in_cluster(rank: int, line: int) -> int | None:
+    """A line of a CTA's own memory as the others see it; None for one that is another CTA's."""
+    return None if line * _LINE >> CTA_BITS else line + (rank + 1 << CTA_BITS) // _LINE
 
 
 def _fillers(
@@ -73,6 +116,10 @@ def _is_copy(event: Event | GroupEvent) -> bool:
 def _is_store(event: Event | GroupEvent) -> bool:
     effect = event.effect
     return isinstance(effect, Access) and (effect.kind, effect.proxy, effect.completion) == ("write", "generic", None)
+
+
+def _is_write(event: Event | GroupEvent) -> bool:
+    return isinstance(event.effect, Access) and event.effect.kind != "read"
 
 
 def _is_read(event: Event) -> bool:

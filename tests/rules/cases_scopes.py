@@ -1,4 +1,4 @@
-"""PTX506: what mbarriers hand over from one CTA of a cluster to another, and at which scope."""
+"""PTX506, and PTX302 across CTAs: what mbarriers hand over from one CTA of a cluster to another, and at which scope."""
 
 from __future__ import annotations
 
@@ -14,6 +14,15 @@ ARRIVE = "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r23];"
 WAIT = "wait: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p3, [%r5], 0; @!%p3 bra wait;"
 LOAD = "ld.shared.u32 %r24, [%r4]; st.global.u32 [%rd2], %r24;"
 MEET = "barrier.cluster.arrive.release.aligned; barrier.cluster.wait.acquire.aligned;"
+
+#: Each thread sends a word to the other CTA, and reads one that a thread 37 further on sends: its address is in %r27.
+ROWS = (
+    SETUP.replace("[%r5], 128;", "[%r5], 1;")
+    + """
+@%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r5], 512; add.u32 %r25, %r1, 37; and.b32 %r25, %r25, 127;
+shl.b32 %r26, %r25, 4; add.u32 %r27, %r2, %r26;"""
+)
+SEND = "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.u32 [%r22], %r1, [%r23];"
 
 
 def narrow(text: str) -> str:
@@ -184,5 +193,19 @@ mbarrier.arrive.release.cluster.shared::cta.b64 _, [%r5+8];
 {LOAD}
 {MEET}""",
         bounds=BOUNDS.replace("cluster 2", "cluster 4"),
+    ),
+    Case(
+        "a row that another thread of the other CTA sends is read after a relaxed wait",
+        f"""{ROWS}
+{SEND} //= sent
+{WAIT.replace("acquire", "relaxed")}
+ld.shared.u32 %r24, [%r27]; st.global.u32 [%rd2], %r24; //! PTX302 sent
+{MEET}""",
+        bounds=BOUNDS,
+    ),
+    Case(
+        "a row that another thread of the other CTA sends is read after a wait",
+        f"{ROWS}\n{SEND}\n{WAIT}\nld.shared.u32 %r24, [%r27]; st.global.u32 [%rd2], %r24;\n{MEET}",
+        bounds=BOUNDS,
     ),
 )
