@@ -24,8 +24,8 @@ MAX_BYTES = (1 << 20) - 1
 @dataclass(slots=True)
 class Object:
     """An mbarrier. count: arrivals that a phase needs. pending: those still to come. bytes: those still to come; copies
-    of unknown size (`boxes`) bring what is left. phase: phases that are complete. observed: the latest that some wait
-    has told of. arrivals: the events that arrived in the current phase; last: those of the phase before. expected: the
+    of unknown size (`boxes`) bring what is left. phase: phases that are complete. past: those that objects at its place
+    began before. observed: the latest that some wait has told of. arrivals: the events that arrived in the current phase; last: those of the phase before. expected: the
     bytes announced in the current phase, by `expects`. touched: when it was last arrived at, or told to expect.
     """
 
@@ -34,6 +34,7 @@ class Object:
     bytes: int = 0
     boxes: int = 0
     phase: int = 0
+    past: int = 0
     observed: int = 0
     arrivals: list[Event] = field(default_factory=list)
     last: tuple[Event, ...] = ()
@@ -75,6 +76,7 @@ class Objects:
     def __init__(self, actors: Sequence[Actor]) -> None:
         self._actors = actors
         self._known: dict[Place, Object] = {}
+        self._past: Counter[Place] = Counter()
         self._observed: list[Counter[Place]] = [Counter() for _ in actors]
         self._tokens: list[Counter[Place]] = [Counter() for _ in actors]
         self.excess: list[Excess] = []
@@ -98,11 +100,15 @@ class Objects:
         self.vague |= not needed
         if place in self._known:
             self.end(place)
-        self._known[place] = Object(needed, needed)
+        self._known[place] = Object(needed, needed, past=self._past[place])
 
     def end(self, place: Place) -> None:
-        """Ends the life of an object."""
-        self.changed.append(self._known.pop(place))
+        """Ends the life of an object, and what was known of its phases."""
+        ended = self._known.pop(place)
+        self.changed.append(ended)
+        self._past[place] = ended.past + ended.phase + bool(ended.arrivals)
+        for known in (*self._tokens, *self._observed):
+            known.pop(place, None)
 
     def expect(self, known: Object, event: Event, size: Value | None, times: int) -> None:
         """Announces bytes."""

@@ -51,7 +51,8 @@ class Stuck:
 class Rehearsal:
     """What came of it. phases: by (actor, number of its event): of a wait, the phases complete when it passed; of an
     arrival or a copy, the number of the phase that it counts in, from 1: that of the mbarrier which its operand names,
-    where it counts for those of several CTAs.
+    where it counts for those of several CTAs. Where one mbarrier is made after the other in the same place, the later
+    one's phases are counted on.
 
     stuck: who waits at the end, if nobody can move. uneven: events at one barrier that name different numbers of
     threads. vague: something could not be played as it is: a parity or an address that nobody knows. finished: it was
@@ -157,7 +158,7 @@ class _Stage:
         passes = self.objects.passes(actor, event.effect, event, place, known)
         self.held[actor] = None if passes else (place, known, known.phase)
         if passes:
-            self.result.phases[(actor, number)] = known.phase
+            self.result.phases[(actor, number)] = known.past + known.phase
         self.result.vague |= place[0] != self.actors[actor].rank  # no thread can wait in another CTA
         return passes
 
@@ -192,7 +193,7 @@ class _Stage:
     def _counts_in(self, actor: int, number: int, event: Event, place: Place, known: Object) -> None:
         """Notes the phase of an operation: of one on several mbarriers, that of the one which is named."""
         if place == place_of(self.actors[actor].rank, event):
-            self.result.phases[(actor, number)] = known.phase + 1
+            self.result.phases[(actor, number)] = known.past + known.phase + 1
 
     def deliver(self) -> bool:
         """Lets the oldest asynchronous operation complete; whether there was one."""

@@ -33,8 +33,10 @@ from ptxkit.records import dataclass
 #: An address has its lane above its column.
 LANE_BITS = 16
 _COLUMN = (1 << LANE_BITS) - 1
-#: Bytes of one column of 32 lanes.
-_COLUMN_BYTES = 128
+#: Lanes that one warp may touch.
+WARP_LANES = 32
+#: Bytes of one column of so many lanes.
+_COLUMN_BYTES = 4 * WARP_LANES
 #: Executions of one instruction that are looked at: the rounds behind repeat themselves.
 MAX_VISITS = 6
 #: Pairs of executions of two instructions, by threads of two paths, that are looked at.
@@ -122,9 +124,12 @@ def deallocations_of(thread: Thread) -> Iterator[Use]:
 
 
 def overlap(first: Use, second: Use) -> bool:
-    """Whether two accesses surely share a column."""
+    """Whether two accesses surely share a column.
+
+    A multiplication of 64 rows takes half of the lanes that a warp may touch; another one may have the other half.
+    """
     one, other = first.place, second.place
-    if one is None or other is None or one[0] != other[0]:
+    if one is None or other is None or one[0] != other[0] or one[1] % WARP_LANES != other[1] % WARP_LANES:
         return False
     return one[2] < other[2] + second.columns and other[2] < one[2] + first.columns
 

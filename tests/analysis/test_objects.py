@@ -108,3 +108,31 @@ def test_what_cannot_be_counted_is_noted() -> None:
     assert not played.vague
     played.expect(known, arrival(), None, 1)
     assert played.vague
+
+
+def test_an_object_made_anew_counts_on_behind_the_one_before() -> None:
+    played = objects(1)
+    arrive(played)
+    arrive(played)
+    played.begin(PLACE, 2)
+    again = played.get(PLACE)
+    assert again is not None
+    assert (again.phase, again.past) == (0, 2)
+    arrive(played)
+    played.begin(PLACE, 2)
+    last = played.get(PLACE)
+    assert last is not None
+    assert last.past == 3  # what arrived in the phase that was never complete belongs to no later one
+
+
+def test_a_token_of_an_ended_object_holds_up_no_wait_on_the_next_one() -> None:
+    played = objects(1)
+    arrive(played)
+    arrive(played)
+    played.begin(PLACE, 1)
+    known = played.get(PLACE)
+    assert known is not None
+    by_state = MbarrierWait("bar", "state", "state", "p", blocking=False)
+    assert not played.passes(0, by_state, Event(STEP, 0, by_state, PLACE[1]), PLACE, known)
+    arrive(played)
+    assert played.passes(0, by_state, Event(STEP, 0, by_state, PLACE[1]), PLACE, known)
