@@ -23,10 +23,11 @@ MAX_BYTES = (1 << 20) - 1
 
 @dataclass(slots=True)
 class Object:
-    """An mbarrier. count: arrivals that a phase needs. pending: those still to come. bytes: those still to come; copies
-    of unknown size (`boxes`) bring what is left. phase: phases that are complete. past: those that objects at its place
-    began before. observed: the latest that some wait has told of. arrivals: the events that arrived in the current phase; last: those of the phase before. expected: the
-    bytes announced in the current phase, by `expects`. touched: when it was last arrived at, or told to expect.
+    """An mbarrier. count: arrivals that a phase needs. pending: those still to come. bytes: those still to come;
+    copies of unknown size (`boxes`) bring what is left. phase: phases that are complete. past: those that objects
+    at its place began before. observed: the latest that some wait has told of. arrivals: the events that arrived in
+    the current phase; last: those of the phase before. expected: the bytes announced in the current phase, by
+    `expects`. touched: when it was last arrived at, or told to expect.
     """
 
     count: int
