@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from functools import cache
 from random import Random
 
+from ptxkit.cache import remembered
 from ptxkit.emulate.widths import width_of
 from ptxkit.isa import table
 from ptxkit.isa.effects import Access, Barrier, Value
@@ -23,7 +24,7 @@ from ptxkit.isa.forms import Form, Match, OperandForm
 from ptxkit.isa.functions import kind
 from ptxkit.isa.spellings import register_type
 from ptxkit.isa.targets import parse_target, unmet
-from ptxkit.records import dataclass
+from ptxkit.records import dataclass, fields
 from ptxkit.testing.number_forms import Variant, matches_of, variants
 
 Version = tuple[int, int]
@@ -72,14 +73,26 @@ Steps = tuple[tuple[Step, ...], ...]
 
 @cache
 def steps_of(version: Version, target: str, most: int = 12) -> dict[str, Steps]:
-    """All steps that a version and a target have, by kind; at most so many of each form."""
-    computing = (_computing(each) for each in variants(version, target, most, 1) if _is_fixed(each))
-    acting = _acting(version, target, most * _MORE_OF_ACTIONS)
-    return {
-        name: _by_form([each for each in found if each.kind == name])
-        for found in ([*computing, *acting],)
-        for name in ("compute", "warp", "meeting", "update")
-    }
+    """All steps that a version and a target have, by kind; at most so many of each form.
+
+    To find them takes seconds, which every process of a campaign would need: they are remembered.
+    """
+    name = f"steps.{target}.{version[0]}.{version[1]}.{most}"
+    plain = remembered(name, lambda: [_plain(each) for each in _found(version, target, most)])
+    found = [Step(*each) for each in plain]
+    return {kind: _by_form([each for each in found if each.kind == kind]) for kind in _KINDS}
+
+
+_KINDS = ("compute", "warp", "meeting", "update")
+
+
+def _found(version: Version, target: str, most: int) -> Iterator[Step]:
+    yield from (_computing(each) for each in variants(version, target, most, 1) if _is_fixed(each))
+    yield from _acting(version, target, most * _MORE_OF_ACTIONS)
+
+
+def _plain(step: Step) -> tuple[object, ...]:
+    return tuple(getattr(step, each.name) for each in fields(step))
 
 
 def _by_form(found: list[Step]) -> Steps:
