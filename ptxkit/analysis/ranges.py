@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
 
 #: Bytes of one bucket; most accesses touch one or two.
 _BUCKET = 256
+#: An item over more buckets than this stands beside them all: a constant size may be any number below 2**64.
+_WIDE = 4096
 
 
 class RangeIndex(Generic[T]):
@@ -17,6 +19,7 @@ class RangeIndex(Generic[T]):
 
     def __init__(self) -> None:
         self._buckets: dict[int, list[tuple[int, int, T]]] = defaultdict(list)
+        self._wide: list[tuple[int, int, T]] = []
         self._asked: dict[tuple[int, int], tuple[T, ...]] = {}
 
     def add(self, low: int, high: int, item: T) -> None:
@@ -25,18 +28,22 @@ class RangeIndex(Generic[T]):
             return
         self._asked.clear()
         entry = (low, high, item)
-        for bucket in range(low // _BUCKET, (high - 1) // _BUCKET + 1):
+        buckets = range(low // _BUCKET, (high - 1) // _BUCKET + 1)
+        if len(buckets) > _WIDE:
+            self._wide.append(entry)
+            return
+        for bucket in buckets:
             self._buckets[bucket].append(entry)
 
     def __bool__(self) -> bool:
-        return bool(self._buckets)
+        return bool(self._buckets or self._wide)
 
     def overlapping(self, low: int, high: int) -> tuple[T, ...]:
         """The items whose range meets `[low, high)`. Loops ask for the same places again: answers are kept."""
         known = self._asked.get((low, high))
         if known is None:
             first, last = low // _BUCKET, (high - 1) // _BUCKET
-            if first == last:
+            if first == last and not self._wide:
                 entries = self._buckets.get(first, ())
                 known = tuple([item for start, end, item in entries if start < high and low < end])
             else:
@@ -46,8 +53,12 @@ class RangeIndex(Generic[T]):
 
     def _find(self, low: int, high: int, first: int, last: int) -> Iterator[T]:
         seen: set[int] = set()
-        for bucket in range(first, last + 1):
-            for entry in self._buckets.get(bucket, ()):
+        filled = self._buckets
+        some: Iterable[int] = range(first, last + 1)
+        if last - first > len(filled):
+            some = sorted(each for each in filled if first <= each <= last)
+        for entries in (self._wide, *(filled.get(bucket, ()) for bucket in some)):
+            for entry in entries:
                 start, end, item = entry
                 if start < high and low < end and id(entry) not in seen:
                     seen.add(id(entry))  # one that spans buckets is met in each

@@ -40,3 +40,13 @@ def test_an_item_over_several_buckets_is_found_once_and_one_that_comes_later_too
     assert index.overlapping(0, 3000) == ("a",)
     index.add(2000, 2001, "b")
     assert index.overlapping(0, 3000) == ("a", "b")
+
+
+def test_ranges_of_any_size_cost_no_more_than_what_there_is() -> None:
+    index: RangeIndex[str] = RangeIndex()
+    index.add(16, 20, "near")
+    index.add(0, 1 << 64, "all")
+    index.add(1 << 40, (1 << 40) + 4, "far")
+    assert sorted(index.overlapping(0, 1 << 63)) == ["all", "far", "near"]
+    assert index.overlapping(17, 18) == ("all", "near")
+    assert index.overlapping(1 << 50, (1 << 50) + 1) == ("all",)
