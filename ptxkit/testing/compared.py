@@ -83,10 +83,13 @@ def _of(form: Form, by_script: Mapping[str, set[str]], on: Callable[[Form], bool
     scripts = tuple(name for name, found in by_script.items() if key(form) in found)
     if scripts:
         return Compared(form, scripts)
-    if not on(form):
-        return Compared(form, (), f"{GPU} does not have it")
+    return Compared(form, (), reason_of(form) if on(form) else f"{GPU} does not have it")
+
+
+def reason_of(form: Form) -> str:
+    """Why no kernel has a form that the target has."""
     syntax = form.syntax.removeprefix("form ")
-    return Compared(form, (), next((why for start, why in REASONS.items() if syntax.startswith(start)), OTHERWISE))
+    return next((why for start, why in REASONS.items() if syntax.startswith(start)), OTHERWISE)
 
 
 def told(found: list[Compared], known: int) -> Iterator[str]:

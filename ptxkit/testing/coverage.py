@@ -9,11 +9,15 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
+from random import Random
 from types import CodeType, FrameType
 from typing import Any, TypeAlias
 
 from ptxkit.isa import table
+from ptxkit.isa.binding import bind
 from ptxkit.isa.forms import Form, Match
+from ptxkit.isa.instances import choices
+from ptxkit.isa.targets import parse_target, unmet
 from ptxkit.linter import lint
 from ptxkit.records import dataclass, field
 from ptxkit.rules import RULES
@@ -31,15 +35,19 @@ Value: TypeAlias = tuple[str, str, str]
 
 @dataclass(slots=True)
 class Reached:
-    """What examples reached. forms: instructions of each; codes: findings of each; arms: lines where branches begin."""
+    """What examples reached. forms: instructions of each; codes: findings of each; arms: lines where branches begin.
+
+    executed: the forms that whole kernels have.
+    """
 
     forms: Counter[str] = field(default_factory=Counter)
+    executed: set[str] = field(default_factory=set)
     values: Counter[Value] = field(default_factory=Counter)
     codes: Counter[str] = field(default_factory=Counter)
     arms: set[tuple[str, int]] = field(default_factory=set)
 
-    def add_text(self, text: str) -> None:
-        """The forms of a module's instructions, as far as it can be read."""
+    def add_text(self, text: str, *, is_whole: bool = False) -> None:
+        """The forms of a module's instructions, as far as it can be read. is_whole: they are those of a kernel."""
         try:
             module = parse(text)
         except PTXSyntaxError:
@@ -49,6 +57,8 @@ class Reached:
             match = known.match(instruction)
             if isinstance(match, Match):
                 self.add_match(match)
+                if is_whole:
+                    self.executed.add(name_of(match.form))
 
     def add_match(self, match: Match) -> None:
         """A form, and the values of its modifiers."""
@@ -86,14 +96,34 @@ def forms_missed(reached: Reached, wanted: Callable[[Form], bool]) -> Iterator[s
     yield from (name for form in all_forms() if wanted(form) and (name := name_of(form)) not in reached.forms)
 
 
-def values_missed(reached: Reached) -> Iterator[tuple[str, str, list[str]]]:
-    """(form, slot, values): what no example has of forms that some example has."""
+def values_had(forms: Iterable[Form], version: tuple[int, int], target: str) -> set[Value]:
+    """The values that modifiers of forms can have there."""
+    aimed, gates = parse_target(target), table().value_gates
+    found: set[Value] = set()
+    for form in forms:
+        most = max((len(slot.values) for slot in form.modifiers), default=0) + 1
+        for chosen in choices(form, Random(1), _TURNS * most):
+            if any(not unmet(tuple(match.gates), version, aimed) for match in bind(form, chosen, gates)):
+                found |= {(name_of(form), slot, value) for slot, value in chosen.items() if value}
+    return found
+
+
+_TURNS = 12
+"""How often each value of a modifier is chosen, beside others of the other modifiers."""
+
+
+def values_missed(reached: Reached, had: set[Value] | None = None) -> Iterator[tuple[str, str, list[str]]]:
+    """(form, slot, values): what no example has of forms that some example has. had: the values that there are."""
     for form in all_forms():
         name = name_of(form)
         if name not in reached.forms:
             continue
         for slot in form.modifiers:
-            missed = [each for each in slot.values if (name, slot.name, str(each)) not in reached.values]
+            missed = [
+                each
+                for each in slot.values
+                if (value := (name, slot.name, str(each))) not in reached.values and (had is None or value in had)
+            ]
             if missed:
                 yield name, slot.name, missed
 

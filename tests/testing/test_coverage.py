@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from ptxkit.isa import table
+from ptxkit.testing.agreement import name_of
 from ptxkit.testing.coverage import (
     Reached,
     arms_missed,
@@ -14,6 +16,7 @@ from ptxkit.testing.coverage import (
     forms_missed,
     rules_missed,
     traced_files,
+    values_had,
     values_missed,
 )
 from tests.testing.test_oracles import DOUBLE
@@ -72,6 +75,29 @@ def test_forms_and_values_of_a_text_are_counted() -> None:
     missed = set(forms_missed(reached, lambda form: form.name in ("shl", "shr")))
     assert shl not in missed
     assert any(" shr." in name for name in missed)
+
+
+def test_forms_of_whole_kernels_are_counted_apart() -> None:
+    single, whole = Reached(), Reached()
+    single.add_text(DOUBLE)
+    whole.add_text(DOUBLE, is_whole=True)
+    assert not single.executed
+    assert whole.executed == set(whole.forms)
+
+
+def test_only_values_that_a_version_and_a_target_have_can_be_missed() -> None:
+    form = next(each for each in table().forms("st") if "<sem>.<sc>" in each.syntax)
+
+    def had(version: tuple[int, int], target: str) -> set[str]:
+        return {value for _, slot, value in values_had([form], version, target) if slot == "ss"}
+
+    assert {"global", "shared::cluster"} <= had((8, 7), "sm_90a")
+    assert {"global"} <= had((7, 1), "sm_80") <= {"global", "shared"}
+    reached = Reached()
+    name = name_of(form)
+    reached.forms[name] = 1
+    missed = {value for _, _, values in values_missed(reached, {(name, "ss", "global")}) for value in values}
+    assert missed == {"global"}
 
 
 def test_rules_and_branches_are_counted() -> None:
