@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ptxkit.analysis.clusters import CLUSTER, arrivals, is_told, world_at
+from ptxkit.analysis.clusters import CLUSTER, arrivals, is_told, reaches, world_at
 from ptxkit.analysis.kernel import World
 from ptxkit.analysis.order import NEVER
 from ptxkit.analysis.places import place_at
@@ -18,6 +18,8 @@ from ptxkit.analysis.thread import Thread
 from ptxkit.analysis.trace import Event, Opaque
 from ptxkit.isa.effects import Access, MbarrierComplete, MbarrierWait
 from ptxkit.records import dataclass
+
+_WARP = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +74,11 @@ def is_known(world: World, reader: Thread, position: int, copy: Incoming, signal
     key = ("mbarrier", copy.barrier)
     if reader.knows(copy.barrier, copy.phase, position):
         return True
-    if reader.knows(copy.barrier, 1, position) or is_told(reader, position, signals - {copy.barrier}):
+    if reader.knows(copy.barrier, 1, position):
         return None
-    if _may_come_later(reader, position, copy, signals):
+    if _is_awaited(world, copy) and is_told(reader, position, signals - {copy.barrier}):
+        return None
+    if _may_come_later(world, reader, position, copy, signals):
         return None
     for thread in world.threads.values():
         waited = thread.marks.acquire_of(key, copy.phase)
@@ -87,12 +91,46 @@ def is_known(world: World, reader: Thread, position: int, copy: Incoming, signal
     return False if world.is_clear_about(MbarrierWait) else None
 
 
-def _may_come_later(reader: Thread, position: int, copy: Incoming, signals: frozenset[int]) -> bool:
+def _is_awaited(world: World, copy: Incoming) -> bool:
+    """Whether any thread of the receiving CTA may wait for the phase of a copy: else nobody ever knows of its end."""
+    for thread in world.threads.values():
+        for key in thread.marks.acquires:
+            match key:
+                case ("mbarrier", address) if not isinstance(address, int):
+                    return True
+                case ("mbarrier", address) if address == copy.barrier:
+                    if thread.marks.acquire_of(key, copy.phase) not in (None, NEVER):
+                        return True
+    return False
+
+
+def _goes_out(world: World, reader: Thread, position: int) -> bool:
+    """Whether another CTA may hear that a thread is past a place: something reaches out of its CTA after that.
+
+    What its warp does further down in the text may be after it, too: lanes meet in many ways that order nothing.
+    """
+    read = reader.trace.events[position]
+    for reach in reaches(world):
+        if reach.thread is reader:
+            if reach.position > position:
+                return True
+            continue
+        if reach.thread.tid // _WARP == reader.tid // _WARP:
+            event = reach.event
+            if event.step.index >= read.step.index or event.visit > read.visit:
+                return True
+        if any(world.order(reader, position, reach.thread, reach.position)):
+            return True
+    return False
+
+
+def _may_come_later(world: World, reader: Thread, position: int, copy: Incoming, signals: frozenset[int]) -> bool:
     """Whether the copying CTA may have learnt, before the copy, that a thread of the receiving one is past a place."""
     source, issuer = copy.source, copy.issuer
-    if is_told(issuer, copy.position, signals):
+    goes_out = _goes_out(world, reader, position)
+    if goes_out and is_told(issuer, copy.position, signals):
         return True
-    for thread in source.threads.values():
+    for thread in source.threads.values() if goes_out else ():
         for key, positions in thread.marks.acquires.items():
             match key:
                 case ("mbarrier", address) if not isinstance(address, int) or address in signals:

@@ -23,6 +23,12 @@ ROWS = (
 shl.b32 %r26, %r25, 4; add.u32 %r27, %r2, %r26;"""
 )
 SEND = "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.u32 [%r22], %r1, [%r23];"
+#: The first of two rows has come; the second one completes on the mbarrier behind the first.
+TWO_ROWS = f"""{ROWS.replace("[%r5], 1;", "[%r5], 1; @%p1 mbarrier.init.shared::cta.b64 [%r5+8], 1;")}
+{SEND}
+{WAIT}
+ld.shared.u32 %r24, [%r27]; st.global.u32 [%rd2], %r24;
+@%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r5+8], 512;"""
 
 
 def narrow(text: str) -> str:
@@ -206,6 +212,34 @@ ld.shared.u32 %r24, [%r27]; st.global.u32 [%rd2], %r24; //! PTX302 sent
     Case(
         "a row that another thread of the other CTA sends is read after a wait",
         f"{ROWS}\n{SEND}\n{WAIT}\nld.shared.u32 %r24, [%r27]; st.global.u32 [%rd2], %r24;\n{MEET}",
+        bounds=BOUNDS,
+    ),
+    Case(
+        "what comes of another mbarrier that the other CTA's copies signal tells nothing of the last copy",
+        f"""{TWO_ROWS}
+add.u32 %r28, %r22, 4096; {SEND.replace("[%r22]", "[%r28]").replace("[%r23]", "[%r23+8]")} //= sent
+{WAIT.replace("wait", "last", 1).replace("bra wait", "bra last").replace("[%r5], 0", "[%r5+8], 1")}
+ld.shared.u32 %r24, [%r27+4096]; st.global.u32 [%rd2], %r24; //! PTX302 sent
+{MEET}""",
+        bounds=BOUNDS,
+    ),
+    Case(
+        "each of two rows is waited for by an mbarrier of its own",
+        f"""{TWO_ROWS}
+add.u32 %r28, %r22, 4096; {SEND.replace("[%r22]", "[%r28]").replace("[%r23]", "[%r23+8]")}
+{WAIT.replace("wait", "last", 1).replace("bra wait", "bra last").replace("[%r5], 0", "[%r5+8], 0")}
+ld.shared.u32 %r24, [%r27+4096]; st.global.u32 [%rd2], %r24;
+{MEET}""",
+        bounds=BOUNDS,
+    ),
+    Case(
+        "a row that is read before the CTA asks the other one for the copy into it",
+        f"""{TWO_ROWS.replace("[%r5+8], 1;", "[%r5+8], 1; @%p1 mbarrier.init.shared::cta.b64 [%r5+16], 128;")}
+ld.shared.u32 %r24, [%r27+4096]; st.global.u32 [%rd2], %r24; bar.sync 0;
+{ARRIVE.replace("[%r23]", "[%r23+16]")}
+{WAIT.replace("wait", "asked", 1).replace("bra wait", "bra asked").replace("[%r5], 0", "[%r5+16], 0")}
+add.u32 %r28, %r22, 4096; {SEND.replace("[%r22]", "[%r28]").replace("[%r23]", "[%r23+8]")}
+{MEET}""",
         bounds=BOUNDS,
     ),
 )
