@@ -140,15 +140,21 @@ class Address(typing.Generic[ScalarT]):
     # ------------------------------------------------------------------------------------- loads, stores
 
     def load(self) -> Register[ScalarT]:
-        """`ld` of one element, with the type and the space of the address."""
+        """`ld` of one element, with the type and the space of the address. BuildValueError where an array has ended."""
+        self._check_element()
         loaded = cast("Register[Any]", self.builder.instruction("ld", (self,)))
         return Register(self.builder, self.type, loaded.name)  # halves are loaded as bits
 
     def store(self, value: Register[ScalarT] | Number) -> None:
-        """`st` of one element."""
+        """`st` of one element. BuildValueError where an array has ended."""
+        self._check_element()
         self.builder.instruction("st", (self, value))
 
     # ------------------------------------------------------------------------------------------ workings
+
+    def _check_element(self) -> None:
+        if self.count is not None and self.count < 1:
+            raise BuildValueError(f"{self!r} is where its array ends: no element is there")
 
     def _moved(self, base: str | Register[Any], offset: int, alignment: int, extent: tuple[int, int] | None) -> Self:
         return type(self)(self.builder, self.type, base, alignment, offset, extent)

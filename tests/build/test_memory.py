@@ -35,6 +35,16 @@ def test_a_constant_index_stays_in_the_array(k: Kernel) -> None:
         tile[8:16][9]
 
 
+def test_the_end_of_an_array_holds_nothing_to_load_or_store(k: Kernel) -> None:
+    tile = k.shared(f32, 64)
+    tile[63].store(1.0)
+    with pytest.raises(BuildValueError, match="is where its array ends: no element is there") as caught:
+        tile[64].store(1.0)  # behind the last
+    assert caught.value.location == marked("behind the last")
+    with pytest.raises(BuildValueError, match="is where its array ends"):
+        tile[0:8][8].load()
+
+
 def test_an_array_of_unknown_size_takes_any_index(k: Kernel) -> None:
     data, dynamic = k.param(Global[f32], "data"), k.dynamic_shared(u8)
     assert data[1 << 20].offset == 4 << 20
