@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from ptxkit import Diagnostic, Severity
+from ptxkit import Diagnostic, Severity, lint
+from ptxkit.settings.model import Policy
 
 CORPUS = Path(__file__).resolve().parents[2] / "corpus"
 _EXPECTATION = re.compile(r"// expect(?:\((strict|notes)\))?: (PTX\d{3})\s*$")
@@ -36,6 +37,13 @@ def compiler_files() -> tuple[CompilerFile, ...]:
     return tuple(
         CompilerFile(CORPUS / "compilers" / entry["path"], entry["kind"], entry["ptxas"]) for entry in manifest["file"]
     )
+
+
+@cache
+def found_in(path: Path, asked: str = "") -> tuple[Diagnostic, ...]:
+    """What lint finds in a file, once for all tests. asked: `strict` for that policy, `notes` for notes as well."""
+    policy: Policy = "strict" if asked == "strict" else "isa"
+    return lint(path.read_text(), path=path.name, policy=policy, notes=asked == "notes").diagnostics
 
 
 def fixtures() -> list[Path]:

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from ptxkit import Severity, lint
+from ptxkit import Severity
 from ptxkit.rules import RULES
 
-from .support import assemble, expectations, fixtures, places, told
+from .support import assemble, expectations, fixtures, found_in, places, told
 
 FIXTURES = fixtures()
 each_fixture = pytest.mark.parametrize("path", FIXTURES, ids=lambda path: path.stem)
@@ -17,27 +17,23 @@ each_fixture = pytest.mark.parametrize("path", FIXTURES, ids=lambda path: path.s
 
 @each_fixture
 def test_errors_are_exactly_those_that_the_comments_expect(path: Path) -> None:
-    text = path.read_text()
-    found = lint(text, path=path.name).diagnostics
-    assert places(found, Severity.ERROR) == expectations(text), told(found, Severity.ERROR)
+    found = found_in(path)
+    assert places(found, Severity.ERROR) == expectations(path.read_text()), told(found, Severity.ERROR)
 
 
 @each_fixture
 @pytest.mark.parametrize("asked", ["strict", "notes"])
 def test_the_code_of_the_file_is_found_where_it_is_expected_by_those_who_ask(path: Path, asked: str) -> None:
-    text = path.read_text()
-    always = lint(text, path=path.name).diagnostics
-    asking = lint(text, path=path.name, policy="strict" if asked == "strict" else "isa", notes=asked == "notes")
-    found = tuple(each for each in asking.diagnostics if each.code == path.stem[:6])
+    always = found_in(path)
+    found = tuple(each for each in found_in(path, asked) if each.code == path.stem[:6])
     more = places(found, *Severity) - places(always, *Severity)
-    assert more == expectations(text, asked), told(found, *Severity)
+    assert more == expectations(path.read_text(), asked), told(found, *Severity)
     assert all(each.severity is not Severity.ERROR for each in found if each not in always)
 
 
 @pytest.mark.parametrize("path", [path for path in FIXTURES if "_ok_" in path.stem], ids=lambda path: path.stem)
 def test_a_correct_kernel_gets_no_warning_either(path: Path) -> None:
-    found = lint(path.read_text(), path=path.name).diagnostics
-    assert not told(found, Severity.ERROR, Severity.WARNING)
+    assert not told(found_in(path), Severity.ERROR, Severity.WARNING)
 
 
 @each_fixture
