@@ -37,7 +37,7 @@ from ptxkit.build.misuse import tell_misuse
 from ptxkit.build.mma import Fragment, Tile
 from ptxkit.build.pipeline import Consumer, Pipeline, Producer, Stage, ThreadPipeline
 from ptxkit.build.recorder import Label
-from ptxkit.build.remarks import BuildWarning, NeverWaitedWarning, UnusedWarning
+from ptxkit.build.remarks import BuildWarning, FindingWarning, NeverWaitedWarning, UnusedWarning
 from ptxkit.build.ring import Ring
 from ptxkit.build.rows import Rows
 from ptxkit.build.tcgen05 import Tensor, TensorMemory, instruction_descriptor
@@ -97,6 +97,7 @@ __all__ = [
     "Const",
     "EmulationError",
     "External",
+    "FindingWarning",
     "Fragment",
     "Function",
     "Generic",

@@ -2,7 +2,8 @@
 
 `UnusedWarning`: a kernel or function with instructions that was never printed, verified, compiled, launched or called.
 `NeverWaitedWarning`: a kernel that commits groups of copies, or has copies report to an mbarrier, and has no wait for
-them anywhere. Both are `BuildWarning`, and can be filtered as any of Python's warnings.
+them anywhere. `FindingWarning`: what the verifier warns of. All are `BuildWarning`, and can be filtered as any of
+Python's warnings.
 
 They are silent about what they cannot know: a barrier whose address left the builder's sight, functions of other
 modules, kernels that an exception cut short.
@@ -38,6 +39,10 @@ class UnusedWarning(BuildWarning):
 
 class NeverWaitedWarning(BuildWarning):
     """Copies are committed, and nothing ever waits for them."""
+
+
+class FindingWarning(BuildWarning):
+    """What the verifier warns of: it is no proven error, and the kernel is compiled."""
 
 
 _PROGRAM = os.path.realpath(getattr(sys.modules.get("__main__"), "__file__", None) or "")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ptxkit.build.assemble import Assembled
 from ptxkit.build.errors import Blame, Location, VerificationError
+from ptxkit.build.remarks import FindingWarning, warn
 from ptxkit.diagnostics import Diagnostic, Severity, Verdict
 from ptxkit.garbage import no_collections
 from ptxkit.records import replace
@@ -23,7 +24,7 @@ def verify(routine: Routine) -> Verdict:
 
 
 def verify_assembled(assembled: Assembled, name: str) -> Verdict:
-    """The same for a module already assembled, or one that was parsed."""
+    """The same for a module already assembled, or one that was parsed. What is warned of is a `FindingWarning`."""
     from ptxkit import lint
 
     with no_collections():
@@ -32,7 +33,18 @@ def verify_assembled(assembled: Assembled, name: str) -> Verdict:
     errors = [found for found in verdict.diagnostics if found.severity is Severity.ERROR]
     if errors:
         raise VerificationError(name, blamed(errors, module, assembled, name))
+    warned = [found for found in verdict.diagnostics if found.severity is Severity.WARNING]
+    for blame in blamed(warned, module, assembled, name):
+        _warn(blame)
     return verdict
+
+
+def _warn(blame: Blame) -> None:
+    """Tells of a warning at the user's line; of what was parsed, at that of the PTX."""
+    found = blame.diagnostic
+    line = found.source.position(found.span.start)[0]
+    words = f"{found.code}: {found.message}" + (f"; {found.help}" if found.help else "")
+    warn(words, FindingWarning, blame.location or Location(found.source.path, line))
 
 
 def with_places(assembled: Assembled, name: str) -> Module:

@@ -11,9 +11,12 @@ from pathlib import Path
 
 import pytest
 
+from ptxkit import parse
 from ptxkit.build import (
+    Assembled,
     Barrier,
     BuildWarning,
+    FindingWarning,
     Function,
     Global,
     Kernel,
@@ -22,6 +25,7 @@ from ptxkit.build import (
     UnusedWarning,
     f32,
     u32,
+    verify_assembled,
 )
 from tests.build.support import marked
 
@@ -250,3 +254,31 @@ def test_where_the_wait_may_be_out_of_sight_nothing_is_told(case: Callable[[Copy
     c = Copying()
     case(c)
     assert warned(c.k.assembled) == []
+
+
+# ------------------------------------------------------------------------------------- what the verifier warns of
+
+
+def past_the_end(threads: int) -> Kernel:
+    k = Kernel("past", threads=threads)
+    tile = k.shared(f32, 64)
+    tile[k.tid.x].store(1.0)  # each its own
+    return k
+
+
+def test_what_the_verifier_warns_of_is_a_warning_at_the_users_line() -> None:
+    [found] = warned(past_the_end(96).verify)
+    assert found.category is FindingWarning
+    assert str(found.message) == (
+        "PTX207: uses 4 bytes from byte 380 on: begins 124 bytes behind the end of `shared_0`, which has 256 bytes; "
+        "keep the 4 bytes within `shared_0`, or declare it larger"
+    )
+    assert (found.filename, found.lineno) == (__file__, marked("each its own").line)
+    assert warned(past_the_end(64).verify) == []
+
+
+def test_of_a_text_the_warning_is_at_its_own_line() -> None:
+    text = str(past_the_end(96))
+    place = text[: text.index("st.shared")].count("\n") + 1
+    [found] = warned(lambda: verify_assembled(Assembled(parse(text, "k.ptx"), ()), "past"))
+    assert (found.filename, found.lineno) == ("k.ptx", place)
