@@ -13,7 +13,7 @@ from typing import TypeAlias, get_args
 from ptxkit.analysis.program import Step
 from ptxkit.diagnostics import Diagnostic, Edit, Fix
 from ptxkit.isa import table
-from ptxkit.isa.effects import MbarrierArrive, MbarrierWait, Value
+from ptxkit.isa.effects import MbarrierArrive, MbarrierExpect, MbarrierWait, Value
 from ptxkit.isa.expressions import Call
 from ptxkit.isa.forms import Match
 from ptxkit.mending.pieces import OnMbarrier, by_one, guarded, mbarrier_of, on_mbarrier, stands_twice, threads
@@ -101,15 +101,19 @@ def _other_space(item: Diagnostic, around: Surroundings, step: Step) -> Iterator
 
 
 def _misaligned(item: Diagnostic, around: Surroundings, step: Step) -> Iterator[Fix]:
-    """The nearest offsets that are multiples of what is needed."""
+    """The nearest offsets that are multiples of what is needed, here, or where another access by the pointer is."""
     needed, address = item.properties.get("alignment"), _address(item, step)
-    if not isinstance(needed, int) or address is None:
+    if not isinstance(needed, int):
         return
-    place, operand, _ = address
-    below = operand.offset - operand.offset % needed
-    for offset in (below, below + needed) if operand.offset % needed else ():
-        new = print_operand(replace(operand, offset=offset))
-        yield Fix(f"move the address to {new}", (_with_operand(around, step, place, new),))
+    found = [(step, *address[:2])] if address is not None else []
+    for other in _others(item, around):
+        operands = enumerate(other.instruction.operands)
+        found += [(other, place, operand) for place, operand in operands if isinstance(operand, Address)]
+    for each, place, operand in found:
+        below = operand.offset - operand.offset % needed
+        for offset in (below, below + needed) if operand.offset % needed else ():
+            new = print_operand(replace(operand, offset=offset))
+            yield Fix(f"move the address to {new}", (_with_operand(around, each, place, new),))
 
 
 def _out_of_bounds(item: Diagnostic, around: Surroundings, step: Step) -> Iterator[Fix]:
@@ -259,9 +263,21 @@ def _twice(around: Surroundings, step: Step) -> Iterator[Fix]:
 
 
 def _wrong_object(item: Diagnostic, around: Surroundings, step: Step) -> Iterator[Fix]:
-    """What stands there twice, and the mbarrier beside the wrong one."""
+    """What stands there twice, or too late, and the mbarrier beside the wrong one."""
     yield from _twice(around, step)
+    yield from _sooner(around, step, _others(item, around))
     yield from _other_object(around, step, _others(item, around))
+
+
+def _sooner(around: Surroundings, step: Step, others: Iterable[Step]) -> Iterator[Fix]:
+    """What announces bytes alone, in front of the arrival that may end the phase."""
+    if not on_mbarrier(step, MbarrierExpect) or on_mbarrier(step, MbarrierArrive):
+        return
+    for other in others:
+        if on_mbarrier(other, MbarrierArrive) and other.index < step.index:
+            text = _text(around, step)
+            edits = (around.added(other.start, text), _without(around, step))
+            yield Fix(f"move `{text}` in front of the arrival", edits)
 
 
 def _others(item: Diagnostic, around: Surroundings) -> list[Step]:

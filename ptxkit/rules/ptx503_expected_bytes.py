@@ -38,6 +38,7 @@ from ptxkit.isa.effects import MbarrierArrive, MbarrierComplete, MbarrierExpect,
 from ptxkit.rules.finding import Doubt, Finding, Mend, Observation, Rule, other_constant
 from ptxkit.rules.mbarriers import initialisations, is_murky, object_of
 from ptxkit.rules.rehearsed import of_cta, told
+from ptxkit.syntax.tree import Integer
 
 _IN_THE_MAP = "the bytes of a copy are not known: a tensor map decides them"
 
@@ -127,9 +128,19 @@ def _across(world: World, found: Imbalance) -> Finding:
 
 
 def _bytes(step: Step, expected: int | None, brought: int | None) -> tuple[Mend, ...]:
-    """Another number of bytes where they are announced."""
-    changes = other_constant(step, expected, brought)
-    return tuple(Mend(f"expect {brought} bytes", (change,), safe=False) for change in changes)
+    """Another number of bytes where they are announced: all; or, where that is done in parts, this part's share."""
+    operands = step.instruction.operands
+    own = next((each.value for each in reversed(operands) if isinstance(each, Integer)), expected)
+    if not expected or not brought or own is None:
+        return ()
+    numbers = [brought] if own == expected else []
+    numbers += [own * brought // expected] if not own * brought % expected else []
+    numbers += [own + brought - expected] if own + brought > expected else []
+    return tuple(
+        Mend(f"expect {number} bytes", (change,), safe=False)
+        for number in dict.fromkeys(numbers)
+        for change in other_constant(step, own, number)
+    )
 
 
 def _one_thread(number: int, world: World, ledger: Ledger) -> Iterator[Observation | Doubt]:
