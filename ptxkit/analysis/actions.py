@@ -82,6 +82,7 @@ class Code:
         self._whole = whole
         self._blocks: dict[int, Block] = {}
         self._plain: dict[int, bool] = {}
+        self._trap_sides: dict[Step, bool | None] = {}
 
     def block(self, index: int) -> Block:
         """The block from a step on, made on first use: much code of a large kernel is walked by no representative."""
@@ -89,6 +90,25 @@ class Code:
         if found is None:
             found = self._blocks[index] = self._block(index)
         return found
+
+    def trap_side(self, step: Step) -> bool | None:
+        """What the predicate of a branch is where that leads straight to a trap; None where neither side does, or both.
+
+        A program asserts the other side: no launch that is meant to succeed goes there.
+        """
+        if step not in self._trap_sides:
+            guard, operands = step.instruction.guard, step.instruction.operands
+            target = operands[-1] if operands else None
+            there = step.scope.label(target.text) if isinstance(target, Name) and guard is not None else None
+            traps = there is not None and self._traps(there)
+            is_asserted = guard is not None and there is not None and traps != self._traps(step.index + 1)
+            self._trap_sides[step] = (traps != guard.negated) if guard is not None and is_asserted else None
+        return self._trap_sides[step]
+
+    def _traps(self, index: int) -> bool:
+        """Whether nothing but a trap comes behind the steps from an index on."""
+        leaving = next((step for step in self.program.steps[index : index + MAX_BLOCK] if _leaves(step)), None)
+        return leaving is not None and leaving.instruction.guard is None and _is_trap(leaving)
 
     @cached_property
     def _interests(self) -> Interests | None:
@@ -129,6 +149,10 @@ class Code:
 
 def _leaves(step: Step) -> bool:
     return step.match is not None and any(isinstance(effect, fx.Control) for effect in step.match.effects)
+
+
+def _is_trap(step: Step) -> bool:
+    return any(isinstance(effect, fx.Control) and effect.kind == "trap" for effect in step.effects)
 
 
 def _is_plain(match: Match) -> bool:
@@ -587,7 +611,15 @@ def _control(operands: Operands, effect: fx.Control) -> Action:
             return _call(operands)
         case "return":
             return lambda walker: walker.leave()
+        case "trap":
+            return _trap
     return lambda _: END
+
+
+def _trap(walker: Walker) -> int:
+    """Ends the launch: what the threads would have done comes no more."""
+    walker.trace.ended = "trap"
+    return END
 
 
 def _label(operands: Operands, operand: Operand) -> int:

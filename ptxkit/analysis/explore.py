@@ -159,12 +159,18 @@ class Explorer:
             for condition, side in exploration.scenario.decisions.items():
                 made_there = not branches or exploration.scenario.asked.get(condition) in branches
                 deserves = not ordering or condition in exploration.scenario.ordering
+                deserves = deserves and not self._is_asserted(exploration, condition)
                 if condition not in turned and made_there and deserves:
                     turned.add(condition)
                     base = exploration.scenario
                     return Scenario(base.launch, base.sample, 0, {**kept, condition: not side})
                 kept[condition] = side
         return None
+
+    def _is_asserted(self, exploration: Exploration, condition: Term) -> bool:
+        """Whether the other side of a guess leads to a trap."""
+        step = exploration.scenario.asked.get(condition)
+        return step is not None and self._code.trap_side(step) is not None
 
     def covered(self) -> set[Step]:
         """Every step that some walk executed, those of called functions included."""

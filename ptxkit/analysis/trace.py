@@ -138,7 +138,7 @@ class Misfit:
 class Trace:
     """The walk of thread `tid` (linear).
 
-    ended: `exit`, or `budget` where the walk was cut short.
+    ended: `exit`, `trap`, or `budget` where the walk was cut short.
 
     guessed: how many events there were when a decision first depended on data that nobody knows, None where none did;
     up to there an input surely takes this path.

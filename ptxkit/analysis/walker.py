@@ -292,7 +292,10 @@ class Walker:
         return known
 
     def _preferred(self) -> bool:
-        """The side of the current step that was less often taken."""
+        """The side of the current step that was less often taken; never one that leads to a trap."""
+        trap = self.code.trap_side(self.step)
+        if trap is not None:
+            return not trap
         yes, no = self._taken.get((self.step, True), 0), self._taken.get((self.step, False), 0)
         return yes < no or (yes == no and self._prefers_true())
 

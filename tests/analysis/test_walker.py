@@ -47,6 +47,15 @@ def test_a_step_whose_guard_does_not_hold_is_not_covered() -> None:
     assert "negated=True" in covered.pop()
 
 
+def test_a_walk_goes_round_a_trap_and_ends_with_it_where_it_must() -> None:
+    check = "ld.param.u64 %rd1, [p]; ld.global.u32 %r1, [%rd1]; setp.eq.u32 %p1, %r1, 0;"
+    line = check + "@%p1 bra over; trap; over: bar.sync 0;"
+    passed = walk(module_of(line, parameters=".param .u64 p")).trace
+    assert (passed.ended, len(passed.events)) == ("exit", 1)
+    stopped = walk(module_of("bar.sync 0; trap; bar.sync 1;")).trace
+    assert (stopped.ended, len(stopped.events)) == ("trap", 1)
+
+
 def test_an_indexed_branch_goes_where_its_number_says() -> None:
     body = """mov.u32 %r1, %tid.x; list: .branchtargets one, two; brx.idx %r1, list;
     one: mov.u32 %r9, 1; bra.uni end; two: mov.u32 %r9, 2; end: nanosleep.u32 0;"""
