@@ -18,7 +18,7 @@ from typing import TypeAlias
 from ptxkit.analysis.causality import Path
 from ptxkit.analysis.mates import Meetings
 from ptxkit.analysis.terms import Lanes
-from ptxkit.analysis.touches import extents_of
+from ptxkit.analysis.touches import MOST_BYTES, extents_of
 from ptxkit.analysis.trace import Event, GroupEvent, GroupTrace, Opaque
 from ptxkit.isa.effects import Barrier
 from ptxkit.records import dataclass
@@ -96,7 +96,7 @@ def _parts(event: Event | GroupEvent, threads: list[int], warps: list[int]) -> t
         and size > 0
         and address.are_numbers
     ):
-        return (Part(size, address.values, threads, warps),)  # type: ignore[arg-type]
+        return (Part(min(size, MOST_BYTES), address.values, threads, warps),)  # type: ignore[arg-type]
     found: dict[int, Part] = {}
     for tid, warp, touched in zip(threads, warps, extents_of(event, len(threads)), strict=True):
         if touched is not None:

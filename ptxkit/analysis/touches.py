@@ -10,6 +10,8 @@ from ptxkit.isa.effects import Access, ProxyFence
 
 #: An access of unknown extent touches at least this much: the smallest bulk copy, one row of a core matrix.
 LEAST_ACCESS = 16
+#: No access touches more than this: what a CTA can have of shared memory ends below it. Sizes are numbers below 2**64.
+MOST_BYTES = 1 << 18
 
 
 def extent(event: Event) -> tuple[int, int] | None:
@@ -35,7 +37,7 @@ def extents_of(event: Event | GroupEvent, count: int) -> list[tuple[int, int] | 
     if not isinstance(address, Lanes):
         found = [_range(address, None if size is None else of_lane(size, index)) for index in range(count)]
     elif isinstance(size, int) and size > 0 and address.are_numbers:
-        found = [(low, low + size) for low in address.values]  # type: ignore[misc, operator]
+        found = [(low, low + min(size, MOST_BYTES)) for low in address.values]  # type: ignore[misc, operator]
     else:
         sizes = size.values if isinstance(size, Lanes) else repeat(size)
         found = list(map(_range, address.values, sizes))
@@ -46,7 +48,7 @@ def extents_of(event: Event | GroupEvent, count: int) -> list[tuple[int, int] | 
 def _range(address: Value | None, size: Value | None) -> tuple[int, int] | None:
     if not isinstance(address, int):
         return None
-    return address, address + (size if isinstance(size, int) and size > 0 else LEAST_ACCESS)
+    return address, address + (min(size, MOST_BYTES) if isinstance(size, int) and size > 0 else LEAST_ACCESS)
 
 
 def covers_shared(event: Event, direction: str | None = "both") -> bool:

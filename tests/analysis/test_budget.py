@@ -87,3 +87,13 @@ def test_an_irreducible_graph_is_walked_to_some_end() -> None:
     C: cp.async.wait_group 0;"""
     with quickly(20):
         verdict_of(kernel(body))
+
+
+def test_copies_of_any_size_cost_no_more_than_those_that_fit() -> None:
+    body = """mov.u32 %r2, 4294967280; ld.shared.u8 %r3, [%r1+3];
+    cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r1], %r2; cp.async.bulk.commit_group;
+    cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1+16], [%rd1], %r2, [%r1];
+    cp.async.bulk.wait_group 0;"""
+    with quickly(20):
+        verdict = verdict_of(kernel(body))
+    assert [each.code for each in verdict.diagnostics].count("PTX207") == 2
