@@ -86,4 +86,11 @@ CASES = (
         "call in_part;\nmov.u32 %r10, part39; @%p1 st.shared.u32 [%r10], %r1;",
         before=_MANY + _IN_PART,
     ),
+    Case(
+        "nothing is said of a kernel that mentions more shared memory than a CTA can have",
+        "".join(f"mov.u32 %r10, part{number}; st.shared.u32 [%r10], %r1;\n" for number in range(10))
+        + "cp.async.ca.shared.global [%r4], [%rd1], 16; ld.shared.u32 %r11, [%r4];",
+        before=_MANY,
+        undecided=("PTX300",),
+    ),
 )
