@@ -309,6 +309,10 @@ class Local(Address[ScalarT]):
         """The same address, of other elements."""
         return self._as(Local[OtherT], scalar)
 
+    def to_generic(self) -> Generic[ScalarT]:
+        """The same place as a generic address: emits a widening `cvt` and `cvta.local`."""
+        return _to_generic(self, "cvta_local_u64")
+
 
 class Const(Address[ScalarT]):
     """An address in constant memory."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy
 import pytest
 
 from ptxkit.build import (
@@ -94,6 +95,22 @@ def test_a_conversion_is_in_the_text_when_it_was_asked_for(k: Kernel) -> None:
     generic = tile.to_generic()
     generic.load()
     assert opcodes(k.module()) == ["mov.u32", "cvt.u64.u32", "cvta.shared.u64", "ld.f32", "ret"]
+
+
+def test_every_space_is_generic_memory_and_back_again() -> None:
+    k = Kernel("there_and_back", threads=32)
+    out, tile, own = k.param(Global[u32], "out"), k.shared(u32, 32), k.local(u32, 4)
+    table = k.constant(u32, [1, 2, 3, 4])
+    tile.to_generic().to_shared()[k.tid.x].store(7)
+    own.to_generic().to_local()[1].store(9)
+    total = tile[k.tid.x].load() + own[1].load() + table.to_generic().to_const()[2].load()
+    out.to_generic().to_global()[k.tid.x].store(total)
+    spaces = {each.split(".")[-2] for each in opcodes(k.module()) if each.startswith("cvta")}
+    assert spaces == {"shared", "local", "const", "global"}
+    assert k.verify().diagnostics == ()
+    result = numpy.zeros(32, numpy.uint32)
+    k.emulate(1)(result)
+    assert (result == 19).all()
 
 
 def test_generic_memory_is_not_taken_where_a_space_is_wanted(k: Kernel) -> None:
