@@ -138,11 +138,6 @@ class Thread:
         return fences[first] if first < len(fences) and fences[first] < until else None
 
     @cached_property
-    def generic_reads(self) -> list[tuple[int, Event]]:
-        """Its reads of shared memory through the generic proxy."""
-        return [(position, event) for position, event in self.accesses if is_generic_read(event)]
-
-    @cached_property
     def reads(self) -> list[tuple[int, Event]]:
         """Its reads of shared memory, through either proxy."""
         return [(at, event) for at, event in self.accesses if is_generic_read(event) or is_async_read(event)]
@@ -156,11 +151,6 @@ class Thread:
             if place is not None:
                 found[place].append((position, event))
         return found
-
-    @cached_property
-    def generic_reads_at(self) -> dict[tuple[Step, int], int]:
-        """The positions of its `generic_reads` by instruction and visit."""
-        return {(event.step, event.visit): at for at, event in self.generic_reads}
 
     @cached_property
     def fills(self) -> RangeIndex[Copy]:
@@ -207,10 +197,6 @@ class Thread:
     def positions(self, *kinds: type) -> list[tuple[int, Event]]:
         """The events whose effect is of one of these classes, with positions, class by class."""
         return [item for kind in kinds for item in self._by_effect.get(kind, ())]
-
-    def visit_at(self, position: int) -> int:
-        """Which execution of its instruction stands at a position."""
-        return self.trace.events[position].visit
 
     @cached_property
     def waits(self) -> dict[int | None, int]:

@@ -71,11 +71,6 @@ class Lines:
         start = self.offset(wanted.start)
         return Span(start, max(start, self.offset(wanted.end)))
 
-    def line_at(self, offset: int) -> Span:
-        """The line that a character is in, without its end."""
-        line = bisect_right(self._starts, offset) - 1
-        return Span(self._starts[line], self._end(line))
-
     def _end(self, line: int) -> int:
         """Behind the last character of a line, its end left out."""
         if line + 1 >= len(self._starts):
