@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 #: The term that numbers count from: no number may be taken for an address of shared memory.
 BASE = ("tensor memory",)
+#: The space of such a term: the address counts from no allocation.
+ABSOLUTE = "tensor"
 
 
 def tensor_access(operands: Operands, effect: fx.Access) -> Callable[[Walker], None] | None:
@@ -56,4 +58,4 @@ def _place(operands: Operands, role: str | None) -> Reader | None:
 
 
 def _apart(terms: Terms, place: Value) -> Value:
-    return terms.of(BASE).plus(place) if isinstance(place, int) else place
+    return terms.of(BASE).within(ABSOLUTE).plus(place) if isinstance(place, int) else place

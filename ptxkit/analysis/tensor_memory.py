@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator
 from ptxkit.analysis.kernel import World
 from ptxkit.analysis.order import Handover
 from ptxkit.analysis.program import Step
+from ptxkit.analysis.tensor_actions import ABSOLUTE
 from ptxkit.analysis.terms import Term
 from ptxkit.analysis.thread import Looks, Thread
 from ptxkit.analysis.trace import Event
@@ -81,6 +82,11 @@ class Use:
         if not isinstance(address, Term):
             return None
         return address.identity, address.offset >> LANE_BITS, address.offset & _COLUMN
+
+    @property
+    def is_absolute(self) -> bool:
+        """Whether its address is a number, and counts from no allocation."""
+        return isinstance(self.event.address, Term) and self.event.address.space == ABSOLUTE
 
     @property
     def columns(self) -> int:

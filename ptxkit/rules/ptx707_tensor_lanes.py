@@ -2,8 +2,8 @@
 
 What it does
     Finds `tcgen05.ld` and `tcgen05.st` of lanes outside the 32 that the warp may touch, where the address counts from
-    an address that is also given to `tcgen05.dealloc`; and `tcgen05.ld`, `st` and `wait` that only some lanes of a warp
-    execute.
+    an address that is also given to `tcgen05.dealloc` and is no constant (kernels that take all of Tensor Memory for
+    theirs may leave the lane out); and `tcgen05.ld`, `st` and `wait` that only some lanes of a warp execute.
 
 Why it matters
     Warp w of a warpgroup reaches lanes 32*(w%4) to 32*(w%4)+31 and no others; each of these instructions is of the
@@ -56,7 +56,8 @@ def _is_collective(effect: Effect) -> bool:
 
 def _lanes(number: int, world: World) -> Iterator[Observation]:
     threads = world.threads.values()
-    bases = {place[0] for t in threads for use in deallocations_of(t) if (place := use.place) and place[1:] == (0, 0)}
+    ends = [use for thread in threads for use in deallocations_of(thread) if not use.is_absolute]
+    bases = {place[0] for use in ends if (place := use.place) and place[1:] == (0, 0)}
     for thread in threads if bases else ():
         first = thread.tid // WARP % 4 * WARP
         for use in uses_of(thread):
