@@ -13,7 +13,7 @@ from typing import TypeAlias, get_args
 from ptxkit.analysis.program import Step
 from ptxkit.diagnostics import Diagnostic, Edit, Fix
 from ptxkit.isa import table
-from ptxkit.isa.effects import MbarrierArrive, MbarrierExpect, MbarrierWait, Value
+from ptxkit.isa.effects import Barrier, MbarrierArrive, MbarrierExpect, MbarrierWait, Value
 from ptxkit.isa.expressions import Call
 from ptxkit.isa.forms import Match
 from ptxkit.mending.pieces import OnMbarrier, by_one, guarded, mbarrier_of, on_mbarrier, stands_twice, threads
@@ -299,12 +299,34 @@ def _by_first(around: Surroundings, step: Step) -> Iterator[Fix]:
         yield Fix("let the first thread alone do it", (Edit(span, new),))
 
 
-def _parted(_: Diagnostic, around: Surroundings, step: Step) -> Iterator[Fix]:
-    """What all lanes must execute, without the guard that keeps some from it."""
-    spans = statement_spans(around.source, step.start)
-    if spans.guard is not None and spans.opcode is not None:
-        words = f"let all threads execute `{_text(around, step)[len(guarded(step, '')) :]}`"
-        yield Fix(words, (Edit(Span(spans.guard.start, spans.opcode.start), ""),))
+def _parted(item: Diagnostic, around: Surroundings, step: Step) -> Iterator[Fix]:
+    """What all lanes must execute, without the guard that keeps some from it: this, or the other half."""
+    halves = [each for each in around.program.steps if _meets_cluster(each)] if item.code == "PTX613" else []
+    for each in dict.fromkeys((step, *_others(item, around), *halves)):
+        spans = statement_spans(around.source, each.start)
+        if spans.guard is not None and spans.opcode is not None:
+            words = f"let all threads execute `{_text(around, each)[len(guarded(each, '')) :]}`"
+            yield Fix(words, (Edit(Span(spans.guard.start, spans.opcode.start), ""),))
+
+
+def _meets_cluster(step: Step) -> bool:
+    return any(isinstance(effect, Barrier) and effect.level == "cluster" for effect in step.effects)
+
+
+def _unmet(_: Diagnostic, around: Surroundings, step: Step) -> Iterator[Fix]:
+    """The number of another barrier."""
+    own = _number(step)
+    numbers = dict.fromkeys(number for each in around.program.steps if (number := _number(each)) is not None)
+    for number in numbers if own is not None else ():
+        if number != own:
+            yield Fix(f"meet at barrier {number}", (_with_operand(around, step, 0, str(number)),))
+
+
+def _number(step: Step) -> int | None:
+    """The number of the barrier of the CTA at which an instruction meets others, where it is a constant."""
+    first = step.instruction.operands[:1]
+    is_barrier = any(isinstance(effect, Barrier) and effect.level == "cta" for effect in step.effects)
+    return first[0].value if is_barrier and first and isinstance(first[0], Integer) else None
 
 
 # --------------------------------------------------------------------------------------- in vain
@@ -371,8 +393,10 @@ _BY_CODE: Mapping[str, Correction] = {
     "PTX504": _wrong_object,
     "PTX505": _too_many,
     "PTX506": _narrow_scope,
+    "PTX601": _unmet,
     "PTX603": _parted,
     "PTX605": _parted,
+    "PTX613": _parted,
     "PTX701": _parted,
     "PTX704": _wrong_object,
     "PTX901": _needless,

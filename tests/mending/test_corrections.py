@@ -120,6 +120,7 @@ def test_findings_of_one_cause_have_one_mend() -> None:
         ("PTX506_bad_wait_of_default_scope", "write `mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64`"),
         ("PTX504_bad_expects_the_parity_of_the_next_phase", "begin with parity 0"),
         ("PTX505_bad_arrivals_that_count_two", "arrive once"),
+        ("PTX601_bad_two_barriers_of_all_threads", "meet at barrier 2"),
         ("PTX611_bad_relaxed_without_init_fence", "add `@%p1 fence.mbarrier_init.release.cluster;`"),
         ("PTX905_bad_by_the_issuing_thread", "write `fence.proxy.async.shared::cta;`"),
     ],
