@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import click
 
-from ptxkit.cli.inputs import expand, read_all
+from ptxkit.cli.inputs import STDIN, STDIN_NAME, expand, read_all
 from ptxkit.cli.output import write_lines
 from ptxkit.cli.rewriting import encode
 from ptxkit.report import diagnostic_lines
@@ -77,8 +77,9 @@ def _found(paths: tuple[str, ...]) -> Iterator[SourceFile | FileResult]:
         if isinstance(path, FileResult):
             yield path
         else:
-            inside = not os.path.lexists(path)  # the path leads to a text in another file
-            yield from (each for each in read_all(path) if inside or isinstance(each, FileResult) or each.path != path)
+            inside = path != STDIN and not os.path.lexists(path)  # the path leads to a text in another file
+            whole = STDIN_NAME if path == STDIN else path
+            yield from (each for each in read_all(path) if inside or isinstance(each, FileResult) or each.path != whole)
 
 
 def file_name(title: str) -> str:

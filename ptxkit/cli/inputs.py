@@ -83,6 +83,10 @@ def read(path: str, stdin_name: str | None = None) -> SourceFile | FileResult:
     if len(found) == 1 or not texts:
         return found[0]
     what = f"holds {len(texts)} texts, and one is needed{_named(found)}"
+    if path == STDIN:
+        return not_checked(
+            stdin_name or STDIN_NAME, what, remedy="take it out first: ptxkit extract --target SM -o - -"
+        )
     return not_checked(path, what, remedy="name one of them, e.g. " + texts[0].path)
 
 

@@ -229,6 +229,19 @@ def test_one_text_of_a_library_is_named_as_reports_name_it(files: Path, ptxkit: 
     assert "holds no such text: libfoo.so!1.sm_80.ptx, libfoo.so!2.sm_90a.ptx" in missing.output
 
 
+def test_standard_input_that_is_ptx_is_not_extracted_and_of_several_texts_none_can_be_named(files: Path) -> None:
+    plain = shell("extract", "-", cwd=files, stdin=CLEAN.encode())
+    assert (plain.returncode, plain.stderr.decode()) == (2, "there is no PTX inside of -\n")
+    assert [path.name for path in files.iterdir() if "stdin" in path.name] == []
+    library = (files / "libfoo.so").read_bytes()
+    several = shell("view", "-", "-o", "-", cwd=files, stdin=library)
+    assert several.returncode == 2
+    assert b"<stdin>: PTX100 error: holds 2 texts, and one is needed" in several.stderr
+    assert b"ptxkit extract --target SM -o - -" in several.stderr
+    chosen = shell("extract", "--target", "sm_80", "-o", "-", "-", cwd=files, stdin=library)
+    assert (chosen.returncode, chosen.stdout.decode()) == (0, CLEAN)
+
+
 def test_of_several_texts_a_run_asks_for_one(files: Path, ptxkit: Run) -> None:
     result = ptxkit("run", "libfoo.so")
     assert result.exit_code == 2
