@@ -130,6 +130,13 @@ TAKEN = [
         "clusterlaunchcontrol.query_cancel.get_first_ctaid.v4.b32.b128 {%b32_0, %b32_1, %b32_2, %b32_3}, "
         "{%b128_0, %b128_1};",
     ),
+    ("the modifier means nothing", "bar.sync.all 1;", "bar.arrive.all 1, 64;"),
+    ("the modifier means nothing", "bar.arrive.any 1, 64;", "bar.cta.arrive.any 1, 64;"),
+    (
+        "the modifier means nothing",
+        "movmatrix.sync.aligned.m8n8.trans.b16.u4 %b32_1, %b32_2;",
+        "movmatrix.sync.aligned.m8n8.trans.b16.e3m2 %b32_1, %b32_2;",
+    ),
     (
         "an integer constant has 64 bits",
         "spcompress.b16.b2.sp::2:4.x1 {%b32_1}, {%b32_2}, {%b32_3, %b32_4}, 0f3F800000;",
