@@ -23,6 +23,7 @@ from ptxkit.isa.effects import (
     MbarrierTrack,
     MbarrierWait,
 )
+from ptxkit.mending.changes import others_of
 from ptxkit.mending.pieces import OnMbarrier, by_one, guarded, mbarrier_of, on_mbarrier, threads
 from ptxkit.mending.places import Surroundings, surroundings
 from ptxkit.records import replace
@@ -48,7 +49,7 @@ def additions(item: Diagnostic) -> Iterator[Fix]:
     step = around.step_at(item.span.start) if around else None
     if around is None or step is None:
         return
-    others = [other for label in item.labels if (other := around.step_at(label.span.start)) is not None]
+    others = others_of(item, around)
     if item.code == "PTX403":
         yield from _acquire(item, around, step)
     if item.code == "PTX503":

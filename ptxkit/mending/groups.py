@@ -13,6 +13,7 @@ from itertools import islice
 from ptxkit.analysis.program import Step
 from ptxkit.diagnostics import Diagnostic, Edit, Fix, Severity
 from ptxkit.isa.effects import Access, AsyncRegisters, Barrier, CommitGroup, MbarrierArrive, WaitGroup
+from ptxkit.mending.changes import others_of
 from ptxkit.mending.pieces import guarded
 from ptxkit.mending.places import Surroundings, surroundings
 from ptxkit.syntax import statement_spans
@@ -44,7 +45,7 @@ def other_groups(item: Diagnostic) -> Iterator[Fix]:
     step = around.step_at(item.span.start) if around else None
     if around is None or step is None:
         return
-    others = [other for label in item.labels if (other := around.step_at(label.span.start)) is not None]
+    others = others_of(item, around)
     group = next((found for each in (*others, step) if (found := _group(each)) in _WAIT), None)
     if group is None:
         return

@@ -14,6 +14,7 @@ from ptxkit.analysis.program import Step
 from ptxkit.diagnostics import Diagnostic, Edit, Fix, Severity
 from ptxkit.isa.effects import Control, MbarrierArrive, MbarrierComplete, MbarrierTrack, MbarrierWait, Value
 from ptxkit.isa.expressions import Call
+from ptxkit.mending.changes import others_of
 from ptxkit.mending.pieces import on_mbarrier, stands_twice
 from ptxkit.mending.places import Surroundings, surroundings
 from ptxkit.source import Span
@@ -35,7 +36,7 @@ def other_waits(item: Diagnostic) -> Iterator[Fix]:
     step = around.step_at(item.span.start) if around else None
     if around is None or step is None:
         return
-    others = [other for label in item.labels if (other := around.step_at(label.span.start)) is not None]
+    others = others_of(item, around)
     found = list(islice(_near(around, step), MOST_WAITS))
     for wait, effect in found:
         yield from _asked_again(around, wait, effect)
