@@ -49,6 +49,7 @@ def test_what_takes_long_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
         return linter.lint_source(source)
 
     monkeypatch.setattr(survival, "lint_source", slow)
+    monkeypatch.setattr(survival, "SECONDS", 0.2)
     monkeypatch.setattr(survival, "_slowness", lambda: 1.0)
     assert survival.fault_of(DOUBLE).startswith("takes too long: ")
     monkeypatch.setattr(survival, "_slowness", lambda: 100.0)
