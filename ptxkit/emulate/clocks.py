@@ -184,14 +184,17 @@ class Clocks(Proxies):
             self.knowledge(group.cta).learn(group.lanes.index, phase.known)
 
     def warp_synchronises(self, group: Group, masks: Any) -> None:
-        """Lanes of a warp wait for each other, and know all that the others did."""
+        """Lanes of a warp that one mask names wait for each other, and know all that the others did.
+
+        Tiles of a warp meet at one instruction, each by a mask of its own.
+        """
         known, index = self.knowledge(group.cta), group.lanes.index
         for warp in numpy.unique(index >> 5):
-            some = index[index >> 5 == warp]
-            mask = int(masks[numpy.flatnonzero(index >> 5 == warp)[0]])
-            named = numpy.array([warp * 32 + lane for lane in range(32) if mask >> lane & 1], numpy.int64)
-            named = named[named < known.cta.threads]
-            known.learn(some, known.tell(named))
+            own = index >> 5 == warp
+            for mask in numpy.unique(masks[own]).tolist():
+                named = numpy.array([warp * 32 + lane for lane in range(32) if mask >> lane & 1], numpy.int64)
+                named = named[named < known.cta.threads]
+                known.learn(index[own & (masks == mask)], known.tell(named))
 
     def cluster_arrives(self, group: Group, phase: Any, order: str) -> None:
         """Threads come to the barrier of their cluster. order: release, or relaxed, which tells what a fence did."""

@@ -54,6 +54,17 @@ def test_a_barrier_of_the_warp_orders_its_lanes() -> None:
     assert between.findings == ()
 
 
+TILES_OF_A_WARP = """ and.b32 %r8, %r1, 16; mov.u32 %r9, 65535; shl.b32 %r9, %r9, %r8;
+    xor.b32 %r7, %r2, {apart}; add.u32 %r7, %r3, %r7;
+    st.shared.u32 [%r4], %r1; bar.warp.sync %r9; ld.shared.u32 %r6, [%r7];"""
+
+
+def test_tiles_of_a_warp_meet_at_one_instruction_each_by_its_own_mask() -> None:
+    assert shared(TILES_OF_A_WARP.format(apart=4)).findings == ()
+    (found,) = shared(TILES_OF_A_WARP.format(apart=64)).findings  # the other tile's word
+    assert found.code == "PTX621"
+
+
 def test_the_finding_names_both_accesses() -> None:
     (found,) = shared(" st.shared.u32 [%r4], %r1;\n ld.shared.u32 %r6, [%r5];").findings
     here, there = found.witnesses
