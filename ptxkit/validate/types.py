@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 from ptxkit.isa.expressions import Const
 from ptxkit.isa.forms import Immediates, OperandForm
-from ptxkit.isa.functions import bits, is_declarable, is_narrow, is_type, kind
+from ptxkit.isa.functions import as_bits, bits, is_declarable, is_narrow, is_type, kind
 from ptxkit.records import replace
 from ptxkit.validate.constants import INTEGER, INVALID
 from ptxkit.validate.registers import VECTORS, agrees, is_too_wide, wanted_type, wrong_single
@@ -154,7 +154,9 @@ def _passes_for_vector(operand: OperandForm) -> bool:
 
 def _is_own_sum(operand: OperandForm, shape: TypedShape) -> bool:
     """Whether an assembler takes a register with a constant behind it where its type is the operand's own."""
-    wanted, found = str(wanted_type(operand)), str(shape[2] if shape[1] == SPECIAL else shape[1])
+    wanted, found = str(wanted_type(operand)), str(shape[1])
+    if found == SPECIAL:  # with a constant behind it an untyped one
+        found = "pred" if shape[2] == "pred" else as_bits(str(shape[2])) if is_type(str(shape[2])) else found
     if operand.nameless or (operand.immediates is None and operand.scalar):
         return False
     is_counted = operand.immediates is None or kind(wanted) == "f"
