@@ -15,6 +15,8 @@ from ptxkit.isa.effects import (
     Access,
     CommitGroup,
     MbarrierComplete,
+    MbarrierInit,
+    MbarrierInvalidate,
     MbarrierTrack,
     MbarrierWait,
     MemoryFence,
@@ -115,6 +117,8 @@ class _Flight:
                 self._asked.append((event.address, self._phases.get(position)))
                 if order != "relaxed":
                     self._learn(position)
+            case MbarrierInit() | MbarrierInvalidate():
+                self._by_barrier.pop(event.address, None)  # the next one in its place tells of other copies
             case MemoryFence():
                 self._learn(position)
 

@@ -85,3 +85,11 @@ def test_each_round_of_a_loop_issues_a_copy_of_its_own() -> None:
     body = f"""mov.u32 %r7, 0; next: {SMALL}{COMMIT} cp.async.wait_group 1;
     add.u32 %r7, %r7, 1; setp.lt.u32 %p3, %r7, 4; @%p3 bra next;"""
     assert done(body) == [True, True, True, False]
+
+
+def test_a_wait_on_an_mbarrier_made_anew_finishes_no_copy_of_the_one_before() -> None:
+    wait = "more: mbarrier.try_wait.parity.shared::cta.b64 %p1, [%r5], 0; @!%p1 bra more;"
+    assert done(f"{FILL}[%r5]; {wait}") == [True]
+    assert done(
+        f"{FILL}[%r5]; mbarrier.inval.shared::cta.b64 [%r5]; mbarrier.init.shared::cta.b64 [%r5], 1; {wait}"
+    ) == [False]
