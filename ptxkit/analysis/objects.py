@@ -68,7 +68,7 @@ class Excess:
 class Objects:
     """All mbarriers of one rehearsal.
 
-    excess: arrivals that were too many. overfull: announcements after which an object was due more bytes than it can
+    excess: arrivals that were too many, once where some come together. overfull: announcements after which an object was due more bytes than it can
     count, with these bytes. vague: something could not be played as it is. changed: objects that a phase
     or their life has ended of since somebody looked. now: how many events were played, which says what was touched
     last. is_cut: some actor has come to where its walk was cut short, so that no later arrival is surely too many.
@@ -145,7 +145,11 @@ class Objects:
         each = event.amount if isinstance(event.amount, int) else None
         self.vague |= each is None
         self._tokens[actor][place] = known.phase
-        for _ in self._actors[actor].tids:
+        threads = len(self._actors[actor].tids)
+        if effect.expect is None and not effect.drop:
+            self.count(known, (each or 1) * threads, actor, event, place)
+            return
+        for _ in range(threads):
             if effect.expect is not None:
                 self.expect(known, event, event.expect, 1)
             if effect.drop:
@@ -153,9 +157,9 @@ class Objects:
             self.count(known, each or 1, actor, event, place)
 
     def count(self, known: Object, arrivals: int, actor: int, event: Event, place: Place) -> None:
-        """Counts arrivals one by one."""
+        """Counts arrivals, those of one phase at a time."""
         known.touched = self.now
-        for _ in range(arrivals):
+        while arrivals > 0:
             if known.phase > known.observed:
                 # Who has asked may have been told; what it did then is not what this walk does.
                 if (event.step, event.visit) not in self._actors[actor].tested:
@@ -163,8 +167,10 @@ class Objects:
                 known.observed = known.phase
             if known.pending == 0:
                 self._exceeds(known, actor, event, place, tuple(known.arrivals), unobserved=False)
-                continue
-            known.pending -= 1
+                return
+            some = min(arrivals, known.pending) if known.pending > 0 else arrivals
+            arrivals -= some
+            known.pending -= some
             known.arrivals.append(event)
             self._settle(known)
 
