@@ -68,10 +68,11 @@ class Excess:
 class Objects:
     """All mbarriers of one rehearsal.
 
-    excess: arrivals that were too many, once where some come together. overfull: announcements after which an object was due more bytes than it can
-    count, with these bytes. vague: something could not be played as it is. changed: objects that a phase
-    or their life has ended of since somebody looked. now: how many events were played, which says what was touched
-    last. is_cut: some actor has come to where its walk was cut short, so that no later arrival is surely too many.
+    excess: arrivals that were too many, once where some come together. overfull: announcements after which an object
+    was due more bytes than it can count, with these bytes. vague: something could not be played as it is. changed:
+    objects that a phase or their life has ended of since somebody looked. now: how many events were played, which says
+    what was touched last. is_cut: some actor has come to where its walk was cut short, so that no later arrival is
+    surely too many.
     """
 
     def __init__(self, actors: Sequence[Actor]) -> None:
