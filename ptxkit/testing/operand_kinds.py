@@ -34,7 +34,20 @@ _DATA = ("global_", "const_", "shared_", "local_", "parameter", "incoming", "ret
 _OPAQUE = ("texture_", "sampler_", "surface_")
 _CODE = ("callee", "target", "targets_", "kernel", "undeclared")
 _ODD = (
-    *("_", "!%pred_9", "!%b32_9", "!%tid.x", "-%b32_9", "-%s32_9", "-%f32_9", "-%f64_9", "-%pred_9", "-global_"),
+    *(
+        "_",
+        "!%pred_9",
+        "!%b32_9",
+        "!%tid.x",
+        "!%is_explicit_cluster",
+        "!callee",
+        "-%b32_9",
+        "-%s32_9",
+        "-%f32_9",
+        "-%f64_9",
+        "-%pred_9",
+        "-global_",
+    ),
     *("%b32_9.b0", "%b32_9.h1", "%b32_9.b10", "%u32_9.h10", "%f32_9.b3", "%v2b32_1.b0", "%b64_9.x"),
     *("%b32_9|%pred_9", "%pred_9|%pred_8", "%f32_9|%pred_9", "%b32_9|_", "_|%pred_9", "%pred_9|_", "%b32_9|%b32_8"),
     *("generic(global_)", "generic(shared_)", "generic(callee)", "generic(global_)+4", "generic(%b64_9)"),
@@ -68,7 +81,7 @@ def _scalars() -> Iterator[str]:
     for count in (2, 4):
         yield from (f"%v{count}{kind}_1.y" for kind in _of_vectors(count))
     yield from _SPECIAL
-    yield from ("%tid+4", "%tid.x+4", "%clock64+4")
+    yield from ("%tid+4", "%tid.x+4", "%clock64+4", "%is_explicit_cluster+4")
     yield from (*_INTEGERS, *_FLOATS, *_DATA, *_OPAQUE, *_CODE)
     yield from (f"{name}+4" for name in (*_DATA, *_OPAQUE, *_CODE[:3]))
     yield from _ODD

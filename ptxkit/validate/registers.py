@@ -37,6 +37,8 @@ def wrong_single(operand: OperandForm, shape: TypedShape, *, inside: bool = Fals
             return "is an element of a vector register, which must be moved to another one first"
         case "r" if len(shape) > 2 and is_symbol(str(shape[1])):
             return "is an element of a vector in memory, which must be loaded first"
+        case "n" if shape[1] == SPECIAL:
+            return wrong_special(operand, shape[2:], inside)
         case "r" | "n":
             return wrong_name(operand, str(shape[1]), inside)
         case "s":

@@ -1,11 +1,11 @@
 """What stands in an operand's place, with the types of its registers: the key under which answers are kept.
 
-`("r", "b32")` is a name of that class, `("n", "pred")` a negated one, `("s", "u32", ...)` a special register with the
-types it may be read as, `("c", "i")` a constant with the kind of its value (`validate.constants`), `("v", ...)` a
-vector, `("a", base, ...)` an address, `("e", base, index, wrong)` an element of an array and what keeps it from being
-one, `("+", "b32")` a name with constants added to it and `("+", "special", "u32", ...)` a special register so,
-`("p", ...)` a pair, `("m", ...)` what has a minus sign; a plain word is anything else. Behind the type of a register
-may follow the part that a selector or component names.
+`("r", "b32")` is a name of that class, `("n", "pred")` a negated one, `("n", "special", "pred", ...)` a special
+register that is negated, `("s", "u32", ...)` one with the types it may be read as, `("c", "i")` a constant with the
+kind of its value (`validate.constants`), `("v", ...)` a vector, `("a", base, ...)` an address, `("e", base, index,
+wrong)` an element of an array and what keeps it from being one, `("+", "b32")` a name with constants added to it and
+`("+", "special", "u32", ...)` a special register so, `("p", ...)` a pair, `("m", ...)` what has a minus sign; a plain
+word is anything else. Behind the type of a register may follow the part that a selector or component names.
 
 Source: PTX ISA, "Using Addresses, Arrays, and Vectors"; what can be an index is as ptxas has it.
 """
@@ -65,7 +65,8 @@ def typed(operand: Operand, scope: Scope) -> TypedShape:
     if isinstance(operand, Vector):
         return ("v", *[_inside(part, scope) for part in operand.elements])
     if isinstance(operand, Not):
-        return ("n", scope.type_of(operand.operand.text))
+        negated = _name(operand.operand.text, scope)
+        return ("n", SPECIAL, *negated[1:]) if negated[0] == "s" else ("n", scope.type_of(operand.operand.text))
     if isinstance(operand, Pair):
         return ("p", typed(operand.first, scope), typed(operand.second, scope))
     if isinstance(operand, Element):

@@ -75,7 +75,7 @@ def tolerance(operand: OperandForm, shape: TypedShape, *, is_result: bool) -> st
     ):
         return "special_of_words" if _is_of_words(shape) and not is_result and _passes_for_vector(operand) else None
     wanted = wanted_type(operand)
-    if shape == ("+", "pred") and wanted == "pred" and not is_result:
+    if shape in (("+", "pred"), ("+", SPECIAL, "pred")) and wanted == "pred" and not is_result:
         return "sum_of_any_width"
     if operand.kind == "vector" and operand.elements and _is_one_vector(operand, shape):
         return "mixed_vector"
@@ -176,7 +176,8 @@ def _is_any_width(operand: OperandForm, shape: tuple[object, ...]) -> bool:
     if not is_type(found):
         return False
     if shape[1] == SPECIAL:
-        return (operand.space is None or operand.lax) and wanted != "pred" and not operand.definite
+        is_read = (operand.space is None or operand.lax) and not operand.definite
+        return is_read and "pred" not in (wanted, shape[2])
     held, asked = kind(found), kind(wanted)
     if _is_converted(operand) and (is_too_wide(found, wanted) or (not operand.wider and bits(found) > bits(wanted))):
         return False
@@ -316,7 +317,8 @@ def _wrong_base(operand: OperandForm, base: object) -> str | None:
         return None
     found = str(base[1])
     if base[0] == "s":  # assemblers read one of an address, a single one
-        refused = operand.elements or operand.symbols is not None or operand.in_register or found.startswith(VECTORS)
+        refused = operand.elements or operand.symbols is not None or operand.in_register
+        refused = refused or found == "pred" or found.startswith(VECTORS)
         return "is a special register, which must be moved to another one first" if refused else None
     if found.startswith(VECTORS):
         return f"is an address, and a .{found} register cannot hold one"
@@ -340,7 +342,7 @@ def _wrong_bare(operand: OperandForm, shape: tuple[object, ...]) -> str | None:
     found = str(shape[1])
     if shape[:2] == ("+", SPECIAL) and operand.wide and is_type(str(shape[2])) and bits(str(shape[2])) >= 32:
         return None
-    if shape[0] == "s" or (shape[0] == "+" and found == SPECIAL):
+    if shape[0] == "s" or (shape[0] in ("+", "n") and found == SPECIAL):
         return "is a special register, which must be moved to another one first"
     if shape[0] == "c":
         is_refused = found in (INTEGER, INVALID) or operand.wide

@@ -542,6 +542,11 @@ REFUSED = [
     ("cvt.rn.ftz.f32.f64 %b64_1, %f64_1;", "cvt.rz.ftz.f32.f64 %b64_1, %f64_1;"),
     ("cvt.rna.tf32.f32 %b32_1, 0f3F800000;", "cvt.rna.tf32.f32 %b32_1, 1.5;"),
     ("st.bulk [%b64_1], %b32_1, 0;", "st.bulk [%b64_1], %v2b32_1.x, 0;"),
+    ("add.u32 %u32_1, %laneid+4, %u32_2;", "add.u32 %u32_1, %is_explicit_cluster+4, %u32_2;"),
+    ("and.pred %pred_1, %is_explicit_cluster+4, %pred_2;", "and.pred %pred_1, %laneid+4, %pred_2;"),
+    ("mov.pred %pred_1, !%is_explicit_cluster;", "mov.pred %pred_1, !%laneid;"),
+    ("and.pred %pred_1, !%pred_3, %pred_2;", "and.pred %pred_1, !%is_explicit_cluster, %pred_2;"),
+    ("ld.global.b32 %b32_1, [%laneid];", "ld.global.b32 %b32_1, [%is_explicit_cluster];"),
     (
         "createpolicy.range.L2::evict_first.b64 %b64_1, [%b64_2], 2, 2;",
         "createpolicy.range.L2::evict_first.b64 %b64_1, [%b64_2], 3, 2;",
