@@ -179,11 +179,14 @@ def _many_threads(number: int, world: World, address: int) -> Iterator[Observati
 def _same_boxes(number: int, thread: Thread, ledgers: Iterable[Ledger]) -> Iterator[Observation]:
     """Copies by the same tensor maps bring the same bytes: a phase that announces others for them is wrong."""
     ledgers = list(ledgers)
+    sure = thread.trace.is_sure()
     odd = [list(odd_ones(ledgers, copies_follow)) for copies_follow in (True, False)]
     if all(odd):
         for round_, usual in odd[0]:
             finding = _odd(round_, usual)
-            yield Observation((finding.primary, None), number, thread.trace.is_sure(), finding)
+            yield Observation((finding.primary, None), number, sure, finding)
+    else:
+        yield from _agreed(number, sure, (entry for ledger in ledgers for entry in ledger.entries))
 
 
 def _at_odds(number: int, world: World, by_object: Mapping[int, list[Ledger]]) -> Iterator[Observation]:
@@ -198,10 +201,18 @@ def _at_odds(number: int, world: World, by_object: Mapping[int, list[Ledger]]) -
         for address, ledger in ledgers_of(thread.trace, object_of).items():
             found[address].extend(ledger.entries)
     odd = at_odds(Round(tuple(entries)) for entries in found.values())
+    sure = all(thread.trace.is_sure() for thread in everyone)
     if odd is not None:
         finding = _odd(*odd)
-        sure = all(thread.trace.is_sure() for thread in everyone)
         yield Observation((finding.primary, None), number, sure, finding, len(everyone))
+    else:
+        yield from _agreed(number, sure, (entry for entries in found.values() for entry in entries))
+
+
+def _agreed(number: int, sure: bool, entries: Iterable[Entry]) -> Iterator[Observation]:
+    """The announcements of a scenario in which boxes and bytes agree: what is odd in another one may be guessed."""
+    for step in dict.fromkeys(entry.event.step for entry in entries if entry.expected and entry.size):
+        yield Observation((step, None), number, sure)
 
 
 def _odd(round_: Round, usual: int | None) -> Finding:
