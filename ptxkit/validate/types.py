@@ -236,9 +236,10 @@ def _first_misfit(operand: OperandForm, parts: Sequence[object], *, inside: bool
         if others[0].exact:
             return wrong or next(filter(None, (misfit(others[0], part, inside=True) for part in parts[1:])), None)  # type: ignore[arg-type]
         index = (parts[0],) if isinstance(parts[0], tuple) and parts[0][0] == "c" else ()  # makes all others fit
-        if index and kind(str(wanted_type(others[0]))) == "f" and set(parts) == {("c", INTEGER)}:
+        is_seen = kind(str(wanted_type(others[0]))) == "f" or others[0].own  # that these are no coordinates
+        if index and is_seen and set(parts) == {("c", INTEGER)}:
             return f"must have .{wanted_type(others[0])} registers, and all are integer constants"
-        return wrong or wrong_elements(others[0], (*index, ("r", "b32"), *parts[1:]))
+        return wrong or wrong_elements(replace(others[0], own=False), (*index, ("r", "b32"), *parts[1:]))
     for element, part in zip(operand.elements, parts, strict=False):  # an operand of any kind has none
         found = misfit(element, part, inside=inside)  # type: ignore[arg-type]
         if found is not None:

@@ -544,6 +544,7 @@ REFUSED = [
     ("st.bulk [%b64_1], %b32_1, 0;", "st.bulk [%b64_1], %v2b32_1.x, 0;"),
     ("add.u32 %u32_1, %laneid+4, %u32_2;", "add.u32 %u32_1, %is_explicit_cluster+4, %u32_2;"),
     ("and.pred %pred_1, %is_explicit_cluster+4, %pred_2;", "and.pred %pred_1, %laneid+4, %pred_2;"),
+    ("cvt.rni.ftz.s64.f32 %s64_1, %b64_1;", "cvt.rni.ftz.s64.f32 %s64_1, %b128_1;"),
     ("mov.pred %pred_1, !%is_explicit_cluster;", "mov.pred %pred_1, !%laneid;"),
     ("and.pred %pred_1, !%pred_3, %pred_2;", "and.pred %pred_1, !%is_explicit_cluster, %pred_2;"),
     ("ld.global.b32 %b32_1, [%laneid];", "ld.global.b32 %b32_1, [%is_explicit_cluster];"),
@@ -601,3 +602,11 @@ def test_one_constant_in_braces_is_no_vector_of_constants() -> None:
 def test_before_narrow_sizes_came_a_place_behind_a_variable_is_no_size() -> None:
     agree("st.bulk [%b64_1], shared_+8, 0;", (9, 0), "sm_120a", accepted=True)
     agree("st.bulk [%b64_1], shared_+8, 0;", (8, 7), "sm_120a", accepted=False)
+
+
+def test_older_targets_do_not_compute_with_the_coordinates_of_arrays_with_slopes() -> None:
+    text = "tex.grad.a1d.v4.f32.f32 %v4f32_1, [texture_, {}], {{%f32_2}}, {{%f32_3}}, %f32_4;"
+    for coordinates in ("{%u32_1, %u32_2}", "%v2s32_1", "{%b32_1, 3}"):
+        agree(text.format(coordinates), (9, 5), "sm_75", accepted=True)
+        agree(text.format(coordinates), (9, 5), "sm_100a", accepted=False)
+    agree(text.format("{3, 3}"), (9, 5), "sm_75", accepted=False)
