@@ -36,7 +36,7 @@ def upper(words: Words) -> Words:
 
 
 def test_there_are_cases_and_each_stands_in_the_readme() -> None:
-    assert len(CASES) >= 6
+    assert len(CASES) >= 7
     readme = (VENDOR / "README.md").read_text()
     assert [each for each in CASES if f"`{each.relative_to(VENDOR)}`" not in readme] == []
 
@@ -71,6 +71,14 @@ def test_a_shift_takes_the_bits_of_what_a_floating_point_instruction_made() -> N
     assert expected[0] == 1 << 63 | 12345  # of minus zero, negated: no shift
     assert expected[1] == int(words[1]) >> 5  # the least numbers have small bits
     assert expected[4] == 0
+
+
+def test_a_nan_is_a_great_number_of_64_bits_before_it_is_saturated() -> None:
+    halves = [0x7FFF, 0xFFC0, 0x7F80, 0xFF80, 0x3FC0, 0xBF80]  # NaNs, infinities, 1.5, -1
+    words = np.resize(np.array(halves, np.uint64), THREADS)
+    most = 0xFFFFFFFF
+    expected = np.resize(np.array([most, most, most, 0, 2, 0], np.uint64), THREADS)
+    assert np.array_equal(executed("joined_conversions/saturated", "saturated", words), expected)
 
 
 @pytest.mark.parametrize("policy", ["eager", "late", "random"])
