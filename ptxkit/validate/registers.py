@@ -44,7 +44,7 @@ def wrong_single(operand: OperandForm, shape: TypedShape, *, inside: bool = Fals
         case "s":
             return wrong_special(operand, shape[1:], inside)
         case "m":
-            return wrong_single(operand, shape[1], inside=inside)  # type: ignore[arg-type]
+            return wrong_negated(operand, shape[1], inside)
         case "c":
             return wrong_constant(operand, str(shape[1]), inside)
         case "+":
@@ -52,6 +52,17 @@ def wrong_single(operand: OperandForm, shape: TypedShape, *, inside: bool = Fals
         case "e":
             return str(shape[3]) if shape[3] else wrong_array_element(operand, shape[1])
     return None
+
+
+def wrong_negated(operand: OperandForm, shape: object, inside: bool) -> str | None:
+    """What is wrong with what a minus sign stands before: a pair of halves has none, though it has 32 bits."""
+    assert isinstance(shape, (str, tuple))
+    wrong = wrong_single(operand, shape, inside=inside)
+    if wrong is None and shape[0] == "r" and is_type(str(shape[1])) and kind(str(shape[1])) == "f":
+        wanted = wanted_type(operand)
+        if wanted is not None and kind(wanted) != "f":
+            return f"must be a .{wanted} register where it has a minus sign, and is .{shape[1]}"
+    return wrong
 
 
 def wanted_type(operand: OperandForm) -> str | None:

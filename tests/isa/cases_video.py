@@ -54,6 +54,11 @@ PAIRS = [
         "vmad.s32.s32.s32 %s32_1, -%s32_2, %s32_3, -%s32_4;",
     ),
     Pair(
+        "but no pair of halves is",
+        "vmad.s32.s32.s32 %s32_1, %f16x2_1, %s32_2, %s32_3;",
+        "vmad.s32.s32.s32 %s32_1, -%f16x2_1, %s32_2, %s32_3;",
+    ),
+    Pair(
         "two signs of a product are none",
         "vmad.s32.s32.s32 %s32_1, -%s32_2, -%s32_3, -%s32_4;",
         "vmad.s32.s32.s32 %s32_1, %s32_2, -%s32_3, -%s32_4;",

@@ -457,6 +457,16 @@ TAKEN = [
         "mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f32_1, %f32_2, %f32_3, %f32_4}, {%b32_1, %b32_2}, "
         "{%b32_1, %b32_2}, {%f32_1, %f32_2, %f32_3, %f32_4}, {%b32_1, %b32_2, %b32_3}, 0;",
     ),
+    (
+        "take other accumulators",
+        "wmma.load.c.sync.aligned.row.m8n8k128.f32 {%f32_1, %f32_2}, [%b64_1];",
+        "wmma.load.c.sync.aligned.row.m8n8k4.f32 {%f32_1, %f32_2}, [%b64_1];",
+    ),
+    (
+        "take other accumulators",
+        "wmma.store.d.sync.aligned.row.m8n8k32.f16 [%b64_1], {%b32_1};",
+        "wmma.store.d.sync.aligned.row.m8n8k32.f16 [%b64_1], {%b32_1, %b32_2};",
+    ),
 ]
 
 
