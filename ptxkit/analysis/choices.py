@@ -99,7 +99,7 @@ def _tested(step: Step) -> Iterator[str]:
     guard = step.instruction.guard
     if guard is not None:
         yield step.scope.register(guard.predicate)
-    if any(isinstance(e, Control) and e.kind == "branch_indexed" for e in (step.match.effects if step.match else ())):
+    if any(isinstance(e, Control) and e.kind == "branch_indexed" for e in step.effects):
         yield from registers_in(step.instruction.operands[0], step.scope)
 
 

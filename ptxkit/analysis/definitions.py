@@ -66,7 +66,7 @@ class Definitions:
 
 def successors(program: Program, step: Step) -> list[int]:
     """The indices of the steps that may come next; calls return."""
-    controls = [effect for effect in (step.match.effects if step.match else ()) if isinstance(effect, Control)]
+    controls = [effect for effect in step.effects if isinstance(effect, Control)]
     following = [step.index + 1] if step.index + 1 < len(program.steps) else []
     kinds = {effect.kind for effect in controls} - {"call"}
     if not kinds:

@@ -62,7 +62,7 @@ class Dependence:
         self._places: dict[str, tuple[str, int]] = {}
         self._looking: dict[str, set[str]] = {}
         for step in program.steps:
-            for effect in step.match.effects if step.match else ():
+            for effect in step.effects:
                 if isinstance(effect, Value):
                     self._define(step, effect)
 
@@ -197,7 +197,7 @@ class Dependence:
     def _loads_parameter(self, step: Step) -> bool:
         return any(
             isinstance(effect, Access) and effect.kind == "read" and effect.space.startswith(("param", "const"))
-            for effect in (step.match.effects if step.match else ())
+            for effect in step.effects
         )
 
     def _keep_place(self, step: Step, effect: Value, register: str) -> None:
@@ -221,7 +221,7 @@ class Dependence:
             case Address(base=Name(text=text), offset=offset) if self._loads_parameter(step):
                 place = (text, 0) if text in self._parameters else self._places.get(step.scope.register(text))
                 if place is not None:
-                    sizes = [e.size for e in (step.match.effects if step.match else ()) if isinstance(e, Access)]
+                    sizes = [e.size for e in step.effects if isinstance(e, Access)]
                     size = sizes[0].value if len(sizes) == 1 and isinstance(sizes[0], Const) else 0
                     return Leaf("parameter", place[0], place[1] + offset, size if isinstance(size, int) else 0)
         return None

@@ -123,7 +123,7 @@ class Flow:
         return seen
 
     def _ends(self, step: Step) -> bool:
-        controls = [effect for effect in (step.match.effects if step.match else ()) if isinstance(effect, Control)]
+        controls = [effect for effect in step.effects if isinstance(effect, Control)]
         kinds = {effect.kind for effect in controls} - {"call"}
         if kinds & {"return", "exit"}:
             return True

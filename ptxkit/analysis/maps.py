@@ -39,7 +39,7 @@ class Change:
     @property
     def is_of_map(self) -> bool:
         """Whether what writes is made for tensor maps; else other data may only seem to lie where a map is."""
-        return any(changes_map(effect) for effect in (self.event.step.match.effects if self.event.step.match else ()))
+        return any(changes_map(effect) for effect in self.event.step.effects)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

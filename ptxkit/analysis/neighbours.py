@@ -54,14 +54,9 @@ def remote_neighbours(
         if (place := _in_cluster(other, line)) is not None
     }
     found: dict[tuple[Step, int], dict[int, None]] = defaultdict(dict)
-    for group in groups if wanted else ():
-        for event in group.events:
-            if isinstance(event, Opaque) or event.visit or not _is_write(event):
-                continue
-            for index, tid in enumerate(group.tids):
-                touched = extent_of(event, index)
-                if touched is not None and touched[0] // _LINE in wanted:
-                    found[(event.step, touched[0] >> CTA_BITS)][tid] = None
+    for step, tid, low in _touched(groups, _is_write) if wanted else ():
+        if low // _LINE in wanted:
+            found[(step, low >> CTA_BITS)][tid] = None
     tids = dict.fromkeys(tid for one_each in zip_longest(*found.values()) for tid in one_each)
     return [tid for tid in tids if tid is not None and tid not in known][:MAX_NEIGHBOURS]
 
@@ -82,20 +77,29 @@ def _fillers(
     for line in _filled(traces, fills) if wanted else ():
         wanted.pop(line, None)
     found: dict[int, tuple[Step, int]] = {}
-    for group in groups if wanted else ():
-        for event in group.events:
-            if isinstance(event, Opaque) or event.visit or not fills(event):
-                continue
-            for index, tid in enumerate(group.tids):
-                touched = extent_of(event, index)
-                if touched is not None and touched[0] // _LINE in wanted:
-                    found.setdefault(touched[0] // _LINE, (event.step, tid))
+    for step, tid, low in _touched(groups, fills) if wanted else ():
+        if low // _LINE in wanted:
+            found.setdefault(low // _LINE, (step, tid))
     by_step: dict[Step, list[int]] = defaultdict(list)
     for line in wanted:
         if line in found:
             step, tid = found[line]
             by_step[step].append(tid)
     return by_step
+
+
+def _touched(
+    groups: Iterable[GroupTrace], does: Callable[[Event | GroupEvent], bool]
+) -> Iterator[tuple[Step, int, int]]:
+    """(instruction, thread, lowest byte) of each first access that does what is asked for, where its place is known."""
+    for group in groups:
+        for event in group.events:
+            if isinstance(event, Opaque) or event.visit or not does(event):
+                continue
+            for index, tid in enumerate(group.tids):
+                touched = extent_of(event, index)
+                if touched is not None:
+                    yield event.step, tid, touched[0]
 
 
 def _filled(traces: dict[int, Trace], fills: Callable[[Event], bool]) -> Iterator[int]:

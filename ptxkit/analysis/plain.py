@@ -54,7 +54,7 @@ def plain_copies(program: Program) -> Iterator[PlainCopy]:
 
 def _only(step: Step, kind: str, spaces: tuple[str, ...]) -> Access | None:
     """The access of an instruction that does nothing else to memory, and that one at once."""
-    accesses = [effect for effect in (step.match.effects if step.match else ()) if isinstance(effect, Access)]
+    accesses = [effect for effect in step.effects if isinstance(effect, Access)]
     if len(accesses) != 1:
         return None
     (access,) = accesses
@@ -93,7 +93,7 @@ def _loads(definitions: Definitions, store: Step, access: Access) -> set[Step]:
 def _moved(step: Step) -> list[str]:
     """The registers whose bytes an instruction only moves; none where it does anything else."""
     registers: list[str] = []
-    for effect in step.match.effects if step.match else ():
+    for effect in step.effects:
         if not isinstance(effect, Value):
             return []
         value = effect.value

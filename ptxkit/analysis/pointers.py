@@ -51,7 +51,7 @@ def _bases(step: Step) -> Iterator[str]:
 
 def _copies(step: Step) -> Iterator[tuple[str, set[str]]]:
     """(result, operands) of the operations that pass an address on."""
-    for effect in step.match.effects if step.match else ():
+    for effect in step.effects:
         if isinstance(effect, Value) and isinstance(effect.value, Call) and effect.value.function in _KEEPS_ADDRESS:
             result = _register(step, effect.result)
             roles = [argument.name for argument in effect.value.arguments if isinstance(argument, Role)]
@@ -63,7 +63,7 @@ def parameter_places(
     step: Step, known: Mapping[str, tuple[str, int]], parameters: Container[str]
 ) -> Iterator[tuple[str, tuple[str, int]]]:
     """(register, place) of a parameter's address in a register, moved by constants: how large structures are read."""
-    for effect in step.match.effects if step.match else ():
+    for effect in step.effects:
         if isinstance(effect, Value) and isinstance(effect.value, Call) and effect.value.function in _MOVES_ADDRESS:
             result = _register(step, effect.result)
             base: tuple[str, int] | None = None
@@ -95,7 +95,7 @@ def parameter_values(program: Program) -> dict[str, tuple[str, int]]:
 
 def _parameter_loads(step: Step, places: Mapping[str, tuple[str, int]]) -> Iterator[tuple[str, tuple[str, int]]]:
     """(register, place) of loads from the parameter space."""
-    for effect in step.match.effects if step.match else ():
+    for effect in step.effects:
         if isinstance(effect, Access) and effect.space.startswith("param") and effect.kind == "read" and step.match:
             source = step.match.operand(effect.address, step.instruction)
             target = step.instruction.operands[0]

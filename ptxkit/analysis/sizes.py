@@ -91,7 +91,7 @@ class Sizes:
     def _registers(self, step: Step) -> Size:
         """What a thread's registers hold of a transfer to or from them."""
         total = 0
-        for effect in step.match.effects if step.match else ():
+        for effect in step.effects:
             if isinstance(effect, AsyncRegisters) and step.match is not None:
                 operand = step.match.operand(effect.operand, step.instruction)
                 total += 4 * (len(operand.elements) if isinstance(operand, Vector) else 1)

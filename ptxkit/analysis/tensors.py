@@ -39,7 +39,7 @@ def tensor_parameters(program: Program) -> dict[str, TensorUse]:
 
 
 def _uses(step: Step, places: dict[str, tuple[str, int]], names: set[str]) -> Iterator[tuple[str, TensorUse]]:
-    for effect in step.match.effects if step.match else ():
+    for effect in step.effects:
         if not (isinstance(effect, Access) and effect.via == "tensormap") or step.match is None:
             continue
         operand = step.match.operand(effect.address, step.instruction)
@@ -59,7 +59,7 @@ def expected_bytes(program: Program) -> tuple[int, ...]:
     constants: dict[str, int] = {}
     found: dict[int, None] = {}
     for step in program.steps:
-        for effect in step.match.effects if step.match else ():
+        for effect in step.effects:
             if isinstance(effect, Value) and isinstance(effect.value, Call) and effect.value.function == "copy":
                 result, source = _operand(step, effect.result), _operand(step, effect.value.arguments[-1])
                 if isinstance(result, Name) and isinstance(source, Integer):

@@ -23,9 +23,9 @@ from ptxkit.isa.effects import (
     MbarrierTrack,
     MbarrierWait,
 )
-from ptxkit.mending.changes import others_of
+from ptxkit.mending.changes import others_of, place_of
 from ptxkit.mending.pieces import OnMbarrier, by_one, guarded, mbarrier_of, on_mbarrier, threads
-from ptxkit.mending.places import Surroundings, surroundings
+from ptxkit.mending.places import Surroundings
 from ptxkit.records import replace
 from ptxkit.source import Span
 from ptxkit.syntax import statement_spans
@@ -45,10 +45,10 @@ def additions(item: Diagnostic) -> Iterator[Fix]:
     """Statements to put in for a finding about synchronisation."""
     if item.severity is not Severity.ERROR or not item.code.startswith("PTX"):
         return
-    around = surroundings(item.source, item.span.start)
-    step = around.step_at(item.span.start) if around else None
-    if around is None or step is None:
+    here = place_of(item)
+    if here is None:
         return
+    around, step = here
     others = others_of(item, around)
     if item.code == "PTX403":
         yield from _acquire(item, around, step)
@@ -187,7 +187,7 @@ def _other_half(around: Surroundings) -> Iterator[Fix]:
     found = [
         (each, effect.action)
         for each in around.program.steps
-        for effect in (each.match.effects if each.match else ())
+        for effect in each.effects
         if isinstance(effect, Barrier) and effect.level == "cluster" and effect.action in halves
     ]
     for number, (each, action) in enumerate(found):

@@ -118,7 +118,7 @@ def _space(item: Diagnostic, name: str) -> str | None:
 
 def _converted(step: Step, function: str) -> str | None:
     """The name whose value an instruction converts, or copies."""
-    for effect in step.match.effects if step.match else ():
+    for effect in step.effects:
         if isinstance(effect, Value) and isinstance(effect.value, Call) and effect.value.function == function:
             source = step.instruction.operands[-1]
             return source.text if isinstance(source, Name) and step.instruction.guard is None else None

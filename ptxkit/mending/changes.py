@@ -6,7 +6,7 @@ from ptxkit.analysis.program import Step
 from ptxkit.diagnostics import Diagnostic, Edit
 from ptxkit.isa import table
 from ptxkit.isa.forms import Match
-from ptxkit.mending.places import Surroundings
+from ptxkit.mending.places import Surroundings, surroundings
 from ptxkit.records import replace
 from ptxkit.source import Span
 from ptxkit.syntax import statement_spans
@@ -52,6 +52,13 @@ def spelled(step: Step, opcode: str) -> str | None:
     if not isinstance(found, Match) or found.tolerated or found.form.tolerated:
         return None
     return found.canonical if [type(each) for each in found.effects] == [type(each) for each in step.effects] else None
+
+
+def place_of(item: Diagnostic) -> tuple[Surroundings, Step] | None:
+    """The function around a finding, and the instruction that it begins at; None where it begins at none."""
+    around = surroundings(item.source, item.span.start)
+    step = around.step_at(item.span.start) if around is not None else None
+    return None if around is None or step is None else (around, step)
 
 
 def others_of(item: Diagnostic, around: Surroundings) -> list[Step]:

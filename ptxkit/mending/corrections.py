@@ -14,9 +14,9 @@ from ptxkit.analysis.program import Step
 from ptxkit.diagnostics import Diagnostic, Edit, Fix
 from ptxkit.isa.effects import Barrier, MbarrierArrive, MbarrierExpect, MbarrierWait
 from ptxkit.mending.addresses import generic_in_space, misaligned, offset_as_generic, other_space, out_of_bounds
-from ptxkit.mending.changes import others_of, spelled, text_of, with_opcode, with_operand, without
+from ptxkit.mending.changes import others_of, place_of, spelled, text_of, with_opcode, with_operand, without
 from ptxkit.mending.pieces import OnMbarrier, by_one, guarded, mbarrier_of, on_mbarrier, stands_twice, threads
-from ptxkit.mending.places import Surroundings, surroundings
+from ptxkit.mending.places import Surroundings
 from ptxkit.records import replace
 from ptxkit.source import Span
 from ptxkit.syntax import statement_spans
@@ -35,12 +35,9 @@ COUNTED = 3
 def corrections(item: Diagnostic) -> Iterator[Fix]:
     """Changes of what is there, for findings that say what is wrong with it."""
     found = _BY_CODE.get(item.code)
-    if found is None:
-        return
-    around = surroundings(item.source, item.span.start)
-    step = around.step_at(item.span.start) if around else None
-    if around is not None and step is not None:
-        yield from found(item, around, step)
+    here = place_of(item) if found is not None else None
+    if found is not None and here is not None:
+        yield from found(item, *here)
 
 
 def _other_object(around: Surroundings, step: Step, others: Iterable[Step]) -> Iterator[Fix]:

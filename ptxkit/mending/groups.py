@@ -13,9 +13,9 @@ from itertools import islice
 from ptxkit.analysis.program import Step
 from ptxkit.diagnostics import Diagnostic, Edit, Fix, Severity
 from ptxkit.isa.effects import Access, AsyncRegisters, Barrier, CommitGroup, MbarrierArrive, WaitGroup
-from ptxkit.mending.changes import others_of
+from ptxkit.mending.changes import others_of, place_of
 from ptxkit.mending.pieces import guarded
-from ptxkit.mending.places import Surroundings, surroundings
+from ptxkit.mending.places import Surroundings
 from ptxkit.syntax import statement_spans
 from ptxkit.syntax.tree import Integer
 
@@ -41,10 +41,10 @@ def other_groups(item: Diagnostic) -> Iterator[Fix]:
     """Commits and waits near a finding about an operation that belongs to a group."""
     if item.code not in _CODES or item.severity is not Severity.ERROR:
         return
-    around = surroundings(item.source, item.span.start)
-    step = around.step_at(item.span.start) if around else None
-    if around is None or step is None:
+    here = place_of(item)
+    if here is None:
         return
+    around, step = here
     others = others_of(item, around)
     group = next((found for each in (*others, step) if (found := _group(each)) in _WAIT), None)
     if group is None:

@@ -54,7 +54,7 @@ def on_mbarrier(step: Step, kind: type[OnMbarrier]) -> str | None:
 
 
 def mbarrier_of(step: Step, kind: type[OnMbarrier]) -> Address | None:
-    for effect in step.match.effects if step.match else ():
+    for effect in step.effects:
         if isinstance(effect, kind) and step.match is not None:
             operand = step.match.operand(effect.barrier, step.instruction)
             return operand if isinstance(operand, Address) else None

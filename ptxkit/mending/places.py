@@ -61,7 +61,7 @@ class Surroundings:
         return [
             step.start
             for step in self.program.steps
-            for effect in (step.match.effects if step.match else ())
+            for effect in step.effects
             if isinstance(effect, Control) and effect.kind in kinds and step.instruction.guard is None
         ]
 
@@ -138,7 +138,7 @@ class Surroundings:
 
     def target(self, step: Step) -> int | None:
         """The index of the step to which a branch goes."""
-        for effect in step.match.effects if step.match else ():
+        for effect in step.effects:
             if isinstance(effect, Control) and effect.kind == "branch" and effect.target and step.match:
                 operand = step.match.operand(effect.target, step.instruction)
                 return step.scope.label(operand.text) if isinstance(operand, Name) else None

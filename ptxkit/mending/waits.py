@@ -14,9 +14,9 @@ from ptxkit.analysis.program import Step
 from ptxkit.diagnostics import Diagnostic, Edit, Fix, Severity
 from ptxkit.isa.effects import Control, MbarrierArrive, MbarrierComplete, MbarrierTrack, MbarrierWait, Value
 from ptxkit.isa.expressions import Call
-from ptxkit.mending.changes import others_of
+from ptxkit.mending.changes import others_of, place_of
 from ptxkit.mending.pieces import on_mbarrier, stands_twice
-from ptxkit.mending.places import Surroundings, surroundings
+from ptxkit.mending.places import Surroundings
 from ptxkit.source import Span
 from ptxkit.syntax import statement_spans
 from ptxkit.syntax.tree import Integer, Name
@@ -32,10 +32,10 @@ def other_waits(item: Diagnostic) -> Iterator[Fix]:
     """Changes of waits near a finding that a wait may be the cause of, and waits that may be missing."""
     if item.code not in _CODES or item.severity is not Severity.ERROR:
         return
-    around = surroundings(item.source, item.span.start)
-    step = around.step_at(item.span.start) if around else None
-    if around is None or step is None:
+    here = place_of(item)
+    if here is None:
         return
+    around, step = here
     others = others_of(item, around)
     found = list(islice(_near(around, step), MOST_WAITS))
     for wait, effect in found:
@@ -51,10 +51,7 @@ def other_waits(item: Diagnostic) -> Iterator[Fix]:
 def _near(around: Surroundings, step: Step) -> Iterator[tuple[Step, MbarrierWait]]:
     """The wait that a finding is about; else all of the function, the nearest in the text first."""
     found = [
-        (each, effect)
-        for each in around.program.steps
-        for effect in (each.match.effects if each.match else ())
-        if isinstance(effect, MbarrierWait)
+        (each, effect) for each in around.program.steps for effect in each.effects if isinstance(effect, MbarrierWait)
     ]
     own = [pair for pair in found if pair[0] is step]
     yield from own or sorted(found, key=lambda pair: abs(pair[0].index - step.index))
@@ -108,7 +105,7 @@ def _starts(around: Surroundings, step: Step, name: str) -> Iterator[tuple[Step,
 
 
 def _is_copy(step: Step) -> bool:
-    effects = step.match.effects if step.match else ()
+    effects = step.effects
     calls = [each.value for each in effects if isinstance(each, Value)]
     return len(calls) == 1 and isinstance(calls[0], Call) and calls[0].function == "copy"
 

@@ -109,7 +109,7 @@ def _pairs(kernel: Kernel) -> Iterator[Observation]:
             continue
         rank = 0 if ends[0] else 1
         event = ends[rank][0].event
-        if any(getattr(effect, "ctas", 1) == 2 for effect in (event.step.match.effects if event.step.match else ())):
+        if any(getattr(effect, "ctas", 1) == 2 for effect in event.step.effects):
             finding = Finding(
                 primary=event.step,
                 message=f"only the CTA of rank {rank} in its pair gives this Tensor Memory back: its peer never does",

@@ -93,7 +93,7 @@ def _tensor_fence(_: Reading, __: Step, fence: TensorFence) -> tuple[str, ...] |
 def handed_over(reading: Reading, step: Step) -> tuple[str, ...]:
     """What a barrier of the CTA makes known to the other threads: the last thing of weight since the one before."""
     for earlier in reversed(reading.steps[: step.index]):
-        for effect in earlier.match.effects if earlier.match else ():
+        for effect in earlier.effects:
             rule = _reason(effect)
             if rule is not None:
                 return (rule,)

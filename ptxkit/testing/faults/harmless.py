@@ -97,7 +97,7 @@ def _fence_by_issuer(reading: Reading) -> Iterator[Change]:
 def _larger_scope(reading: Reading) -> Iterator[Change | None]:
     larger = {"cta": "cluster", "cluster": "gpu", "gpu": "sys"}
     for step in reading.steps:
-        for effect in step.match.effects if step.match else ():
+        for effect in step.effects:
             if isinstance(effect, MbarrierArrive | MbarrierWait | MemoryFence) and effect.scope in larger:
                 new = respelled(step, (effect, replace(effect, scope=larger[effect.scope])))
                 if new is not None and getattr(effect, "only", None) is None:
@@ -107,7 +107,7 @@ def _larger_scope(reading: Reading) -> Iterator[Change | None]:
 def _stronger_order(reading: Reading) -> Iterator[Change | None]:
     stronger = {"MbarrierArrive": "release", "MbarrierWait": "acquire", "Barrier": "release"}
     for step in reading.steps:
-        for effect in step.match.effects if step.match else ():
+        for effect in step.effects:
             if isinstance(effect, MbarrierArrive | MbarrierWait | Barrier) and effect.order == "relaxed":
                 new = respelled(step, (effect, replace(effect, order=stronger[type(effect).__name__])))
                 yield replaced(reading, step, [new]) if new is not None else None

@@ -39,7 +39,7 @@ def _smaller_scope(reading: Reading) -> Iterator[Change | None]:
     is observed by it alone, so that nothing is lost there.
     """
     for step in reading.steps:
-        found = [each for each in (step.match.effects if step.match else ()) if isinstance(each, Scoped)]
+        found = [each for each in step.effects if isinstance(each, Scoped)]
         wide = [each for each in found if each.scope in ("cluster", "gpu") and _counts(reading, step, each)]
         if not wide:
             continue
@@ -99,7 +99,7 @@ def _meets_other_ctas(reading: Reading) -> bool:
 
 def _may_meet(step: Step) -> bool:
     """Whether threads of several CTAs may synchronise by an instruction; what is not known may do anything."""
-    for effect in step.match.effects if step.match else ():
+    for effect in step.effects:
         match effect:
             case Access():
                 meets = effect.order != "weak" and not effect.space.startswith("shared")
@@ -123,7 +123,7 @@ def _scope_rules(effect: Scoped) -> tuple[str, ...]:
 def _weaker_order(reading: Reading) -> Iterator[Change | None]:
     """What releases or acquires is only relaxed. An arrival that also expects bytes is not to publish anything."""
     for step in reading.steps:
-        for effect in step.match.effects if step.match else ():
+        for effect in step.effects:
             if not isinstance(effect, Ordered) or effect.order in _PLAIN:
                 continue
             if isinstance(effect, MbarrierArrive) and (effect.expect is not None or effect.asynchronous):
@@ -152,7 +152,7 @@ def _publishes(reading: Reading, step: Step) -> bool:
     A one-way fence between the proxies orders what it is for through relaxed synchronisation, too.
     """
     for earlier in reversed(reading.steps[: step.index]):
-        effects = earlier.match.effects if earlier.match else ()
+        effects = earlier.effects
         if any(isinstance(each, Barrier) and _is_of_all(each) for each in effects):
             return False
         if any(isinstance(each, ProxyFence) and each.direction == "release" for each in effects):

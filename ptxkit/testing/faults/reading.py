@@ -90,17 +90,17 @@ class Reading:
 
     def mbarriers(self, step: Step) -> list[str]:
         """The roles that hold the address of an mbarrier."""
-        effects = step.match.effects if step.match else ()
+        effects = step.effects
         return list(dict.fromkeys(each.barrier for each in effects if isinstance(each, ON_MBARRIER)))
 
     def is_still(self, step: Step) -> bool:
         """Whether an instruction only computes, branches or does nothing that an effect tells of."""
-        effects = step.match.effects if step.match else ()
+        effects = step.effects
         return all(isinstance(each, Value) or _is_branch(each) for each in effects)
 
     def does_only(self, step: Step, kinds: tuple[type, ...]) -> bool:
         """Whether an instruction only computes, changes control or has effects of these kinds."""
-        effects = step.match.effects if step.match else ()
+        effects = step.effects
         return step.match is not None and all(isinstance(each, (Value, Control, *kinds)) for each in effects)
 
     def is_of_all(self, step: Step) -> bool:
@@ -114,7 +114,7 @@ class Reading:
     def uses_cluster(self) -> bool:
         """Whether CTAs of a cluster have to do with each other: cluster barriers, mapped addresses, multicast."""
         for step in self.steps:
-            for effect in step.match.effects if step.match else ():
+            for effect in step.effects:
                 if isinstance(effect, Barrier) and effect.level == "cluster":
                     return True
                 if isinstance(effect, Value) and names_call(effect.value, ("map_rank",)):
