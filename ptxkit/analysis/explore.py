@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection
 from functools import cached_property
 
-from ptxkit.analysis.actions import Code
 from ptxkit.analysis.budget import MAX_CTAS, MAX_GROUPS, MAX_RANKS, MAX_TURNS, Budget
 from ptxkit.analysis.certainty import Certainty
+from ptxkit.analysis.code import Code
 from ptxkit.analysis.exchange import Exchange
 from ptxkit.analysis.notices import Notices
 from ptxkit.analysis.openings import Openings

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cached_property, partial
 
-from ptxkit.analysis.actions import Code
+from ptxkit.analysis.code import Code
 from ptxkit.analysis.definitions import successors
 from ptxkit.analysis.exchange import Exchange
 from ptxkit.analysis.explore import Exploration, Explorer, code_of, walk_all

@@ -9,8 +9,8 @@ memory, parameters and the parameter space of calls belong to the thread and are
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, TypeAlias
 
 from ptxkit.analysis.budget import MAX_CALLS, MAX_STEPS, STALLED_ROUNDS, STALLED_STEPS
 from ptxkit.analysis.cells import Cells
@@ -27,7 +27,10 @@ from ptxkit.records import dataclass
 from ptxkit.syntax.tree import Name, Operand
 
 if TYPE_CHECKING:
-    from ptxkit.analysis.actions import Block, Code
+    from ptxkit.analysis.code import Block, Code
+
+Action: TypeAlias = "Callable[[Walker], int | None]"
+"""What a walker does at a step. It answers None, or the index of the step to go on with."""
 
 #: What an action answers to end the walk.
 END = -1

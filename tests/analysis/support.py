@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ptxkit.analysis.actions import Code
+from ptxkit.analysis.code import Code
 from ptxkit.analysis.exchange import Exchange
 from ptxkit.analysis.explore import Explorer, code_of
 from ptxkit.analysis.kernel import Kernel

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from ptxkit.analysis.actions import Block, Code
+from ptxkit.analysis.code import Block, Code
 from ptxkit.analysis.exchange import Exchange
 from ptxkit.analysis.formulas import Formulas
 from ptxkit.analysis.pointers import pointer_parameters

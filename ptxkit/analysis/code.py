@@ -1,0 +1,154 @@
+"""A program compiled for walking, block by block, on first use."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeAlias
+
+from ptxkit.analysis.actions import actions_of, value_changes
+from ptxkit.analysis.bounds import bounded_spaces
+from ptxkit.analysis.meeting_actions import is_collective, is_meeting
+from ptxkit.analysis.program import Program, Step
+from ptxkit.analysis.slicing import Interests, interests
+from ptxkit.isa import effects as fx
+from ptxkit.isa.forms import Match
+from ptxkit.records import dataclass
+from ptxkit.syntax.tree import Name
+
+if TYPE_CHECKING:
+    from ptxkit.analysis.walker import Action
+
+#: What stands behind `.ptr` of a parameter that points to global memory.
+_TO_GLOBAL = ("global",)
+#: Steps of one block, at most: a walk's budget is looked at between blocks.
+MAX_BLOCK = 200
+
+Guard: TypeAlias = tuple[str, bool, bool, bool]
+"""A guard's register; whether it is negated; whether the effects behind it order other instructions (a commit, a wait,
+a fence, a barrier, an arrival); whether they change control, so that threads which execute them part from others."""
+
+Compiled: TypeAlias = "tuple[Step, Guard | None, tuple[Action, ...]]"
+"""A step made ready. An action answers None, or the index of the step to go on with. (A plain tuple: walks do little
+else than take these apart.)"""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Block:
+    """Steps that are executed one after the other: control leaves at the last, and enters at the first.
+
+    steps: those that a walk must look at. length: how many there are in all. after: the index behind the last.
+    covered: those that are executed whenever the block is, as far as anyone can tell.
+    """
+
+    steps: tuple[Compiled, ...]
+    length: int
+    after: int
+    covered: tuple[Step, ...]
+
+
+class Code:
+    """A program compiled for walking; shared by all threads and scenarios. callee: the code of a function by name.
+
+    whole: compiles what no effect depends on, too, so that a walk leaves every register as the thread would.
+    """
+
+    def __init__(self, program: Program, callee: Callable[[str], Code | None], *, whole: bool = False) -> None:
+        self.program = program
+        self.callee = callee
+        given = [(each, d.name) for each in program.function.parameters for d in each.declarators]
+        self.parameters = frozenset(name for _, name in given)
+        #: Those that are declared to point to global memory: such an address is the same in either form.
+        self.to_global = frozenset(name for each, name in given if each.pointer == _TO_GLOBAL)
+        self._whole = whole
+        self._blocks: dict[int, Block] = {}
+        self._plain: dict[int, bool] = {}
+        self._trap_sides: dict[Step, bool | None] = {}
+
+    def block(self, index: int) -> Block:
+        """The block from a step on, made on first use: much code of a large kernel is walked by no representative."""
+        found = self._blocks.get(index)
+        if found is None:
+            found = self._blocks[index] = self._block(index)
+        return found
+
+    def trap_side(self, step: Step) -> bool | None:
+        """What the predicate of a branch is where that leads straight to a trap; None where neither side does, or both.
+
+        A program asserts the other side: no launch that is meant to succeed goes there.
+        """
+        if step not in self._trap_sides:
+            guard, operands = step.instruction.guard, step.instruction.operands
+            target = operands[-1] if operands else None
+            there = step.scope.label(target.text) if isinstance(target, Name) and guard is not None else None
+            traps = there is not None and self._traps(there)
+            is_asserted = guard is not None and there is not None and traps != self._traps(step.index + 1)
+            self._trap_sides[step] = (traps != guard.negated) if guard is not None and is_asserted else None
+        return self._trap_sides[step]
+
+    def _traps(self, index: int) -> bool:
+        """Whether nothing but a trap comes behind the steps from an index on."""
+        leaving = next((step for step in self.program.steps[index : index + MAX_BLOCK] if _leaves(step)), None)
+        return leaving is not None and leaving.instruction.guard is None and _is_trap(leaving)
+
+    @cached_property
+    def _interests(self) -> Interests | None:
+        return None if self._whole else interests(self.program)
+
+    @cached_property
+    def _bounded(self) -> frozenset[str]:
+        return bounded_spaces(self.program)
+
+    @cached_property
+    def _entries(self) -> frozenset[int]:
+        return self.program.entries
+
+    def _block(self, first: int) -> Block:
+        steps: list[Compiled] = []
+        covered: list[Step] = []
+        index = first
+        for step in self.program.steps[first : first + MAX_BLOCK]:
+            if index in self._entries and index > first:
+                break
+            index += 1
+            actions = tuple(self._actions(step))
+            if actions:
+                steps.append((step, _guard(step), actions))
+            if step.instruction.guard is None or not actions:
+                covered.append(step)
+            if _leaves(step):
+                break
+        return Block(tuple(steps), index - first, index, tuple(covered))
+
+    def _actions(self, step: Step) -> list[Action]:
+        key = id(step.match)
+        plain = self._plain.get(key)
+        if plain is None:
+            plain = self._plain[key] = step.match is not None and _is_plain(step.match)
+        return value_changes(step, self._interests) if plain else actions_of(step, self._interests, self._bounded)
+
+
+def _leaves(step: Step) -> bool:
+    return step.match is not None and any(isinstance(effect, fx.Control) for effect in step.match.effects)
+
+
+def _is_trap(step: Step) -> bool:
+    return any(isinstance(effect, fx.Control) and effect.kind == "trap" for effect in step.effects)
+
+
+def _is_plain(match: Match) -> bool:
+    """Whether an instruction only computes values, of registers and constants: nothing about these needs a check."""
+    only_values = all(isinstance(effect, fx.Value) for effect in match.effects)
+    simple = all(form.kind != "address" and form.object is None for form in match.operands)
+    return only_values and simple and not match.needs and not is_collective(match)
+
+
+def _guard(step: Step) -> Guard | None:
+    guard = step.instruction.guard
+    if guard is None:
+        return None
+    effects = step.effects
+    orders = any(
+        not isinstance(effect, fx.Value | fx.Control | fx.Access) and not is_meeting(effect) for effect in effects
+    )
+    return step.scope.register(guard.predicate), guard.negated, orders, _leaves(step)
