@@ -64,7 +64,8 @@ def generated(
     block = _BLOCKS[choose(len(_BLOCKS))]
     grid = 1 + choose(2)
     one_nan = choose(_ONE_NAN_OF) != _ONE_NAN_OF - 1
-    maker = _Maker(choose, chosen_steps(version, target, one_nan), loads_of(version, target), block, part)
+    loads = (loads_of(version, target), loads_of(version, target, acquiring=False))
+    maker = _Maker(choose, chosen_steps(version, target, one_nan), loads, block, part)
     body = maker.block(1 + choose(statements), _Scope(), together=True)
     kept = tuple(maker.top[-_KEPT:])
     seed, probes = choose(1 << 16), choose(2) == 1
@@ -109,7 +110,7 @@ class _Maker:
         self,
         choose: Choose,
         steps: dict[str, Steps],
-        loads: dict[int, tuple[str, ...]],
+        loads: tuple[dict[int, tuple[str, ...]], dict[int, tuple[str, ...]]],
         threads: int,
         part: Part[list[Statement]],
     ) -> None:
@@ -212,7 +213,8 @@ class _Maker:
     def loaded(self, word: str, scope: _Scope, before: list[Statement]) -> str:
         """A new register that gets an element of the input."""
         register = self.new(_declared(word))
-        ways = self.loads.get(_bits(word), ("",))
+        # After an unused acquire in a branch ptxas may lose a descriptor: corpus/vendor/lost_descriptors.
+        ways = self.loads[scope.depth > 0].get(_bits(word), ("",))
         before.append(Load(register, len(self.rows), ways[self.choose(len(ways))]))
         self.rows.append(word)
         self.defined(register, scope, kept=False)

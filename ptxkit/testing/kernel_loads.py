@@ -20,15 +20,16 @@ _OF_A_FORM = 6
 
 
 @cache
-def loads_of(version: Version, target: str) -> dict[int, tuple[str, ...]]:
-    """Opcodes by the width of the register in bits; the plainest is the first."""
+def loads_of(version: Version, target: str, *, acquiring: bool = True) -> dict[int, tuple[str, ...]]:
+    """Opcodes by the width of the register in bits; the plainest is the first. acquiring: such as `ld.acquire`, too."""
     aimed = parse_target(target)
     found: dict[int, tuple[str, ...]] = {}
     for width in WIDTHS:
         ways = {f"ld.global.b{width}"}
         for form in _loading():
             fitting = (each for each in _matches(form, f"b{width}") if not unmet(tuple(each.gates), version, aimed))
-            ways |= {each.canonical for _, each in zip(range(_OF_A_FORM), fitting, strict=False)}
+            some = [each for _, each in zip(range(_OF_A_FORM), fitting, strict=False)]
+            ways |= {each.canonical for each in some if acquiring or each.modifiers.get("sem") != "acquire"}
         found[width] = tuple(sorted(ways, key=lambda way: (way != f"ld.global.b{width}", len(way), way)))
     return found
 

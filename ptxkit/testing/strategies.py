@@ -182,6 +182,7 @@ def _with_steps(target: str, version: Version, statements: int, name: str) -> st
     """Asks for the steps before there is an example, so that the first one is not too slow for Hypothesis."""
     chosen_steps(version, target, one_nan=True)
     loads_of(version, target)
+    loads_of(version, target, acquiring=False)
     return _kernels(target, version, statements, name)
 
 

@@ -235,17 +235,17 @@ def test_amounts_of_shifts_and_divisors_are_loaded() -> None:
     assert fresh["shr.s64"] == fresh["rem.s64"] == {1}
     assert not fresh["add.rn.f32"]
     for kernel in some(200):
-        loaded = kernel_loads(kernel.statements)
+        loaded = {each.register for each in kernel_loads(kernel.statements)}
         for each in kernel.steps():
             if isinstance(each, Do):
                 assert loaded.issuperset(each.operands[place] for place in each.step.fresh)
 
 
-def kernel_loads(statements: tuple[Statement, ...]) -> set[str]:
-    found: set[str] = set()
+def kernel_loads(statements: tuple[Statement, ...]) -> set[Load]:
+    found: set[Load] = set()
     for each in statements:
         if isinstance(each, Load):
-            found.add(each.register)
+            found.add(each)
         elif isinstance(each, If):
             found |= kernel_loads(each.then) | kernel_loads(each.otherwise)
         elif isinstance(each, Loop):
@@ -289,6 +289,17 @@ def test_elements_are_loaded_in_every_way_of_the_plain_one_first() -> None:
     for number, way in enumerate(known[32]):
         kernel = of((Load("%b32_0", 0, way),), ("b32",), ("%b32_0",))
         assert np.array_equal(executed(kernel)[ROWS_OF_UPDATES], kernel.inputs()[0] & np.uint64(0xFFFFFFFF)), number
+
+
+def test_no_load_in_a_branch_acquires() -> None:
+    every, weak = loads_of(*AIM), loads_of(*AIM, acquiring=False)
+    assert {word for ways in every.values() for way in ways for word in way.split(".") if "acq" in word} == {"acquire"}
+    assert not [way for ways in weak.values() for way in ways if "acquire" in way]
+    loads = set().union(*(kernel_loads(kernel.statements) for kernel in some(200)))
+    top = {each for kernel in some(200) for each in kernel.statements if isinstance(each, Load)}
+    assert [each for each in top if "acquire" in each.opcode]
+    assert loads - top
+    assert not [each for each in loads - top if "acquire" in each.opcode]
 
 
 def test_updates_commute_and_reach_all_ctas() -> None:
