@@ -6,8 +6,9 @@ import ast
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -105,19 +106,41 @@ ONLY_IN = {
 
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
+DOTTED = re.compile(r"[a-z0-9_]+(\.[a-z0-9_]+)+")
+
 
 def room(path: Path) -> str:
     return path.relative_to(PACKAGE).with_suffix("").parts[0]
 
 
-def imports(path: Path) -> Iterator[tuple[str, str | None, int]]:
-    """(module, name or None, line) of each import in a file, those inside functions too, TYPE_CHECKING ones as well."""
+class Read(NamedTuple):
+    """What the tests ask about a module, from one reading: one walk over all modules costs seconds."""
+
+    imports: tuple[tuple[str, str | None, int], ...]
+    """(module, name or None, line) of each import, those inside functions too, TYPE_CHECKING ones as well."""
+    strings: tuple[tuple[str, int], ...]
+    """(value, line) of each string that could name a module."""
+    prints: tuple[int, ...]
+    """The lines that call `print`."""
+
+
+@cache
+def read(path: Path) -> Read:
+    imports: list[tuple[str, str | None, int]] = []
+    strings: list[tuple[str, int]] = []
+    prints: list[int] = []
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-        if isinstance(node, ast.Import):
-            yield from ((alias.name, None, node.lineno) for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{path}:{node.lineno}: relative import"
-            yield from ((node.module or "", alias.name, node.lineno) for alias in node.names)
+        match node:
+            case ast.Import(names=names):
+                imports += [(alias.name, None, node.lineno) for alias in names]
+            case ast.ImportFrom(module=module, names=names):
+                assert node.level == 0, f"{path}:{node.lineno}: relative import"
+                imports += [(module or "", alias.name, node.lineno) for alias in names]
+            case ast.Constant(value=str(value)) if DOTTED.fullmatch(value):
+                strings.append((value, node.lineno))
+            case ast.Call(func=ast.Name(id="print")):
+                prints.append(node.lineno)
+    return Read(tuple(imports), tuple(strings), tuple(prints))
 
 
 def target_room(module: str, name: str | None) -> str | None:
@@ -131,59 +154,59 @@ def target_room(module: str, name: str | None) -> str | None:
     return reached if (PACKAGE / reached).is_dir() or (PACKAGE / f"{reached}.py").is_file() else None
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_a_room_knows_only_the_rooms_below_it(path: Path) -> None:
+def allowed_in(path: Path) -> set[str]:
+    """The rooms that a module may import."""
     here = room(path)
     if here in BASE:
-        allowed = BASE
-    elif here == "testing":
-        return
-    else:
-        assert here in MAY_KNOW, f"{here} is a new room: say in MAY_KNOW what it may import"
-        allowed = BASE | MAY_KNOW[here] | {here} | DOORS.get(path.relative_to(PACKAGE).as_posix(), set())
+        return BASE
+    assert here in MAY_KNOW, f"{here} is a new room: say in MAY_KNOW what it may import"
+    return BASE | MAY_KNOW[here] | {here} | DOORS.get(path.relative_to(PACKAGE).as_posix(), set())
+
+
+def test_a_room_knows_only_the_rooms_below_it() -> None:
     wrong = [
-        f"{path}:{line}: {here} imports {module}"
-        for module, name, line in imports(path)
+        f"{path}:{line}: {room(path)} imports {module}"
+        for path in MODULES
+        if room(path) != "testing"
+        for allowed in [allowed_in(path)]
+        for module, name, line in read(path).imports
         if (reached := target_room(module, name)) is not None and reached not in allowed
     ]
     assert not wrong, "\n".join(wrong)
 
 
-@pytest.mark.parametrize("name", DOORS)
-def test_a_door_is_opened_when_a_function_runs(name: str) -> None:
-    rooms = tuple(f"ptxkit.{each}" for each in DOORS[name])
-    script = f"import sys, ptxkit.build; print([name for name in sys.modules if name.startswith({rooms})])"
+def test_a_door_is_opened_when_a_function_runs() -> None:
+    behind = tuple({f"ptxkit.{each}" for rooms in DOORS.values() for each in rooms})
+    script = f"import sys, ptxkit.build; print([name for name in sys.modules if name.startswith({behind})])"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=ROOT)
-    assert done.stdout.strip() == "[]", name
+    assert done.stdout.strip() == "[]"
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_a_foreign_package_is_imported_only_where_it_belongs(path: Path) -> None:
+def test_a_foreign_package_is_imported_only_where_it_belongs() -> None:
     wrong = [
         f"{path}:{line}: {module} belongs in {sorted(ONLY_IN[module.split('.')[0]])}"
-        for module, _, line in imports(path)
+        for path in MODULES
+        for module, _, line in read(path).imports
         if room(path) not in ONLY_IN.get(module.split(".")[0], {room(path)})
     ]
     assert not wrong, "\n".join(wrong)
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_no_foreign_package_comes_in_by_a_string(path: Path) -> None:
+def test_no_foreign_package_comes_in_by_a_string() -> None:
     wrong = [
-        f"{path}:{node.lineno}: {node.value!r}"
-        for node in ast.walk(ast.parse(path.read_text("utf-8")))
-        if isinstance(node, ast.Constant) and isinstance(node.value, str)
-        if re.fullmatch(r"[a-z0-9_]+(\.[a-z0-9_]+)+", node.value)
-        if room(path) not in ONLY_IN.get(node.value.split(".")[0], {room(path)})
+        f"{path}:{line}: {value!r}"
+        for path in MODULES
+        for value, line in read(path).strings
+        if room(path) not in ONLY_IN.get(value.split(".")[0], {room(path)})
     ]
     assert not wrong, "\n".join(wrong)
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_nothing_private_is_imported_from_another_room(path: Path) -> None:
+def test_nothing_private_is_imported_from_another_room() -> None:
     wrong = [
         f"{path}:{line}: {name or module} is private to {reached}"
-        for module, name, line in imports(path)
+        for path in MODULES
+        for module, name, line in read(path).imports
         if (reached := target_room(module, name)) is not None and reached != room(path)
         for part in [*module.split("."), name or ""]
         if part.startswith("_") and not part.startswith("__")
@@ -191,16 +214,9 @@ def test_nothing_private_is_imported_from_another_room(path: Path) -> None:
     assert not wrong, "\n".join(wrong)
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_only_the_command_line_and_the_terminal_renderer_print(path: Path) -> None:
-    if room(path) in {"cli", "report"}:
-        return
-    calls = [
-        node.lineno
-        for node in ast.walk(ast.parse(path.read_text("utf-8")))
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"
-    ]
-    assert not calls, f"{path} prints at lines {calls}"
+def test_only_the_command_line_and_the_terminal_renderer_print() -> None:
+    wrong = [f"{path}:{line}" for path in MODULES if room(path) not in {"cli", "report"} for line in read(path).prints]
+    assert not wrong, "\n".join(wrong)
 
 
 def test_no_expression_repeats_a_group_possessively() -> None:
