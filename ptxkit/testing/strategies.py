@@ -139,10 +139,9 @@ def _words(name: str) -> Sequence[str]:
 
 
 def instruction_named(name: str, target: str = "sm_90a", version: Version = (8, 7)) -> st.SearchStrategy[Instruction]:
-    """Instructions of one opcode, such as `fma`."""
-    forms = forms_of(version, target)
-    places = [place for place, form in enumerate(forms) if form.name == name]
-    found = [(forms[place].syntax, each.text) for place in places for each in instances_of(place, version, target)]
+    """Instructions of one opcode, such as `fma`. Asks of its forms alone what can be made of them."""
+    named = [(place, form) for place, form in _numbered() if form.name == name and not form.tolerated]
+    found = [(form.syntax, each.text) for place, form in named for each in _instances(place, version, target)]
     if not found:
         raise ValueError(f"PTX {version[0]}.{version[1]} has no instruction {name!r} on {target}")
     return st.sampled_from([Instruction(text, version, target, syntax) for syntax, text in found])
