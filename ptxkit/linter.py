@@ -15,6 +15,8 @@ from ptxkit.settings.model import DEFAULT, POLICIES, Policy, Settings
 from ptxkit.source import SourceFile, Span
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from ptxkit.analysis.kernel import Kernel
     from ptxkit.syntax.tree import Module
 
@@ -26,6 +28,7 @@ __all__ = [
     "broken",
     "chosen",
     "found",
+    "growing",
     "lint",
     "lint_source",
     "not_checked",
@@ -59,16 +62,45 @@ def lint_source(
 
     explored: the kernels that were walked are put there by their names.
     """
+    try:
+        return _result(source.path, *_checked(source.text, source.path, settings, explored))
+    except Exception as error:
+        return _failure(source.path, error)
+
+
+def growing(source: SourceFile, settings: Settings, first: tuple[str, str]) -> Iterator[FileResult]:
+    """`lint_source`, while it is found: the result so far whenever something came to it; the last one is the whole.
+
+    What one of them says, all that follow say; only the last one has the lines of sources. first: a function and a
+    code, of which to hear first. Texts with comments that hide findings have no result but the whole.
+    """
+    from ptxkit.suppressions import MARK
+    from ptxkit.syntax import PTXSyntaxError
+
+    verdict = Verdict(())
+    try:
+        module = _with_places(source.text, source.path)
+        for verdict in _finding(module, settings, first):
+            if MARK not in source.text:
+                yield FileResult.of(source.path, verdict)
+        yield _result(source.path, *as_commented(verdict, module, settings))
+    except PTXSyntaxError as error:
+        yield FileResult.of(source.path, Verdict(error.diagnostics))
+    except Exception as error:
+        yield _failure(source.path, error)
+
+
+def _result(path: str, verdict: Verdict, hidden: int) -> FileResult:
+    result = FileResult.of(path, verdict)
+    return replace(result, suppressed=hidden) if hidden else result
+
+
+def _failure(path: str, error: Exception) -> FileResult:
     from ptxkit.assumptions import LaunchConflictError
 
-    try:
-        verdict, hidden = _checked(source.text, source.path, settings, explored)
-    except LaunchConflictError as conflict:
-        return not_checked(source.path, str(conflict), remedy="give the launch that the kernel has")
-    except Exception as error:
-        return broken(source.path, error)
-    result = FileResult.of(source.path, verdict)
-    return replace(result, suppressed=hidden) if hidden else result
+    if isinstance(error, LaunchConflictError):
+        return not_checked(path, str(error), remedy="give the launch that the kernel has")
+    return broken(path, error)
 
 
 def _checked(
@@ -138,8 +170,20 @@ def found(module: Module, settings: Settings, explored: dict[str, Kernel] | None
     module, launched = assumed(module, settings)
     shows = settings.shows if settings.choices else None
     analysed = analyse(launched, settings.policy, notes=settings.notes, shows=shows, explored=explored)
-    verdict = _merge(validate(module), analysed)
-    return chosen(verdict, settings)
+    return chosen(_merge(validate(module), analysed), settings)
+
+
+def _finding(module: Module, settings: Settings, first: tuple[str, str]) -> Iterator[Verdict]:
+    """The same, while it is found."""
+    from ptxkit.rules import analysed
+    from ptxkit.validate import validate
+
+    module, launched = assumed(module, settings)
+    shows = settings.shows if settings.choices else None
+    validated = validate(module)
+    yield chosen(validated, settings)
+    for verdict in analysed(launched, settings.policy, notes=settings.notes, shows=shows, first=first):
+        yield chosen(_merge(validated, verdict), settings)
 
 
 def chosen(verdict: Verdict, settings: Settings) -> Verdict:

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import random
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 import ptxkit
+from ptxkit.analysis import budget
+from ptxkit.baseline import entries
 from ptxkit.diagnostics import Severity
-from ptxkit.linter import lint_source
+from ptxkit.linter import growing, lint_source
 from ptxkit.results import Status
+from ptxkit.settings.model import DEFAULT
 from ptxkit.source import SourceFile
+from ptxkit.syntax import parse
 from tests.cli.support import BROKEN, CLEAN
 
 CORPUS = Path(__file__).resolve().parent.parent / "corpus"
@@ -52,6 +57,44 @@ def test_diagnostics_stand_in_the_order_of_the_text_and_none_twice() -> None:
 def test_an_unknown_policy_is_refused() -> None:
     with pytest.raises(ValueError, match="isa, strict"):
         ptxkit.lint(CLEAN, policy="lax")  # type: ignore[arg-type]
+
+
+TWO = f"{UNFENCED}{UNFENCED[UNFENCED.index('.visible') :].replace('bulk_add_one', 'again')}"
+
+
+@pytest.mark.parametrize("first", [("_Z12bulk_add_onePKjPjj", "PTX401"), ("again", "PTX401"), ("again", "PTX302")])
+@pytest.mark.parametrize(
+    "text", [KERNEL, TWO, TWO.replace("ld.param", "ld.parm"), BROKEN], ids=["clean", "two", "wrong", "broken"]
+)
+def test_a_result_that_grows_ends_as_the_whole_one(text: str, first: tuple[str, str]) -> None:
+    source = SourceFile("k.ptx", text)
+    *parts, last = growing(source, DEFAULT, first)
+    assert last == lint_source(source)
+    found = [{(item.code, item.span.start) for item in part.diagnostics} for part in (*parts, last)]
+    assert all(before <= after for before, after in pairwise(found))
+
+
+def test_a_kernel_and_a_rule_are_heard_first() -> None:
+    functions = [each.name for each in parse(TWO).functions() if each.kind == "entry"]
+    for name in functions:
+        found = next(part for part in growing(SourceFile("k.ptx", TWO), DEFAULT, (name, "PTX401")) if part.diagnostics)
+        assert [(code, function) for code, function, _ in entries(found.diagnostics)] == [("PTX401", name)]
+
+
+def test_what_comments_hide_is_told_at_the_end_alone() -> None:
+    line = next(line for line in UNFENCED.splitlines() if "cp.async.bulk.global" in line)
+    text = UNFENCED.replace(line, f"{line} // ptxkit: ignore[PTX401] the host fences")
+    [found] = growing(SourceFile("k.ptx", text), DEFAULT, ("", "PTX401"))
+    assert (found.diagnostics, found.suppressed) == ((), 1)
+
+
+def test_what_is_left_for_want_of_budget_does_not_hang_on_what_is_heard_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(budget, "MAX_TOTAL_LOOKUPS", 3)
+    source = SourceFile("k.ptx", TWO)
+    for code in ("PTX401", "PTX302", "PTX303"):
+        *_, last = growing(source, DEFAULT, ("again", code))
+        assert last == lint_source(source)
+        assert any(item.code == "PTX300" for item in last.undecided)
 
 
 @pytest.mark.parametrize("seed", range(8))

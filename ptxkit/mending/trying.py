@@ -9,7 +9,7 @@ from itertools import islice
 from ptxkit.baseline import Entry, entries
 from ptxkit.diagnostics import Diagnostic, Fix
 from ptxkit.limits import LEAST_TRIED, MAX_MENDING, MAX_MENDS, MAX_MENDS_TRIED
-from ptxkit.linter import lint_source
+from ptxkit.linter import growing, lint_source
 from ptxkit.mending.proposals import proposals
 from ptxkit.mending.text import edited
 from ptxkit.records import dataclass, replace
@@ -38,21 +38,33 @@ class Mended:
 
 
 class _Checks:
-    """The checks of changed texts: each text once, and of long ones no more than their size allows."""
+    """The checks of changed texts: of each as much as decides, and of long ones no more than their size allows."""
 
     def __init__(self, source: SourceFile, settings: Settings) -> None:
         self._settings = settings
         self._left = max(MAX_MENDING, LEAST_TRIED * len(source.text))
         self._known: dict[str, FileResult] = {}
+        self._whole: set[str] = set()
 
-    def of(self, source: SourceFile) -> FileResult | None:
-        """What is found in a text; None where that may not be asked any more."""
-        if source.text not in self._known:
-            self._left -= len(source.text)
-            if self._left < 0:
+    def settled(self, source: SourceFile, before: FileResult, item: Diagnostic) -> FileResult | None:
+        """What is found in a changed text, if that settles the finding; None, too, where it may not be asked any more.
+
+        What speaks against it is looked for first, and the check ends there: a finding that is there still, or that
+        came, is in the whole result, too. A text that is said to settle it was checked to the end.
+        """
+        text, known = source.text, self._known.get(source.text)
+        if known is not None and (text in self._whole or not _settles(before, known, item)):
+            return known if _settles(before, known, item) else None
+        self._left -= len(text)
+        if self._left < 0:
+            return None
+        [(code, function, _)] = entries((item,))
+        for known in growing(source, self._settings, (function, code)):
+            self._known[text] = known
+            if not _settles(before, known, item):
                 return None
-            self._known[source.text] = lint_source(source, self._settings)
-        return self._known[source.text]
+        self._whole.add(text)
+        return known
 
 
 def mend(source: SourceFile, settings: Settings = DEFAULT, *, unsafe: bool = False) -> Mended:
@@ -116,13 +128,13 @@ def _steps(
             if text is None or text == source.text:
                 continue
             changed = SourceFile(source.path, text)
-            after = checks.of(changed)
-            if after is not None and _settles(result, after, item):
+            after = checks.settled(changed, result, item)
+            if after is not None:
                 yield item, fix, changed, after
 
 
 def _settles(before: FileResult, after: FileResult, item: Diagnostic) -> bool:
-    """Whether the finding is gone, and nothing else came in its place."""
+    """Whether the finding is gone, and nothing else came in its place: once not, not when more is found either."""
     if after.status is Status.FAILED:
         return False
     old, new = _counted(before), _counted(after)

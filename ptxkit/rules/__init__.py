@@ -5,13 +5,10 @@ A rule reads facts of `ptxkit.analysis` and words findings; it computes no facts
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator
 
-from ptxkit.analysis.budget import Budget
-from ptxkit.analysis.explore import Explorer, asynchronous_steps
 from ptxkit.analysis.kernel import Kernel
-from ptxkit.analysis.program import Outside, Step, flatten
-from ptxkit.diagnostics import Undecided, Verdict
+from ptxkit.diagnostics import Verdict
 from ptxkit.rules import (
     ptx201_generic_in_space,
     ptx202_offset_as_generic,
@@ -70,8 +67,7 @@ from ptxkit.rules import (
     ptx906_slow_multicast,
 )
 from ptxkit.rules.finding import Rule
-from ptxkit.rules.judge import Judge
-from ptxkit.source import SourceFile
+from ptxkit.rules.holding import UNREACHED, Holding
 from ptxkit.syntax.tree import Module
 
 #: All rules, by code.
@@ -133,9 +129,6 @@ RULES: tuple[Rule, ...] = (
     ptx906_slow_multicast.RULE,
 )
 
-#: The pseudo-rule under which code that no walk reached is counted as undecided.
-UNREACHED = "PTX300"
-
 
 def analyse(
     module: Module,
@@ -151,69 +144,35 @@ def analyse(
     too, what is there in vain. shows: of which codes to hold, whatever `notes` says; None: of all others. explored: the
     kernels that were looked at are put there by their names, for whoever wants to know more of them.
     """
+    *_, verdict = analysed(module, policy, notes=notes, shows=shows, explored=explored)
+    return verdict
+
+
+def analysed(
+    module: Module,
+    policy: str = "isa",
+    *,
+    notes: bool = False,
+    shows: Callable[[str], bool] | None = None,
+    explored: dict[str, Kernel] | None = None,
+    first: tuple[str, str] | None = None,
+) -> Iterator[Verdict]:
+    """The same, while it is found: the verdict so far whenever a rule has added to it; the last one is the whole.
+
+    first: a function and a code: that kernel is held first, and against that rule.
+    """
     rules = [rule for rule in RULES if (notes or not rule.on_request if shows is None else shows(rule.code))]
     if not rules and shows is not None and not shows(UNREACHED):
-        return Verdict(())
-    source = module.source
-    if source is None:
+        yield Verdict(())
+        return
+    if module.source is None:
         from ptxkit.syntax import parse
 
         module = parse(str(module))
-        source = module.source
-    assert source is not None
-    judge = Judge(source)
-    walked: set[tuple[str, int]] = set()
-    budget = Budget()
-    outside = Outside(module)
-    for function in module.functions():
-        if function.body is not None and function.kind == "entry" and function.body.statements:
-            given, left = budget.for_kernel(), budget.for_kernel()
-            explorer = Explorer(flatten(module, function, outside, calls=True), left)
-            kernel = _kernel(judge, explorer, policy, rules)
-            walked |= _called(kernel) if kernel is not None else set()
-            budget.use(given, left)
-            if explored is not None and kernel is not None:
-                explored[function.name] = kernel
-    for function in module.functions():
-        if function.body is not None and function.kind == "func":
-            steps = asynchronous_steps(flatten(module, function, outside))
-            _unreached(judge, source, [step for step in steps if (function.name, step.index) not in walked])
-    return Verdict(tuple(judge.diagnostics), tuple(judge.undecided))
+    found = Holding(module, policy, rules, explored)
+    yield from found.verdicts(first)
+    if first is not None and found.is_short:  # what was left for want of work hangs on what came first
+        yield from Holding(module, policy, rules, explored).verdicts()
 
 
-def _kernel(judge: Judge, explorer: Explorer, policy: str, rules: Sequence[Rule]) -> Kernel | None:
-    """Holds one kernel against some rules; None where it has nothing to walk, or too much."""
-    source = explorer.program.module.source
-    assert source is not None
-    if not explorer.program.steps:
-        return None
-    if explorer.program.is_crowded:
-        reason = "the kernel mentions more shared memory than a CTA can have"
-        steps = asynchronous_steps(explorer.program)
-        judge.undecided.extend(Undecided(UNREACHED, reason, source, judge.span(step)) for step in steps)
-        return None
-    explorer.run()
-    kernel = Kernel(explorer, policy)
-    for rule in rules:
-        judge.hear(rule, rule.check(kernel), kernel.worlds)
-    _unreached(judge, source, explorer.missed)
-    if explorer.budget.is_over:
-        reason = "the kernel is too large to look at all of it"
-        steps = asynchronous_steps(explorer.program)
-        judge.undecided.extend(Undecided(UNREACHED, reason, source, judge.span(step)) for step in steps)
-    return kernel
-
-
-def _called(kernel: Kernel) -> set[tuple[str, int]]:
-    """Which steps of functions that a kernel calls its walks executed: the function's name, and the place in it."""
-    covered = kernel.explorer.covered()
-    called = kernel.program.called
-    return {(name, step.index) for name, each in called.items() for step in each.steps if step in covered}
-
-
-def _unreached(judge: Judge, source: SourceFile, steps: list[Step]) -> None:
-    reason = "no walk reaches this instruction"
-    judge.undecided.extend(Undecided(UNREACHED, reason, source, judge.span(step)) for step in steps)
-
-
-__all__ = ["RULES", "UNREACHED", "Rule", "analyse"]
+__all__ = ["RULES", "UNREACHED", "Rule", "analyse", "analysed"]

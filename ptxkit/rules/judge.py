@@ -44,7 +44,11 @@ class Judge:
         for findings in _by_cause(proven.values()):
             self.diagnostics.append(self._diagnostic(rule, *findings))
         for step, reason in doubts:
-            self.undecided.append(Undecided(rule.code, reason, self._source, self.span(step)))
+            self.leave(rule.code, [step], reason)
+
+    def leave(self, code: str, steps: Iterable[Step], reason: str) -> None:
+        """Leaves open what a code asks about some steps."""
+        self.undecided.extend(Undecided(code, reason, self._source, self.span(step)) for step in steps)
 
     def _pair(
         self, rule: Rule, by_world: dict[int, list[Observation]], findings: dict[Step, Finding], scenarios: int

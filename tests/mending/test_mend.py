@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from ptxkit.diagnostics import Diagnostic, Edit, Fix, Severity, Verdict
-from ptxkit.linter import lint_source
-from ptxkit.mending import edited, mend, offered
+from ptxkit.linter import growing, lint_source
+from ptxkit.mending import edited, mend, offered, trying
 from ptxkit.results import FileResult
 from ptxkit.settings.model import Level, Settings
 from ptxkit.source import SourceFile, Span
@@ -177,6 +178,28 @@ def test_so_many_mends_are_tried_as_the_size_of_a_text_allows(monkeypatch: pytes
     monkeypatch.setattr("ptxkit.mending.trying.MAX_MENDING", 0)
     monkeypatch.setattr("ptxkit.mending.trying.LEAST_TRIED", 0)
     assert [item.fix is not None for item in offered(found, result, settings).diagnostics] == [False]
+
+
+def test_a_mend_that_fails_is_not_checked_to_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a text with two faults, a change that settles neither is given up when the first rule has spoken."""
+    found, settings = fixture(RULES / "PTX504_bad_fewer_arrivals_than_the_count.ptx")
+    before = lint_source(found, settings)
+    heard = []
+
+    def counted(*given: object) -> Iterator[FileResult]:
+        for result in growing(*given):  # type: ignore[arg-type]
+            heard.append(result)
+            yield result
+
+    monkeypatch.setattr("ptxkit.mending.trying.growing", counted)
+    checks = trying._Checks(found, settings)
+    [item] = before.diagnostics
+    same = SourceFile(found.path, found.text + "\n")
+    assert checks.settled(same, before, item) is None
+    whole = lint_source(same, settings)
+    assert [part.diagnostics for part in heard] == [(), whole.diagnostics]
+    assert checks.settled(same, before, item) is None
+    assert len(heard) == 2
 
 
 def test_a_mend_that_only_makes_a_question_of_a_finding_is_not_offered(monkeypatch: pytest.MonkeyPatch) -> None:
