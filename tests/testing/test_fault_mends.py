@@ -23,9 +23,13 @@ MENDED = {
 }
 
 
-def trials(*families: str) -> list[mends.Trial]:
+def tried(*families: str, until: float | None = None) -> mends.Tried:
     wanted = [each for each in OPERATORS if each.family in families]
-    return mends.trials(HERE, assembled(HERE, mutants(HERE, wanted), installed()[0]))
+    return mends.trials(HERE, assembled(HERE, mutants(HERE, wanted), installed()[0]), until)
+
+
+def trials(*families: str) -> tuple[mends.Trial, ...]:
+    return tried(*families).trials
 
 
 @pytest.mark.parametrize(("family", "code"), MENDED.items())
@@ -53,6 +57,18 @@ def test_a_mend_that_breaks_its_promises_is_told_of(monkeypatch: pytest.MonkeyPa
         lines, well = mends.report(found, listed=False)
         assert not well
         assert any(line.startswith("broken mend: PTX301: delete-commit: k.ptx:") for line in lines)
+
+
+def test_what_time_was_up_for_is_not_counted_as_tried() -> None:
+    assert tried("delete-commit", until=0.0) == mends.Tried(0, ())
+    assert tried("delete-commit").mutants > 0
+
+
+def test_a_mend_that_gives_the_kernel_back_is_checked_once() -> None:
+    mends._linted.cache_clear()
+    found = trials("delete-proxy-fence")
+    assert [each.kept is not None and each.kept.whole for each in found] == [True]
+    assert mends._linted.cache_info().misses == 1
 
 
 def test_the_tables_count_what_has_a_mend_and_list_what_has_none() -> None:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
+from time import time
 
 from ptxkit.baseline import entries
 from ptxkit.diagnostics import Diagnostic, Severity
@@ -19,7 +21,10 @@ from ptxkit.source import SourceFile
 from ptxkit.syntax import PTXSyntaxError, parse
 from ptxkit.testing.faults.campaign import Kernel
 from ptxkit.testing.faults.mutant import Mutant
-from ptxkit.testing.ptxas import Ptxas, installed
+from ptxkit.testing.ptxas import installed
+
+KEPT = 64
+"""Texts of which a process remembers what was found of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,14 +51,29 @@ class Trial:
     kept: Kept | None = None
 
 
-def trials(kernel: Kernel, candidates: Sequence[Mutant]) -> list[Trial]:
-    """Every new finding of each mutant, errors and warnings, with the mend that is offered, applied alone."""
-    known = Counter(entries(lint_source(SourceFile(kernel.name, kernel.text)).diagnostics))
-    ptxas = installed()[0]
-    return [each for mutant in candidates for each in _of_mutant(kernel, mutant, known, ptxas)]
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """What was found out of some mutants. mutants: how many were looked at, which is not all where time was up."""
+
+    mutants: int
+    trials: tuple[Trial, ...]
 
 
-def _of_mutant(kernel: Kernel, mutant: Mutant, known: Counter[tuple[str, str, str]], ptxas: Ptxas) -> Iterator[Trial]:
+def trials(kernel: Kernel, candidates: Sequence[Mutant], until: float | None = None) -> Tried:
+    """Every new finding of each mutant, errors and warnings, with the mend that is offered, applied alone.
+
+    until: `time.time()` after which no further mutant is looked at.
+    """
+    known = Counter(entries(_linted(kernel.name, _without_blanks(kernel.text)).diagnostics))
+    found: list[Trial] = []
+    for number, mutant in enumerate(candidates):
+        if until is not None and time() >= until:
+            return Tried(number, tuple(found))
+        found += _of_mutant(kernel, mutant, known)
+    return Tried(len(candidates), tuple(found))
+
+
+def _of_mutant(kernel: Kernel, mutant: Mutant, known: Counter[tuple[str, str, str]]) -> Iterator[Trial]:
     source = SourceFile(kernel.name, mutant.applied(kernel.text))
     result = lint_source(source)
     left, new = Counter(known), []
@@ -67,26 +87,47 @@ def _of_mutant(kernel: Kernel, mutant: Mutant, known: Counter[tuple[str, str, st
         if item.fix is None:
             yield Trial(mutant, item.code)
         else:
-            yield Trial(mutant, item.code, item.fix.message, _kept(source, result, item, ptxas))
+            yield Trial(mutant, item.code, item.fix.message, _kept(source, result, item))
 
 
-def _kept(source: SourceFile, before: FileResult, item: Diagnostic, ptxas: Ptxas) -> Kept:
+def _kept(source: SourceFile, before: FileResult, item: Diagnostic) -> Kept:
     text = edited(source.text, item.fix.edits) if item.fix else None
-    try:
-        target = parse(text, source.path).targets[0] if text is not None else None
-    except PTXSyntaxError:
-        target = None
+    target = _target(source.path, text) if text is not None else None
     if text is None or target is None:
         return Kept(parses=False, assembles=False, gone=False, quiet=False)
-    after = lint_source(SourceFile(source.path, text))
+    text = _without_blanks(text)
+    after = _linted(source.path, text)
     old, new = _codes(before), _codes(after)
     checked = after.status is not Status.FAILED
     return Kept(
         parses=True,
-        assembles=ptxas.refusal(text, target) is None,
+        assembles=_assembles(text, target),
         gone=checked and new[item.code] < old[item.code],
         quiet=checked and not new - old,
     )
+
+
+def _target(path: str, text: str) -> str | None:
+    """The target of a text; None where it does not parse."""
+    try:
+        return parse(text, path).targets[0]
+    except PTXSyntaxError:
+        return None
+
+
+def _without_blanks(text: str) -> str:
+    """The lines that say something: texts that differ in others alone, as mends that give a kernel back, are one."""
+    return "".join(f"{line}\n" for line in map(str.strip, text.splitlines()) if line)
+
+
+@lru_cache(KEPT)
+def _linted(path: str, text: str) -> FileResult:
+    return lint_source(SourceFile(path, text))
+
+
+@lru_cache(KEPT)
+def _assembles(text: str, target: str) -> bool:
+    return installed()[0].refusal(text, target) is None
 
 
 def _codes(result: FileResult) -> Counter[str]:
@@ -99,14 +140,39 @@ def report(found: Sequence[Trial], *, listed: bool) -> tuple[list[str], bool]:
     """Tables by family and by code, each mend that breaks a promise, and whether none does. listed: those without."""
     lines = [*_lines(found, "family", lambda each: each.mutant.family), ""]
     lines += [*_lines(found, "code", lambda each: each.code), ""]
-    broken = [each for each in found if each.kept is not None and not each.kept.whole]
+    broken = [each for each in found if _is_broken(each)]
     if listed:
         lines += [f"no mend: {each.code}: {each.mutant.family}: {each.mutant}" for each in found if each.mend is None]
     lines += [f"broken mend: {each.code}: {each.mutant.family}: {each.mutant}: {each.mend}" for each in broken]
-    offers = sum(each.mend is not None for each in found)
-    lines.append(f"{offers} of {len(found)} findings have a mend: {offers / max(len(found), 1):.1%}")
-    lines.append(f"{offers - len(broken)} of {offers} mends keep what they promise")
-    return lines, not broken
+    return [*lines, summary(found)], not broken
+
+
+def summary(found: Sequence[Trial]) -> str:
+    """How many findings have a mend, and how many of these keep their promises."""
+    offers, broken = sum(each.mend is not None for each in found), sum(map(_is_broken, found))
+    return (
+        f"{offers} of {len(found)} findings have a mend: {offers / max(len(found), 1):.1%}; "
+        f"{offers - broken} of {offers} mends keep what they promise"
+    )
+
+
+def _is_broken(trial: Trial) -> bool:
+    return trial.kept is not None and not trial.kept.whole
+
+
+def as_json(trial: Trial) -> dict[str, object]:
+    """A trial for machines."""
+    mutant, kept = trial.mutant, trial.kept
+    names = ("kernel", "function", "line", "family", "change", "ordinal")
+    promises = (
+        None if kept is None else {name: getattr(kept, name) for name in ("parses", "assembles", "gone", "quiet")}
+    )
+    return {
+        **{name: getattr(mutant, name) for name in names},
+        "code": trial.code,
+        "mend": trial.mend,
+        "kept": promises,
+    }
 
 
 def _lines(found: Iterable[Trial], heading: str, name: Callable[[Trial], str]) -> Iterator[str]:
