@@ -73,7 +73,7 @@ def tolerance(operand: OperandForm, shape: TypedShape, *, is_result: bool) -> st
     if shape[0] == "+" and (
         _is_of_words(shape) or (operand.kind == "vector" and (operand.immediates is None or operand.braced))
     ):
-        return "special_of_words" if _is_of_words(shape) and not is_result and _passes_for_vector(operand) else None
+        return None if is_result else _of_vector_sum(operand, shape)
     wanted = wanted_type(operand)
     if shape in (("+", "pred"), ("+", SPECIAL, "pred")) and wanted == "pred" and not is_result:
         return "sum_of_any_width"
@@ -100,6 +100,14 @@ def _of_lax_result(operand: OperandForm, shape: TypedShape) -> str | None:
     source = replace(operand, lax=False, immediates=Immediates())
     is_sum = shape[0] == "+" and misfit(source, shape) is None
     return "sum_of_any_width" if is_sum else tolerance(source, shape, is_result=False)
+
+
+def _of_vector_sum(operand: OperandForm, shape: TypedShape) -> str | None:
+    """The tolerance of a name with a constant behind it that stands for a vector, or is one of words."""
+    if _is_of_words(shape):
+        return "special_of_words" if _passes_for_vector(operand) else None
+    is_single = operand.own and operand.more and not operand.braced
+    return "sum_of_any_width" if is_single and _is_own_sum(operand, shape) else None
 
 
 def _is_policy(shape: TypedShape) -> bool:
@@ -148,8 +156,9 @@ def _passes_for_vector(operand: OperandForm) -> bool:
     if operand.kind != "vector":
         return operand.loose and operand.vector
     least = operand.count.value if isinstance(operand.count, Const) else None
-    is_narrow_enough = not operand.loose or bits(str(wanted_type(operand) or "b32")) <= 32
-    return is_narrow_enough and (least == 4 or (operand.more and int(least or 0) <= 4))
+    width = bits(wanted_type(operand) or "b32")
+    is_wide_enough = width == 32 if operand.own else width <= 32 or not operand.loose
+    return is_wide_enough and (least == 4 or (operand.more and int(least or 0) <= 4))
 
 
 def _is_own_sum(operand: OperandForm, shape: TypedShape) -> bool:
@@ -330,8 +339,8 @@ def _wrong_base(operand: OperandForm, base: object) -> str | None:
     if bits(found) == operand.unlike:
         return f"is an address, and a .{found} register is another operand to assemblers"
     least = 64 if operand.long else 32 if operand.wide else 8
-    if operand.long and operand.elements and bits(found) == least:  # nobody looks what they are
-        return None
+    if operand.long and operand.elements and not operand.in_register and bits(found) == least:
+        return None  # nobody looks what they are where a variable may stand
     if kind(found) in ("f", "pred") or not least <= bits(found) <= 64:
         return f"is an address, and a .{found} register cannot hold one"
     return None
@@ -341,7 +350,7 @@ def _wrong_bare(operand: OperandForm, shape: tuple[object, ...]) -> str | None:
     """What an assembler does not take for an address without brackets; there it does not look whether a register can
     hold one, unless it moves the address to another register itself (`wide`)."""
     found = str(shape[1])
-    if shape[:2] == ("+", SPECIAL) and operand.wide and is_type(str(shape[2])) and bits(str(shape[2])) >= 32:
+    if shape[:2] == ("+", SPECIAL) and _counts_as_bare(operand, str(shape[2])):
         return None
     if shape[0] == "s" or (shape[0] in ("+", "n") and found == SPECIAL):
         return "is a special register, which must be moved to another one first"
@@ -356,6 +365,13 @@ def _wrong_bare(operand: OperandForm, shape: tuple[object, ...]) -> str | None:
         return None if found == "pred" and not operand.wide else "is no address"
     holds = bits(found) == 64 or (bits(found) == 32 and kind(found) in ("b", "u", "s"))
     return None if holds or not operand.wide else f"is an address, and a .{found} register cannot hold one"
+
+
+def _counts_as_bare(operand: OperandForm, found: str) -> bool:
+    """Whether an assembler takes a special register of that type with a constant behind it for an address."""
+    if operand.wide:
+        return is_type(found) and bits(found) >= 32
+    return not found.startswith(VECTORS)
 
 
 def _is_number(base: object, *, untyped: bool) -> bool:

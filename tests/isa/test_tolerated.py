@@ -586,6 +586,44 @@ REFUSED = [
         "tex.grad.a1d.v4.f32.f32 %v4f32_1, [texture_, {%u32_1, %f32_1}], {%f32_2}, {%f32_3}, %f32_4;",
         "tex.grad.a1d.v4.f32.f32 %v4f32_1, [texture_, {%u32_1, %f32_1}], {%f32_2}, {%f32_3}, 4, %f32_4;",
     ),
+    (
+        "cp.async.bulk.tensor.1d.global.shared::cta.bulk_group [%b64_1, {%s32_1}], %is_explicit_cluster+4;",
+        "cp.async.bulk.tensor.1d.global.shared::cta.bulk_group [%b64_1, {%s32_1}], %tid+4;",
+    ),
+    (
+        "multimem.ld_reduce.relaxed.sys.global.add.acc::f16.e5m2x4 {%pred_1}, [%b64_1];",
+        "multimem.ld_reduce.relaxed.sys.global.add.f16x2 {%pred_1}, [%b64_1];",
+    ),
+    (
+        "tex.level.2d.v4.f32.f32 %v4f32_1, [%b64_1, %b64_2, {%f32_1, %f32_2}], callee, %f32_3;",
+        "tex.level.2d.v2.f16x2.f32 {%f16x2_1, %f16x2_2}, [%b64_1, %b64_2, {%f32_1, %f32_2}], callee, %f32_3;",
+    ),
+    (
+        "tex.level.2d.v2.f16x2.s32 {%f16x2_1, %f16x2_2}, [%b64_1, %b64_2, {%s32_1, %s32_2}], %b32_1, %b32_2;",
+        "tex.level.2d.v2.f16x2.s32 {%f16x2_1, %f16x2_2}, [%b64_1, %b64_2, {%s32_1, %s32_2}], %s32_3, %b32_2;",
+    ),
+    (
+        "tex.2d.v2.f16x2.s32 {%f16x2_1, %f16x2_2}, [%b64_1, %b64_2, %b32_1], %b32_2;",
+        "tex.2d.v2.f16x2.s32 {%f16x2_1, %f16x2_2}, [%b64_1, %b64_2, %s32_1], %b32_2;",
+    ),
+    (
+        "cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes.ignore_oob "
+        "[%b64_1], [%b64_2], 16, %u32_1, 3, [%b64_3];",
+        "cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes.ignore_oob "
+        "[%b64_1], [%b64_2], 16, %f16x2_1, 3, [%b64_3];",
+    ),
+    (
+        "wmma.store.d.sync.aligned.row.m8n8k32.bf16.shared.f16 [%b64_1], {%b32_1};",
+        "wmma.store.d.sync.aligned.row.m8n8k32.tf32.shared.f16 [%b64_1], {%b32_1};",
+    ),
+    (
+        "wmma.load.c.sync.aligned.row.m8n8k128.tf32.s32 {%s32_1, %s32_2}, [%b64_1];",
+        "wmma.load.c.sync.aligned.row.m8n8k128.bf16.s32 {%s32_1, %s32_2}, [%b64_1];",
+    ),
+    (
+        "wmma.load.a.sync.aligned.row.m8n8k32.u4 {%b32_1}, [%b64_1];",
+        "wmma.load.a.sync.aligned.row.m8n8k32.u4.b2 {%b32_1}, [%b64_1];",
+    ),
 ]
 
 
@@ -620,3 +658,31 @@ def test_older_targets_do_not_compute_with_the_coordinates_of_arrays_with_slopes
         agree(text.format(coordinates), (9, 5), "sm_75", accepted=True)
         agree(text.format(coordinates), (9, 5), "sm_100a", accepted=False)
     agree(text.format("{3, 3}"), (9, 5), "sm_75", accepted=False)
+
+
+def test_a_type_that_assemblers_overlook_needs_a_target_that_has_it() -> None:
+    store = "wmma.store.d.sync.aligned.row.m8n8k32.f16.bf16 [%b64_1], {%b32_1};"
+    agree(store, (9, 5), "sm_100a", accepted=True)
+    agree(store, (9, 5), "sm_75", accepted=False)
+
+
+def test_before_sm_90_a_cube_with_slopes_may_have_a_sampler_in_a_register() -> None:
+    read = "tex.grad.cube.v4.f32.f32 %v4f32_1, [%b64_1, texture_], {{%f32_1}}, {}, %f32_3;"
+    agree(read.format("{%f32_2}"), (9, 5), "sm_75", accepted=True)
+    agree(read.format("{%s32_2}"), (9, 5), "sm_75", accepted=False)
+    agree(read.format("{%f32_2}"), (9, 5), "sm_100a", accepted=False)
+
+
+def test_a_map_beside_a_narrow_address_is_an_integer() -> None:
+    copy = (
+        "cp.async.bulk.tensor.1d.shared::cta.global.mbarrier::complete_tx::bytes.override::global_address "
+        "[%b64_1], [{}, %b8_1, {{%s32_1}}], [%b64_2];"
+    )
+    agree(copy.format("%u64_1"), (9, 4), "sm_107a", accepted=True)
+    agree(copy.format("%f64_1"), (9, 4), "sm_107a", accepted=False)
+
+
+def test_an_operand_of_its_own_type_may_be_a_sum_of_that_width() -> None:
+    for place in ("%b16_1+4", "%tid+4"):
+        agree(f"add.e5m2x4.e2m1x4 {{%b32_1}}, {place}, {{%b32_2}};", (9, 5), "sm_100a", accepted=place != "%tid+4")
+        agree(f"add.e5m2x4.e2m1p4x4 %b32_1, {place}, %b32_2;", (9, 5), "sm_100a", accepted=place == "%tid+4")
