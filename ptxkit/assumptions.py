@@ -15,7 +15,7 @@ from ptxkit.records import replace
 
 if TYPE_CHECKING:
     from ptxkit.settings.model import KernelLaunch
-    from ptxkit.syntax.tree import Directive, Function, Item, Module
+    from ptxkit.syntax.tree import Function, Item, Module
 
 
 class LaunchConflictError(ValueError):
@@ -57,8 +57,10 @@ def _launched(function: Function, launches: Sequence[KernelLaunch]) -> Function:
 
 def _conflict(function: Function, launch: KernelLaunch) -> str | None:
     """Why the kernel cannot be launched so; None where it can."""
-    required, most = _extents(function.directive("reqntid")), _extents(function.directive("maxntid"))
-    cluster = _extents(function.directive("reqnctapercluster"))
+    from ptxkit.syntax.extents import extents
+
+    required, most = extents(function, "reqntid"), extents(function, "maxntid")
+    cluster = extents(function, "reqnctapercluster")
     asked = f"the launch `{launch.text}` of {function.name}"
     if launch.block is not None and required is not None and launch.block != required:
         return f"{asked} contradicts its `.reqntid {_words(required)}`"
@@ -78,15 +80,6 @@ def _declaring(function: Function, launch: KernelLaunch) -> Function:
             kept = [each for each in kept if each.name != name]
             kept.append(Directive(name, tuple(map(str, extents))))
     return replace(function, directives=tuple(kept))
-
-
-def _extents(directive: Directive | None) -> tuple[int, int, int] | None:
-    from ptxkit.syntax.constants import constants
-
-    if directive is None:
-        return None
-    numbers = constants(directive)
-    return (*numbers, 1, 1, 1)[:3] if numbers else None  # type: ignore[return-value]
 
 
 def _words(extents: tuple[int, int, int]) -> str:

@@ -18,6 +18,7 @@ from ptxkit.analysis.thread import Thread
 from ptxkit.analysis.trace import Event
 from ptxkit.isa.effects import Barrier, MbarrierWait, RegisterCount
 from ptxkit.records import dataclass
+from ptxkit.syntax.extents import BLOCK, extents
 from ptxkit.syntax.tree import Integer
 
 #: Registers of a multiprocessor, of which a CTA has all at most; a thread's come in eights, and are 256 at most.
@@ -54,8 +55,7 @@ def most_at_start(program: Program, threads: int) -> int | None:
     if limit is not None:
         return _upwards(_number(limit.words))
     ctas = program.function.directive("minnctapersm")
-    sized = program.function.directive("reqntid") or program.function.directive("maxntid")
-    if ctas is None or sized is None:
+    if ctas is None or extents(program.function, *BLOCK) is None:
         return None
     resident = -(-threads // WARP) * WARP * max(_number(ctas.words), 1)
     return min(REGISTERS // resident // STEP * STEP, MOST)

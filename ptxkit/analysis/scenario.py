@@ -8,8 +8,7 @@ from ptxkit.analysis.implications import Implications
 from ptxkit.analysis.program import Program, Step
 from ptxkit.analysis.terms import Term
 from ptxkit.records import dataclass, field
-from ptxkit.syntax.constants import constants
-from ptxkit.syntax.tree import Directive
+from ptxkit.syntax.extents import BLOCK, extents
 
 #: Threads of a block where the kernel declares none.
 DEFAULT_THREADS = 128
@@ -83,18 +82,11 @@ class Scenario:
 def launch_of(program: Program) -> Launch:
     """The geometry that the kernel's directives give; one dimension of DEFAULT_THREADS where they say nothing, or of
     blocks that no GPU launches."""
-    exact = program.function.directive("reqntid")
-    limit = exact or program.function.directive("maxntid")
-    cluster = program.function.directive("reqnctapercluster")
-    ctas = _three(cluster) if cluster else (1, 1, 1)
-    if limit is None or not 0 < prod(_three(limit)) <= MOST_THREADS:
+    function = program.function
+    block, ctas = extents(function, *BLOCK), extents(function, "reqnctapercluster") or (1, 1, 1)
+    if block is None or not 0 < prod(block) <= MOST_THREADS:
         return Launch((DEFAULT_THREADS, 1, 1), ctas, is_exact=False)
-    return Launch(_three(limit), ctas, exact is not None, is_limit=True)
-
-
-def _three(directive: Directive) -> tuple[int, int, int]:
-    x, y, z = (*constants(directive), 1, 1, 1)[:3]
-    return x, y, z
+    return Launch(block, ctas, function.directive("reqntid") is not None, is_limit=True)
 
 
 def representatives(tids: tuple[int, ...]) -> list[int]:

@@ -9,7 +9,7 @@ from ptxkit.build.tensormap import BYTES, TensorForm
 from ptxkit.isa.functions import bits
 from ptxkit.records import dataclass
 from ptxkit.syntax import tree
-from ptxkit.syntax.constants import constants
+from ptxkit.syntax.extents import extents
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +57,8 @@ def of_module(module: tree.Module) -> tuple[Signature, ...]:
         Signature(
             function.name,
             tuple(_of_declaration(each) for each in function.parameters),
-            _extents(function, "reqntid"),
-            cluster=_extents(function, "reqnctapercluster"),
+            extents(function, "reqntid"),
+            cluster=extents(function, "reqnctapercluster"),
         )
         for function in module.functions()
         if function.kind == "entry" and function.body is not None
@@ -82,11 +82,3 @@ def _of_declaration(declaration: tree.Declaration) -> Argument:
         return Argument(declarator.name, declaration.type)
     space = declaration.pointer[0] if declaration.pointer else "generic"
     return Argument(declarator.name, declaration.type, space, alignment=declaration.pointer_alignment or 1)
-
-
-def _extents(function: tree.Function, name: str) -> tuple[int, int, int] | None:
-    directive = function.directive(name)
-    if directive is None:
-        return None
-    x, y, z = (*constants(directive), 1, 1, 1)[:3]
-    return x, y, z

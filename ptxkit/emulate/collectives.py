@@ -28,6 +28,7 @@ from ptxkit.isa.expressions import Const, Role
 from ptxkit.isa.forms import Match
 from ptxkit.records import dataclass
 from ptxkit.syntax.constants import constants, evaluate
+from ptxkit.syntax.extents import BLOCK, extents
 from ptxkit.syntax.tree import Directive, Function, Instruction
 
 if TYPE_CHECKING:
@@ -209,7 +210,7 @@ def most_at_start(entry: Function, threads: int) -> int | None:
     if limit is not None:
         return min(-(-_first(limit) // STEP) * STEP, MOST)
     ctas = entry.directive("minnctapersm")
-    if ctas is None or not (entry.directive("reqntid") or entry.directive("maxntid")):
+    if ctas is None or extents(entry, *BLOCK) is None:
         return None
     resident = -(-threads // WARP) * WARP * max(_first(ctas), 1)
     return min(REGISTERS // resident // STEP * STEP, MOST)

@@ -17,7 +17,7 @@ from ptxkit.emulate.tensor_maps import BYTES, TensorMap
 from ptxkit.emulate.textures import HANDLE_BYTES, Opaque, Sampler, Surface, Texture
 from ptxkit.isa.functions import bits, kind
 from ptxkit.records import dataclass
-from ptxkit.syntax.constants import constants
+from ptxkit.syntax.extents import extents
 from ptxkit.syntax.tree import Function
 
 Shape: TypeAlias = "int | Sequence[int]"
@@ -98,8 +98,8 @@ def launch_of(entry: Function, grid: Shape, block: Shape | None, cluster: Shape 
 
 
 def _numbers(entry: Function, name: str) -> Three | None:
-    numbers = constants(entry.directive(name))
-    return three(numbers, f".{name}") if numbers else None
+    numbers = extents(entry, name)
+    return three(numbers, f".{name}") if numbers is not None else None
 
 
 def pass_arguments(program: Program, arguments: Sequence[Any]) -> list[Buffer]:

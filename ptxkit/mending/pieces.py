@@ -4,8 +4,10 @@ the mbarrier that it is about."""
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import prod
 from typing import TypeAlias
 
+from ptxkit.analysis.collectives import WARP
 from ptxkit.analysis.program import Step
 from ptxkit.isa.effects import (
     MbarrierArrive,
@@ -16,6 +18,7 @@ from ptxkit.isa.effects import (
     MbarrierWait,
 )
 from ptxkit.mending.places import Surroundings
+from ptxkit.syntax.extents import BLOCK, extents
 from ptxkit.syntax.printer import print_operand
 from ptxkit.syntax.tree import Address, Guard
 
@@ -38,13 +41,10 @@ def by_one(text: str) -> str:
 
 def threads(around: Surroundings) -> Iterator[int]:
     """How many threads a block has, and how many warps, where the kernel says it."""
-    for name in ("reqntid", "maxntid"):
-        directive = around.program.function.directive(name)
-        if directive is not None:
-            product = 1
-            for word in directive.words:
-                product *= int(word) if word.isdigit() else 1
-            yield from (product, product // 32) if product % 32 == 0 else (product,)
+    block = extents(around.program.function, *BLOCK)
+    if block is not None:
+        count = prod(block)
+        yield from (count, count // WARP) if count % WARP == 0 else (count,)
 
 
 def on_mbarrier(step: Step, kind: type[OnMbarrier]) -> str | None:

@@ -100,7 +100,7 @@ def _starts(around: Surroundings, step: Step, name: str) -> Iterator[tuple[Step,
             for at, operand in enumerate(writer.instruction.operands[1:], 1):
                 if isinstance(operand, Integer) and is_copy:
                     yield writer, at, operand.value
-                elif isinstance(operand, Name) and not operand.text.startswith("%tid"):
+                elif isinstance(operand, Name):
                     waiting.append((writer, operand.text, far + 1))
 
 

@@ -6,6 +6,7 @@ Each makes what is valid, or what one change has made invalid; invalid is what p
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from ptxkit.isa.functions import kind
 from ptxkit.isa.scaffold import scaffold
 from ptxkit.records import dataclass, replace
 from ptxkit.syntax import parse
-from ptxkit.syntax.constants import constants
+from ptxkit.syntax.extents import extents
 from ptxkit.syntax.tree import Function, Module
 from ptxkit.testing.agreement import why_refused
 from ptxkit.testing.device_process import DeviceLaunch
@@ -163,8 +164,8 @@ def launches(
     """
     parsed = parse(module) if isinstance(module, str) else module
     kernel = next(each for each in parsed.functions() if each.kind == "entry" and entry in ("", each.name))
-    block = constants(kernel.directive("reqntid")) or draw(_extents(min(threads, *_most(kernel))))
-    cluster = constants(kernel.directive("reqnctapercluster")) or (1,)
+    block = extents(kernel, "reqntid") or draw(_extents(min(threads, *_most(kernel))))
+    cluster = extents(kernel, "reqnctapercluster") or (1,)
     clusters = draw(_extents(4))
     grid = _product(clusters, cluster)
     arguments = tuple(draw(_argument(each.type, elements)) for each in kernel.parameters)
@@ -185,8 +186,8 @@ def launches(
 
 
 def _most(kernel: Function) -> Sequence[int]:
-    limit = constants(kernel.directive("maxntid"))
-    return [int(np.prod(limit))] if limit else [1024]
+    limit = extents(kernel, "maxntid")
+    return [prod(limit)] if limit is not None else [1024]
 
 
 def _extents(most: int) -> st.SearchStrategy[tuple[int, ...]]:

@@ -24,7 +24,7 @@ from ptxkit.emulate.textures import Opaque
 from ptxkit.emulate.windows import RESERVED_SHARED
 from ptxkit.isa.functions import bits, kind
 from ptxkit.records import dataclass
-from ptxkit.syntax.constants import constants
+from ptxkit.syntax.extents import extents
 from ptxkit.syntax.tree import Declaration, Function, Instruction, Integer, Unary
 from ptxkit.verifier.given import filled
 from ptxkit.verifier.guesses import Guesses
@@ -75,10 +75,10 @@ class Plan:
 
 def plans_of(entry: Function, program: Program, request: Request, instructions: Iterable[Instruction]) -> list[Plan]:
     """The geometry of the runs of a kernel, and others to try where nobody can go on with it."""
-    required, most = _numbers(entry, "reqntid"), _numbers(entry, "maxntid")
+    required, most = extents(entry, "reqntid"), extents(entry, "maxntid")
     known = request.block or required or most
     blocks = [known] if known else [(BLOCK,), *_other_blocks(instructions)]
-    cluster = request.cluster or _numbers(entry, "reqnctapercluster") or (1,)
+    cluster = request.cluster or extents(entry, "reqnctapercluster") or (1,)
     grid = request.grid or (cluster if prod(cluster) > 1 else (2,))
     dynamic = MOST_SHARED + RESERVED_SHARED - program.shared.dynamic if _has_dynamic_shared(program) else 0
     shared = dynamic if request.shared is None else request.shared
@@ -103,10 +103,6 @@ def _has_dynamic_shared(program: Program) -> bool:
         isinstance(item, Declaration) and item.space == "shared" and "extern" in item.linkage
         for item in program.module.items
     )
-
-
-def _numbers(entry: Function, name: str) -> Shape | None:
-    return constants(entry.directive(name)) or None
 
 
 def trials(

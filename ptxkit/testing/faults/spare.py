@@ -6,11 +6,12 @@ Source: PTX ISA, "cp.async.wait_group / cp.async.wait_all", "bar / barrier", "wg
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from math import prod
 
 from ptxkit.analysis.program import Step
 from ptxkit.isa.effects import Access, Barrier, CommitGroup, Control, MbarrierArrive, MbarrierComplete, WaitGroup
 from ptxkit.isa.expressions import Const, Expression, Role
-from ptxkit.syntax.constants import constants
+from ptxkit.syntax.extents import BLOCK, extents
 from ptxkit.syntax.tree import Integer
 from ptxkit.testing.faults.reading import Reading, operand
 
@@ -125,8 +126,8 @@ def is_of_one_warpgroup(reading: Reading, step: Step) -> bool:
     barriers = reading.barriers(step)
     threads = _number(step, barriers[0].threads) if barriers and barriers[0].threads is not None else None
     if barriers and barriers[0].threads is None:
-        directive = reading.program.function.directive("reqntid") or reading.program.function.directive("maxntid")
-        threads = _product(constants(directive)) if directive is not None else None
+        block = extents(reading.program.function, *BLOCK)
+        threads = prod(block) if block is not None else None
     return threads == WARPGROUP
 
 
@@ -134,13 +135,6 @@ def only_computes(reading: Reading, steps: Iterable[Step]) -> bool:
     """Whether nothing is done between two places but to compute."""
     still: Callable[[Step], bool] = reading.is_still
     return all(still(each) for each in steps)
-
-
-def _product(numbers: Iterable[int]) -> int:
-    product = 1
-    for number in numbers:
-        product *= number
-    return product
 
 
 def _number(step: Step, expression: Expression | None) -> int | None:

@@ -1,0 +1,22 @@
+"""How many threads or CTAs a kernel says that there are."""
+
+from __future__ import annotations
+
+from ptxkit.syntax.constants import constants
+from ptxkit.syntax.tree import Function
+
+BLOCK = ("reqntid", "maxntid")
+"""The directives that say how many threads a block has: exactly, or at most."""
+
+
+def extents(function: Function, *names: str) -> tuple[int, int, int] | None:
+    """The x, y and z behind the first directive of these names that a kernel has, ones where it says fewer.
+
+    None where it has none of them, or no number stands there.
+    """
+    directive = next((found for name in names if (found := function.directive(name)) is not None), None)
+    numbers = constants(directive)
+    if not numbers:
+        return None
+    x, y, z = (*numbers, 1, 1)[:3]
+    return x, y, z
