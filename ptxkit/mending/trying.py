@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 
 from ptxkit.baseline import Entry, entries
 from ptxkit.diagnostics import Diagnostic, Fix
+from ptxkit.garbage import no_collections
 from ptxkit.limits import LEAST_TRIED, MAX_MENDING, MAX_MENDS, MAX_MENDS_TRIED
 from ptxkit.linter import growing, lint_source
 from ptxkit.mending.proposals import proposals
@@ -59,10 +60,11 @@ class _Checks:
         if self._left < 0:
             return None
         [(code, function, _)] = entries((item,))
-        for known in growing(source, self._settings, (function, code)):
-            self._known[text] = known
-            if not _settles(before, known, item):
-                return None
+        with no_collections():
+            for known in growing(source, self._settings, (function, code)):
+                self._known[text] = known
+                if not _settles(before, known, item):
+                    return None
         self._whole.add(text)
         return known
 
@@ -92,22 +94,36 @@ def offered(
 ) -> FileResult:
     """The result in which each finding has the first mend that holds, or none. asked: of which to find out.
 
-    Findings that have one cause have one mend: one that holds for a finding is offered for others that it settles, too.
+    Findings that have one cause have one mend: one that holds for a finding is offered for others that it settles, too,
+    but an unsafe one for none that may have a safe one.
     """
     fixes: dict[int, Fix] = {}
     checks = _Checks(source, settings)
     held: list[tuple[Fix, FileResult]] = []
-    for number, item in enumerate(result.diagnostics):
-        step = next(_steps(source, result, checks, lambda _: True, only=item), None) if asked(item) else None
+    wanted = [(number, item) for number, item in enumerate(result.diagnostics) if asked(item)]
+    for number, item in wanted:
+        shared = _shared(result, held, item)
+        if shared is not None and (shared.safe or not any(fix.safe for fix in _tried(item))):
+            fixes[number] = shared
+            continue
+        step = next(_steps(source, result, checks, lambda _: True, only=item), None)
         if step is not None:
             fixes[number] = step[1]
             held.append((step[1], step[3]))
-    for number, item in enumerate(result.diagnostics):
-        if number not in fixes and asked(item):
-            shared = next((fix for fix, after in held if _settles(result, after, item)), None)
-            fixes.update({} if shared is None else {number: shared})
+    for number, item in wanted:
+        shared = _shared(result, held, item) if number not in fixes else None
+        fixes.update({} if shared is None else {number: shared})
     found = (replace(item, fix=fixes.get(number)) for number, item in enumerate(result.diagnostics))
     return replace(result, diagnostics=tuple(found))
+
+
+def _shared(result: FileResult, held: Iterable[tuple[Fix, FileResult]], item: Diagnostic) -> Fix | None:
+    """The first mend of other findings that settles this one, too."""
+    return next((fix for fix, after in held if _settles(result, after, item)), None)
+
+
+def _tried(item: Diagnostic) -> Iterator[Fix]:
+    return islice(proposals(item), MAX_MENDS_TRIED)
 
 
 def _steps(
@@ -123,7 +139,7 @@ def _steps(
     for item in result.diagnostics:
         if only is not None and item is not only:
             continue
-        for fix in islice(proposals(item), MAX_MENDS_TRIED):
+        for fix in _tried(item):
             text = edited(source.text, fix.edits) if wanted(fix) else None
             if text is None or text == source.text:
                 continue

@@ -11,6 +11,7 @@ from pathlib import Path
 from random import Random
 
 from ptxkit.diagnostics import Severity, Verdict
+from ptxkit.garbage import no_collections
 from ptxkit.linter import lint
 from ptxkit.records import dataclass, field
 from ptxkit.source import SourceFile
@@ -174,7 +175,8 @@ def tried(kernel: Kernel, candidates: Sequence[Mutant], effort: Effort | None = 
     outcomes = []
     for mutant in candidates:
         text = mutant.applied(kernel.text)
-        verdict = lint(text, path=kernel.name)
+        with no_collections():
+            verdict = lint(text, path=kernel.name)
         found = _ran(kernel.name, text, mutant.function, effort, verdict) if effort else _Ran()
         outcomes.append(_outcome(mutant, verdict, base, found, known))
     return outcomes

@@ -13,6 +13,7 @@ from time import time
 
 from ptxkit.baseline import entries
 from ptxkit.diagnostics import Diagnostic, Severity
+from ptxkit.garbage import no_collections
 from ptxkit.linter import lint_source
 from ptxkit.mending import edited, offered
 from ptxkit.records import dataclass
@@ -75,7 +76,8 @@ def trials(kernel: Kernel, candidates: Sequence[Mutant], until: float | None = N
 
 def _of_mutant(kernel: Kernel, mutant: Mutant, known: Counter[tuple[str, str, str]]) -> Iterator[Trial]:
     source = SourceFile(kernel.name, mutant.applied(kernel.text))
-    result = lint_source(source)
+    with no_collections():
+        result = lint_source(source)
     left, new = Counter(known), []
     for item, entry in zip(result.diagnostics, entries(result.diagnostics), strict=True):
         left[entry] -= 1
@@ -122,7 +124,8 @@ def _without_blanks(text: str) -> str:
 
 @lru_cache(KEPT)
 def _linted(path: str, text: str) -> FileResult:
-    return lint_source(SourceFile(path, text))
+    with no_collections():
+        return lint_source(SourceFile(path, text))
 
 
 @lru_cache(KEPT)
