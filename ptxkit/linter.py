@@ -27,6 +27,7 @@ __all__ = [
     "assumed",
     "broken",
     "chosen",
+    "failure",
     "found",
     "growing",
     "lint",
@@ -65,7 +66,7 @@ def lint_source(
     try:
         return _result(source.path, *_checked(source.text, source.path, settings, explored))
     except Exception as error:
-        return _failure(source.path, error)
+        return failure(source.path, error)
 
 
 def growing(source: SourceFile, settings: Settings, first: tuple[str, str]) -> Iterator[FileResult]:
@@ -87,7 +88,7 @@ def growing(source: SourceFile, settings: Settings, first: tuple[str, str]) -> I
     except PTXSyntaxError as error:
         yield FileResult.of(source.path, Verdict(error.diagnostics))
     except Exception as error:
-        yield _failure(source.path, error)
+        yield failure(source.path, error)
 
 
 def _result(path: str, verdict: Verdict, hidden: int) -> FileResult:
@@ -95,7 +96,8 @@ def _result(path: str, verdict: Verdict, hidden: int) -> FileResult:
     return replace(result, suppressed=hidden) if hidden else result
 
 
-def _failure(path: str, error: Exception) -> FileResult:
+def failure(path: str, error: Exception) -> FileResult:
+    """The result of a file whose check ended so: by a launch that it cannot have, or a fault in ptxkit."""
     from ptxkit.assumptions import LaunchConflictError
 
     if isinstance(error, LaunchConflictError):

@@ -36,7 +36,7 @@ MAY_KNOW = {
     "linter": {"syntax", "isa", "validate", "analysis", "rules", "settings", "assumptions", "suppressions"},
     "mending": {"syntax", "isa", "analysis", "linter", "settings", "baseline"},
     "many": {"syntax", "isa", "validate", "rules", "settings", "linter", "mending"},
-    "surveyor": {"syntax", "isa", "validate", "analysis", "linter"},
+    "surveyor": {"syntax", "isa", "validate", "analysis", "settings", "linter"},
     "viewer": {"syntax", "analysis", "linter", "settings"},
     "verifier": {"syntax", "isa", "analysis", "assumptions", "settings", "linter", "emulate"},
     "report": {"baseline"},

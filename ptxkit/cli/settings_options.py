@@ -31,6 +31,12 @@ class Word(click.ParamType):  # type: ignore[type-arg]  # generic in newer relea
             self.fail(str(error), param, ctx)
 
 
+launch_option = click.option(
+    "--launch",
+    type=Word(words.launch, "KERNEL:block=X,cluster=Y"),
+    multiple=True,
+    help="Take the geometry of a kernel as given: k:block=16x8,cluster=2; without a name, of all kernels.",
+)
 _CODES = Word(words.code_prefix, "CODE,...", several=True)
 _OPTIONS = (
     click.option("--select", type=_CODES, multiple=True, help="Report these codes only."),
@@ -63,12 +69,7 @@ _OPTIONS = (
     click.option(
         "--version", type=Word(words.version, "PTX"), help="Check against this version of PTX, not the module's."
     ),
-    click.option(
-        "--launch",
-        type=Word(words.launch, "KERNEL:block=X,cluster=Y"),
-        multiple=True,
-        help="Take the geometry of a kernel as given: k:block=16x8,cluster=2; without a name, of all kernels.",
-    ),
+    launch_option,
     click.option(
         "--baseline", type=click.Path(dir_okay=False), metavar="FILE", help="Report no finding that stands there."
     ),

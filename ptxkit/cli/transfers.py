@@ -7,9 +7,14 @@ from collections.abc import Iterator
 
 import click
 
+from ptxkit.cli.configured import Configured
 from ptxkit.cli.inputs import sources
+from ptxkit.cli.options import COMMAND_LINE, Options
 from ptxkit.cli.output import write_lines
+from ptxkit.cli.settings_options import launch_option
 from ptxkit.results import ExitStatus, FileResult, Status
+from ptxkit.settings.mistakes import SettingsError
+from ptxkit.settings.model import KernelLaunch, Level
 from ptxkit.transfers import FileTransfers
 
 
@@ -18,8 +23,9 @@ from ptxkit.transfers import FileTransfers
 @click.option(
     "--format", "form", type=click.Choice(["full", "json"]), default="full", show_default=True, help="How to print."
 )
+@launch_option
 @click.pass_context
-def transfers(ctx: click.Context, paths: tuple[str, ...], form: str) -> None:
+def transfers(ctx: click.Context, paths: tuple[str, ...], form: str, launch: tuple[KernelLaunch, ...]) -> None:
     """List the transfers of the kernels in PTX files, and in every *.ptx in folders; - is standard input.
 
     A row says which line moves bytes from where to where, the unit that does it (LDGSTS: cp.async; TMA: the bulk copy
@@ -33,20 +39,30 @@ def transfers(ctx: click.Context, paths: tuple[str, ...], form: str) -> None:
     from ptxkit.report.transfers_json import transfers_json
 
     results: list[FileTransfers] = []
-    arriving = _results(paths, results)
-    if form == "json":
-        sys.stdout.write(transfers_json(list(arriving)))
-    else:
-        write_lines(transfer_report(arriving))
+    configured = Configured(Options(level=Level(COMMAND_LINE, launch=launch), isolated=True))
+    arriving = _results(paths, configured, results)
+    try:
+        if form == "json":
+            sys.stdout.write(transfers_json(list(arriving)))
+        else:
+            write_lines(transfer_report(arriving))
+        configured.complain_of_launches()
+    except SettingsError as error:
+        raise click.UsageError(str(error)) from error
     ctx.exit(_status(results))
 
 
-def _results(paths: tuple[str, ...], results: list[FileTransfers]) -> Iterator[FileTransfers]:
+def _results(paths: tuple[str, ...], configured: Configured, results: list[FileTransfers]) -> Iterator[FileTransfers]:
     """Each input's table as soon as there is one, also put into `results`."""
     from ptxkit.surveyor import survey
 
+    settings = configured.settings_for("")
     for found in sources(paths):
-        result = FileTransfers(found.path, None, found.diagnostics) if isinstance(found, FileResult) else survey(found)
+        if isinstance(found, FileResult):
+            result = FileTransfers(found.path, None, found.diagnostics)
+        else:
+            configured.has_seen(found)
+            result = survey(found, settings)
         results.append(result)
         yield result
 

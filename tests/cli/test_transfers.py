@@ -84,3 +84,44 @@ def test_a_fault_in_the_analysis_is_that_files_alone(monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize("text", ["", "// nothing\n", ".version 8.0\n.target sm_80\n.address_size 64\n"])
 def test_a_text_without_kernels_is_no_fault(text: str) -> None:
     assert shell("transfers", "-", stdin=text.encode()).returncode in (0, 1)
+
+
+OF_THE_BLOCK = """.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry rows(.param .u64 in) {
+	.shared .align 16 .b8 tile[4096];
+	.shared .align 8 .b64 bar;
+	.reg .b32 %bytes;
+	.reg .b64 %g;
+	ld.param.u64 %g, [in];
+	mov.u32 %bytes, %ntid.x;
+	shl.b32 %bytes, %bytes, 4;
+	cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [tile], [%g], %bytes, [bar];
+	ret;
+}
+"""
+
+
+def test_a_launch_says_how_many_threads_there_are(tmp_path: Path, ptxkit: Run) -> None:
+    path = tmp_path / "k.ptx"
+    path.write_text(OF_THE_BLOCK)
+
+    def sizes(*options: str) -> list[object]:
+        document = json.loads(ptxkit("transfers", "--format", "json", *options, str(path)).stdout)
+        return [each["bytes"] for each in document["files"][0]["kernels"][0]["transfers"]]
+
+    assert sizes() == [None]
+    assert sizes("--launch", "rows:block=64") == [1024]
+    assert sizes("--launch", "block=16x2") == [256]
+
+
+def test_a_launch_that_a_kernel_cannot_have_is_told(tmp_path: Path, ptxkit: Run) -> None:
+    path = tmp_path / "k.ptx"
+    path.write_text(OF_THE_BLOCK.replace(".param .u64 in)", ".param .u64 in) .reqntid 32"))
+    result = ptxkit("transfers", "--launch", "rows:block=64", str(path))
+    assert result.exit_code == 2
+    assert "contradicts its `.reqntid 32, 1, 1`" in result.stdout
+    result = ptxkit("transfers", "--launch", "row:block=64", str(path))
+    assert result.exit_code == 2
+    assert "no input has a kernel `row`; did you mean `rows`?" in result.stderr
