@@ -100,12 +100,13 @@ def _argument(parameter: Parameter, value: Any) -> Any:
 def _give_back(kernel: Kernel, passed: Sequence[Any], outcome: Outcome) -> None:
     """Put into the arrays what the kernel left there."""
     for number, contents in outcome.outputs.items():
-        value = passed[number]
-        array = value.array if isinstance(value, TensorMap) else value
-        if array.flags.writeable:
-            array[...] = contents
-        elif contents.tobytes() != array.tobytes():
-            raise BuildValueError(f"{kernel.name} wrote to {kernel.parameters[number].name}, which is read-only")
+        is_table = isinstance(contents, list)
+        for value, left in zip(passed[number], contents, strict=True) if is_table else [(passed[number], contents)]:
+            array = value.array if isinstance(value, TensorMap) else value
+            if array.flags.writeable:
+                array[...] = left
+            elif left.tobytes() != array.tobytes():
+                raise BuildValueError(f"{kernel.name} wrote to {kernel.parameters[number].name}, which is read-only")
 
 
 def _diagnostic(finding: Finding, source: SourceFile, run_: str) -> Diagnostic:

@@ -163,7 +163,7 @@ def _tell(
     for number, file in kept.items():
         if number not in outcome.outputs:
             raise click.UsageError(f"--out {parameters[number]}: the argument is no array")
-        array = outcome.outputs[number]
+        array = numpy.asarray(outcome.outputs[number])  # those of a table, which are alike, one after the other
         if file is not None:
             try:
                 numpy.save(file, array)

@@ -16,7 +16,7 @@ from ptxkit.emulate.scopes import Symbol
 from ptxkit.emulate.tensor_maps import BYTES, TensorMap
 from ptxkit.emulate.textures import HANDLE_BYTES, Opaque, Sampler, Surface, Texture
 from ptxkit.isa.functions import bits, kind
-from ptxkit.records import dataclass
+from ptxkit.records import dataclass, replace
 from ptxkit.syntax.extents import extents
 from ptxkit.syntax.tree import Function
 
@@ -30,11 +30,12 @@ _MOST_CLUSTER = 16
 
 @dataclass(frozen=True, slots=True)
 class Buffer:
-    """An array in the machine's global memory. argument: which."""
+    """An array in the machine's global memory. argument: which; in_table: one of several that it is a table of."""
 
     argument: int
     address: int
     array: Any
+    in_table: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +124,7 @@ def pass_arguments(program: Program, arguments: Sequence[Any]) -> list[Buffer]:
         elif isinstance(value, Structure):
             octets = _octets(value.at(partial(_placed, program, symbol.name)), symbol)
         elif isinstance(value, list):
-            octets = _table(program, value, symbol.name).to_bytes(symbol.size, "little")
+            octets = _table(program, number, value, buffers, symbol.name).to_bytes(symbol.size, "little")
         else:
             octets = _octets(value, symbol)
         program.memory.preset(symbol.address, octets)
@@ -157,14 +158,16 @@ def _handle(program: Program, number: int, value: Opaque, buffers: list[Buffer],
     return program.objects.bind(value, buffers[-1].address)
 
 
-def _table(program: Program, values: Sequence[Any], name: str) -> int:
-    """The address of a table in memory: of the addresses of arrays, or of tensor maps themselves."""
+def _table(program: Program, argument: int, values: Sequence[Any], buffers: list[Buffer], name: str) -> int:
+    """The address of a table in memory: of the addresses of arrays, which become buffers, or of tensor maps."""
     entries = []
     for number, each in enumerate(values):
         array = each.array if isinstance(each, TensorMap) else each
         if not isinstance(array, numpy.ndarray):
             raise LaunchError(f"{name}: a list holds arrays or tensor maps, not {type(each).__name__}")
-        address = _buffer(program, number, array, (), f"{name}[{number}]").address
+        buffer = _buffer(program, argument, array, buffers, f"{name}[{number}]")
+        buffers.append(replace(buffer, in_table=True))
+        address = buffer.address
         octets = address.to_bytes(program.address_size // 8, "little")
         entries.append(each.at(address) if isinstance(each, TensorMap) else octets)
     whole = numpy.frombuffer(b"".join(entries), numpy.uint8)
@@ -194,9 +197,13 @@ def _octets(value: Any, symbol: Symbol) -> bytes:
 
 
 def read_back(program: Program, buffers: Sequence[Buffer]) -> dict[int, Any]:
-    """The arrays as the kernel left them, by the number of the argument."""
-    found = {}
+    """The arrays as the kernel left them, by the number of the argument; of a table a list of them."""
+    found: dict[int, Any] = {}
     for each in buffers:
         octets = program.memory.octets(each.address, each.array.nbytes)
-        found[each.argument] = octets.copy().view(each.array.dtype).reshape(each.array.shape)
+        left = octets.copy().view(each.array.dtype).reshape(each.array.shape)
+        if each.in_table:
+            found.setdefault(each.argument, []).append(left)
+        else:
+            found[each.argument] = left
     return found

@@ -33,8 +33,8 @@ class Outcome:
 
     findings: what is wrong. undecided: why the run did not come to its end, though nothing was found; empty where it
     did. failed: what the machine cannot do, by name; empty where it could. outputs: the arrays among the arguments as
-    the kernel left them, by the argument's number. printed: the texts of `vprintf`. steps: thread-instructions.
-    reached: where in the text those instructions of the kernel stand that were executed.
+    the kernel left them, by the argument's number; of a table a list of them. printed: the texts of `vprintf`. steps:
+    thread-instructions. reached: where in the text those instructions of the kernel stand that were executed.
     """
 
     findings: tuple[Finding, ...] = ()

@@ -238,13 +238,22 @@ def judged(pair: Pair, mine: Outcome, theirs: Answer) -> Verdict:
     if isinstance(theirs, str):
         return Verdict("failed", theirs)
     verdict = Verdict("equal")
-    for number, own in mine.outputs.items():
-        found = _judged_array(pair, number, own, theirs[number])
+    for number, own, other in _pairs(mine.outputs, theirs):
+        found = _judged_array(pair, number, own, other)
         if found.kind == "different":
             return found
         if found.kind != "equal" and found.share >= verdict.share:
             verdict = found
     return verdict
+
+
+def _pairs(mine: Mapping[int, Any], theirs: Mapping[int, Any]) -> Iterator[tuple[int, Any, Any]]:
+    """The arrays of both sides, with the number of the argument that each is, or stands in the table of."""
+    for number, own in mine.items():
+        if isinstance(own, list):
+            yield from ((number, *pair) for pair in zip(own, theirs[number], strict=True))
+        else:
+            yield number, own, theirs[number]
 
 
 def _judged_array(pair: Pair, number: int, mine: Any, theirs: Any) -> Verdict:

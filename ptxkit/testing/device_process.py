@@ -55,7 +55,7 @@ class DeviceLaunch:
 
 
 Outputs: TypeAlias = Mapping[int, Any]
-"""The arrays among the arguments as the kernel left them, by the argument's number."""
+"""The arrays among the arguments as the kernel left them, by the argument's number; of a table a list of them."""
 
 Answer: TypeAlias = Outputs | str
 """The outputs, or why there are none."""
@@ -228,8 +228,15 @@ def _launched(cubin: Cubin, launch: DeviceLaunch, stream: Any) -> Outputs:
         shared=launch.shared or None,
     )
     stream.sync()
-    arrays = ((at, _array_of(each)) for at, each in enumerate(launch.arguments))
-    return {at: there[id(array)].to_host() for at, array in arrays if array is not None}
+    return {at: left for at, each in enumerate(launch.arguments) if (left := _left(each, there)) is not None}
+
+
+def _left(argument: Any, there: Mapping[int, Any]) -> Any:
+    """What an argument's array, or each of a table, holds now; None where it is no array."""
+    if isinstance(argument, list):
+        return [_left(each, there) for each in argument]
+    array = _array_of(argument)
+    return None if array is None else there[id(array)].to_host()
 
 
 def _array_of(argument: Any) -> np.ndarray[Any, Any] | None:

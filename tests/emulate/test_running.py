@@ -96,3 +96,24 @@ def test_a_structure_carries_addresses() -> None:
     assert run(text, "k", block=1, arguments=[given, out]).outputs[1][0] == 109
     with pytest.raises(LaunchError, match=r"s .* has 16 bytes, and the argument 12"):
         run(text, "k", block=1, arguments=[Structure(bytes(12), {}), out])
+
+
+TABLE = """
+ ld.param.u64 %d0, [table];
+ ld.param.u64 %d9, [beside];
+ ld.global.u64 %d1, [%d0];
+ ld.global.u64 %d2, [%d0+8];
+ mov.u32 %r1, 7;
+ mov.u32 %r2, 9;
+ st.global.u32 [%d1], %r1;
+ st.global.u32 [%d2+4], %r2;
+"""
+
+
+def test_each_array_of_a_table_is_given_back() -> None:
+    first, second = numpy.zeros(2, numpy.uint32), numpy.ones(3, numpy.uint32)
+    text = kernel(TABLE, ".param .u64 table, .param .u64 beside")
+    left = run(text, "k", block=1, arguments=[[first, second], second]).outputs
+    assert [each.tolist() for each in left[0]] == [[7, 0], [1, 9, 1]]
+    assert left[1].tolist() == [1, 9, 1]  # the same array is one buffer there, too
+    assert not first.any()

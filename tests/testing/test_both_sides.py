@@ -116,3 +116,9 @@ def test_of_many_cases_the_largest_and_the_smallest_are_among_the_chosen() -> No
     chosen = spread(cases, 3)
     assert (chosen[0], chosen[-1], len(chosen)) == (cases[0], cases[-1], 3)
     assert spread(cases[:2], 3) == cases[:2]
+
+
+def test_each_array_of_a_table_is_compared() -> None:
+    mine = Outcome(outputs={0: [VALUES, VALUES]})
+    assert judged(pair(), mine, {0: [VALUES.copy(), VALUES.copy()]}).kind == "equal"
+    assert judged(pair(), mine, {0: [changed(1), VALUES.copy()]}).kind == "different"
