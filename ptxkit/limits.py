@@ -38,8 +38,9 @@ MAX_MENDS = 200
 MAX_MENDS_TRIED = 32
 """Mends that are tried for one finding."""
 
-MAX_MENDING = 4_000_000
-"""Characters that are checked, all in all, to find the mends of one text: about two minutes' work."""
+MAX_MENDING = 6_000_000
+"""Characters that are checked and steps that are walked, all in all, to find the mends of one text: one or two minutes'
+work."""
 
 LEAST_TRIED = 8
 """Mends that are tried of a text however long it is."""

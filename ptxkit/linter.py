@@ -15,8 +15,9 @@ from ptxkit.settings.model import DEFAULT, POLICIES, Policy, Settings
 from ptxkit.source import SourceFile, Span
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator, Iterator
 
+    from ptxkit.analysis.budget import Budget
     from ptxkit.analysis.kernel import Kernel
     from ptxkit.syntax.tree import Module
 
@@ -69,11 +70,14 @@ def lint_source(
         return failure(source.path, error)
 
 
-def growing(source: SourceFile, settings: Settings, first: tuple[str, str]) -> Iterator[FileResult]:
+def growing(
+    source: SourceFile, settings: Settings, first: tuple[str, str], budget: Budget | None = None
+) -> Generator[FileResult, None, None]:
     """`lint_source`, while it is found: the result so far whenever something came to it; the last one is the whole.
 
     What one of them says, all that follow say; only the last one has the lines of sources. first: a function and a
-    code, of which to hear first. Texts with comments that hide findings have no result but the whole.
+    code, of which to hear first. budget: for the analysis; it says what is left of it. Texts with comments that hide
+    findings have no result but the whole.
     """
     from ptxkit.suppressions import MARK
     from ptxkit.syntax import PTXSyntaxError
@@ -81,7 +85,7 @@ def growing(source: SourceFile, settings: Settings, first: tuple[str, str]) -> I
     verdict = Verdict(())
     try:
         module = _with_places(source.text, source.path)
-        for verdict in _finding(module, settings, first):
+        for verdict in _finding(module, settings, first, budget):
             if MARK not in source.text:
                 yield FileResult.of(source.path, verdict)
         yield _result(source.path, *as_commented(verdict, module, settings))
@@ -175,7 +179,7 @@ def found(module: Module, settings: Settings, explored: dict[str, Kernel] | None
     return chosen(_merge(validate(module), analysed), settings)
 
 
-def _finding(module: Module, settings: Settings, first: tuple[str, str]) -> Iterator[Verdict]:
+def _finding(module: Module, settings: Settings, first: tuple[str, str], budget: Budget | None) -> Iterator[Verdict]:
     """The same, while it is found."""
     from ptxkit.rules import analysed
     from ptxkit.validate import validate
@@ -184,7 +188,8 @@ def _finding(module: Module, settings: Settings, first: tuple[str, str]) -> Iter
     shows = settings.shows if settings.choices else None
     validated = validate(module)
     yield chosen(validated, settings)
-    for verdict in analysed(launched, settings.policy, notes=settings.notes, shows=shows, first=first):
+    held = analysed(launched, settings.policy, notes=settings.notes, shows=shows, first=first, budget=budget)
+    for verdict in held:
         yield chosen(_merge(validated, verdict), settings)
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
 from itertools import islice
 
+from ptxkit.analysis.budget import MAX_MODULE_STEPS, Budget
 from ptxkit.baseline import Entry, entries
 from ptxkit.diagnostics import Diagnostic, Fix
 from ptxkit.garbage import no_collections
@@ -39,11 +41,11 @@ class Mended:
 
 
 class _Checks:
-    """The checks of changed texts: of each as much as decides, and of long ones no more than their size allows."""
+    """The checks of changed texts: of each as much as decides, and of costly ones some alone."""
 
-    def __init__(self, source: SourceFile, settings: Settings) -> None:
+    def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._left = max(MAX_MENDING, LEAST_TRIED * len(source.text))
+        self._left, self._least = MAX_MENDING, LEAST_TRIED
         self._known: dict[str, FileResult] = {}
         self._whole: set[str] = set()
 
@@ -56,17 +58,20 @@ class _Checks:
         text, known = source.text, self._known.get(source.text)
         if known is not None and (text in self._whole or not _settles(before, known, item)):
             return known if _settles(before, known, item) else None
-        self._left -= len(text)
-        if self._left < 0:
+        if self._left <= 0 and not self._least:
             return None
         [(code, function, _)] = entries((item,))
-        with no_collections():
-            for known in growing(source, self._settings, (function, code)):
+        budget = Budget()
+        with no_collections(), closing(growing(source, self._settings, (function, code), budget)) as results:
+            for known in results:
                 self._known[text] = known
                 if not _settles(before, known, item):
-                    return None
-        self._whole.add(text)
-        return known
+                    break
+            else:
+                self._whole.add(text)
+        self._least = max(self._least - 1, 0)
+        self._left -= len(text) + MAX_MODULE_STEPS - budget.steps
+        return known if text in self._whole else None
 
 
 def mend(source: SourceFile, settings: Settings = DEFAULT, *, unsafe: bool = False) -> Mended:
@@ -75,7 +80,7 @@ def mend(source: SourceFile, settings: Settings = DEFAULT, *, unsafe: bool = Fal
     unsafe: apply, too, what may change the meaning of a correct program. At most MAX_MENDS are applied to one text.
     """
     applied: list[Applied] = []
-    checks = _Checks(source, settings)
+    checks = _Checks(settings)
     result = lint_source(source, settings)
     while len(applied) < MAX_MENDS:
         step = next(_steps(source, result, checks, lambda fix: fix.safe or unsafe), None)
@@ -98,7 +103,7 @@ def offered(
     but an unsafe one for none that may have a safe one.
     """
     fixes: dict[int, Fix] = {}
-    checks = _Checks(source, settings)
+    checks = _Checks(settings)
     held: list[tuple[Fix, FileResult]] = []
     wanted = [(number, item) for number, item in enumerate(result.diagnostics) if asked(item)]
     for number, item in wanted:

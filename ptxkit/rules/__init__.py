@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from ptxkit.analysis.budget import Budget
 from ptxkit.analysis.kernel import Kernel
 from ptxkit.diagnostics import Verdict
 from ptxkit.rules import (
@@ -156,10 +157,12 @@ def analysed(
     shows: Callable[[str], bool] | None = None,
     explored: dict[str, Kernel] | None = None,
     first: tuple[str, str] | None = None,
+    budget: Budget | None = None,
 ) -> Iterator[Verdict]:
     """The same, while it is found: the verdict so far whenever a rule has added to it; the last one is the whole.
 
-    first: a function and a code: that kernel is held first, and against that rule.
+    first: a function and a code: that kernel is held first, and against that rule. budget: for the module; it says
+    what is left of it.
     """
     rules = [rule for rule in RULES if (notes or not rule.on_request if shows is None else shows(rule.code))]
     if not rules and shows is not None and not shows(UNREACHED):
@@ -169,10 +172,10 @@ def analysed(
         from ptxkit.syntax import parse
 
         module = parse(str(module))
-    found = Holding(module, policy, rules, explored)
+    found = Holding(module, policy, rules, budget or Budget(), explored)
     yield from found.verdicts(first)
-    if first is not None and found.is_short:  # what was left for want of work hangs on what came first
-        yield from Holding(module, policy, rules, explored).verdicts()
+    if first is not None and found.is_short:  # what was left for want of budget hangs on what came first
+        yield from Holding(module, policy, rules, Budget(), explored).verdicts()
 
 
 __all__ = ["RULES", "UNREACHED", "Rule", "analyse", "analysed"]

@@ -19,16 +19,24 @@ _UNSEEN = "no walk reaches this instruction"
 
 
 class Holding:
-    """A module with a text, held against rules once. is_short: whether something was left for want of budget."""
+    """A module with a text, held against rules once, for what is left of a budget.
+
+    is_short: whether something was left for want of it.
+    """
 
     def __init__(
-        self, module: Module, policy: str, rules: Sequence[Rule], explored: dict[str, Kernel] | None = None
+        self,
+        module: Module,
+        policy: str,
+        rules: Sequence[Rule],
+        budget: Budget,
+        explored: dict[str, Kernel] | None = None,
     ) -> None:
         assert module.source is not None
         self.is_short = False
         self._module, self._source = module, module.source
         self._policy, self._rules, self._explored = policy, rules, explored
-        self._outside, self._budget = Outside(module), Budget()
+        self._outside, self._budget = Outside(module), budget
         self._kernels = [each for each in module.functions() if each.kind == "entry" and _has_code(each)]
         self._judges = [Judge(self._source) for _ in self._kernels]
         self._called = Judge(self._source)
@@ -68,7 +76,13 @@ class Holding:
             reason = "the kernel mentions more shared memory than a CTA can have"
             judge.leave(UNREACHED, asynchronous_steps(program), reason)
             return
-        explorer = Explorer(program, left)
+        try:
+            yield from self._heard(judge, Explorer(program, left), rules)
+        finally:  # whoever asks may stop at any verdict
+            self.is_short = self.is_short or left.is_over or left.steps <= 0
+            self._budget.use(given, left)
+
+    def _heard(self, judge: Judge, explorer: Explorer, rules: Sequence[Rule]) -> Iterator[None]:
         explorer.run()
         kernel = Kernel(explorer, self._policy)
         for rule in rules:
@@ -77,14 +91,12 @@ class Holding:
             if len(judge.diagnostics) + len(judge.undecided) > said:
                 yield
         judge.leave(UNREACHED, explorer.missed, _UNSEEN)
-        if left.is_over:
+        if explorer.budget.is_over:
             reason = "the kernel is too large to look at all of it"
-            judge.leave(UNREACHED, asynchronous_steps(program), reason)
-        self.is_short = self.is_short or left.is_over or left.steps <= 0
-        self._budget.use(given, left)
+            judge.leave(UNREACHED, asynchronous_steps(explorer.program), reason)
         self._walked |= _called(kernel)
         if self._explored is not None:
-            self._explored[function.name] = kernel
+            self._explored[explorer.program.function.name] = kernel
 
 
 def _has_code(function: Function) -> bool:

@@ -192,7 +192,7 @@ def test_a_mend_that_fails_is_not_checked_to_the_end(monkeypatch: pytest.MonkeyP
             yield result
 
     monkeypatch.setattr("ptxkit.mending.trying.growing", counted)
-    checks = trying._Checks(found, settings)
+    checks = trying._Checks(settings)
     [item] = before.diagnostics
     same = SourceFile(found.path, found.text + "\n")
     assert checks.settled(same, before, item) is None
