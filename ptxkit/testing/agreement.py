@@ -135,6 +135,23 @@ def all_forms() -> list[Form]:
     return [form for name in known.names for form in known.forms(name)]
 
 
+@cache
+def every_modifier() -> list[str]:
+    """Every modifier value of the table."""
+    return sorted({value for form in all_forms() for slot in form.modifiers for value in slot.values})
+
+
+def open_pairs(text: str, pairs: Sequence[Pair], most: int) -> list[Pair]:
+    """The first of the versions and targets that have an instruction, or that refuse it for another reason."""
+    found: list[Pair] = []
+    for version, target in pairs:
+        if not (why_refused(scaffold([text], version, target)) or "").startswith(NOT_HERE):
+            found.append((version, target))
+            if len(found) == most:
+                break
+    return found
+
+
 def name_of(form: Form) -> str:
     """`integer.isa:15 add{.sat}.<t> d:t, a:t, b:t`: where the form stands, and its syntax."""
     return f"{form.file}:{form.line} {form.syntax.removeprefix('form ')}"
@@ -176,7 +193,7 @@ def _questions(share: Share, tally: Tally) -> Iterator[Question]:
         form = forms[place]
         random = Random(f"{share.seed} {share.pair} {form.syntax}")
         words = sorted({value for other in known.forms(form.name) for slot in other.modifiers for value in slot.values})
-        words += random.sample(_everywhere(), STRANGE_WORDS)
+        words += random.sample(every_modifier(), STRANGE_WORDS)
         made = list(instances(form, known.value_gates, random, share.each))
         if not made:
             tally.without.add(name_of(form))
@@ -192,12 +209,6 @@ def _swept(share: Share, instance: Instance, words: Sequence[str], random: Rando
     version, target = share.pair
     if not (why_refused(scaffold([instance.text], version, target)) or "").startswith(NOT_HERE):
         yield from (each for each in sweep(instance, words) if random.random() < share.sweep)
-
-
-@cache
-def _everywhere() -> list[str]:
-    """Every modifier value of the table."""
-    return sorted({value for form in all_forms() for slot in form.modifiers for value in slot.values})
 
 
 def _compare(tally: Tally, question: Question, pair: Pair, release: str, ours: str | None, theirs: str | None) -> None:

@@ -17,10 +17,9 @@ from ptxkit.isa import table
 from ptxkit.isa.binding import bind
 from ptxkit.isa.forms import Form, Match
 from ptxkit.isa.instances import choices, spell
-from ptxkit.isa.scaffold import scaffold
 from ptxkit.isa.spellings import DECLARABLE
 from ptxkit.records import dataclass
-from ptxkit.testing.agreement import NOT_HERE, Pair, Question, Tally, all_forms, compare, name_of, why_refused
+from ptxkit.testing.agreement import Pair, Question, Tally, all_forms, compare, name_of, open_pairs
 from ptxkit.testing.mutations import split
 from ptxkit.testing.operand_kinds import bases, operand_kinds, vector_of
 from ptxkit.testing.ptxas import Ptxas
@@ -127,7 +126,7 @@ def _questions(share: SlotShare, form: Form) -> Iterator[tuple[Pair, Question]]:
         text = spell(match, random)
         if text is None:
             continue
-        pairs = _open(text, preferred)
+        pairs = open_pairs(text, preferred, PAIRS_OF_A_SHAPE)
         for slot, frame in slots(text):
             before, _, after = frame.partition("@")
             for kind in fillings(slot, text[len(before) : len(text) - len(after)]):
@@ -137,14 +136,3 @@ def _questions(share: SlotShare, form: Form) -> Iterator[tuple[Pair, Question]]:
                         yield pair, Question(changed, name_of(form), f"{slot}: {kind}")
         for pair in pairs:
             yield pair, Question(text, name_of(form), None)
-
-
-def _open(text: str, pairs: Sequence[Pair]) -> list[Pair]:
-    """The first of the versions and targets that have an instruction, or that refuse it for another reason."""
-    found: list[Pair] = []
-    for version, target in pairs:
-        if not (why_refused(scaffold([text], version, target)) or "").startswith(NOT_HERE):
-            found.append((version, target))
-            if len(found) == PAIRS_OF_A_SHAPE:
-                break
-    return found
