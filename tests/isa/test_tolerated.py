@@ -467,6 +467,21 @@ TAKEN = [
         "wmma.store.d.sync.aligned.row.m8n8k32.f16 [%b64_1], {%b32_1};",
         "wmma.store.d.sync.aligned.row.m8n8k32.f16 [%b64_1], {%b32_1, %b32_2};",
     ),
+    (
+        "where a matrix has as many registers",
+        "wmma.load.c.sync.aligned.row.m16n16k16.v4.f16 {%b32_1, %b32_2, %b32_3, %b32_4}, [%b64_1];",
+        "wmma.load.c.sync.aligned.row.m16n16k16.v2.f16 {%b32_1, %b32_2, %b32_3, %b32_4}, [%b64_1];",
+    ),
+    (
+        "where a matrix has as many registers",
+        "wmma.store.d.v2.sync.aligned.row.m8n8k4.f64 [%b64_1], {%f64_1, %f64_2};",
+        "wmma.store.d.v2.sync.aligned.row.m8n8k4.f64 [%b64_1], %v2f64_1;",
+    ),
+    (
+        "do not see it on instructions which have none such",
+        "red.release.pred.sys.global.add.u64 [%b64_1], %u64_1;",
+        "red.async.release.pred.sys.global.add.u64 [%b64_1], %u64_1;",
+    ),
 ]
 
 
