@@ -474,8 +474,8 @@ TAKEN = [
     ),
     (
         "where a matrix has as many registers",
-        "wmma.store.d.v2.sync.aligned.row.m8n8k4.f64 [%b64_1], {%f64_1, %f64_2};",
-        "wmma.store.d.v2.sync.aligned.row.m8n8k4.f64 [%b64_1], %v2f64_1;",
+        "wmma.store.d.sync.aligned.row.m8n8k4.v2.f64 [%b64_1], {%f64_1, %f64_2};",
+        "wmma.store.d.sync.aligned.row.m8n8k4.v2.f64 [%b64_1], %v2f64_1;",
     ),
     (
         "do not see it on instructions which have none such",
