@@ -482,6 +482,18 @@ TAKEN = [
         "red.release.pred.sys.global.add.u64 [%b64_1], %u64_1;",
         "red.async.release.pred.sys.global.add.u64 [%b64_1], %u64_1;",
     ),
+    (
+        "do not see it on instructions which have none such",
+        "ld.global.L1::32B.L2::evict_first.v8.f32 "
+        "{%f32_1, %f32_2, %f32_3, %f32_4, %f32_5, %f32_6, %f32_7, %f32_8}, [%b64_1];",
+        "ld.global.L1::32B.L2::64B.v8.f32 "
+        "{%f32_1, %f32_2, %f32_3, %f32_4, %f32_5, %f32_6, %f32_7, %f32_8}, [%b64_1];",
+    ),
+    (
+        "do not see it on instructions which have none such",
+        "multimem.cp.reduce.async.bulk.pred.global.shared::cta.bulk_group.add.u32 [%b64_1], [%b64_2], %u32_1;",
+        "multimem.cp.async.bulk.pred.global.shared::cta.bulk_group [%b64_1], [%b64_2], %u32_1;",
+    ),
 ]
 
 
