@@ -17,6 +17,8 @@ from ptxkit.mending.addresses import generic_in_space, misaligned, offset_as_gen
 from ptxkit.mending.changes import others_of, place_of, spelled, text_of, with_opcode, with_operand, without
 from ptxkit.mending.pieces import OnMbarrier, by_one, guarded, mbarrier_of, on_mbarrier, stands_twice, threads
 from ptxkit.mending.places import Surroundings
+from ptxkit.mending.refusals import after_refusal
+from ptxkit.mending.tensors import committed, other_ctas, own_lanes
 from ptxkit.records import replace
 from ptxkit.source import Span
 from ptxkit.syntax import statement_spans
@@ -71,6 +73,14 @@ def _narrow_scope(item: Diagnostic, around: Surroundings, _: Step) -> Iterator[F
             opcodes.append(f"`{opcode}`")
     if edits:
         yield Fix(f"write {' and '.join(opcodes)}", tuple(edits))
+
+
+def _wider_scope(item: Diagnostic, around: Surroundings, step: Step) -> Iterator[Fix]:
+    """The scope of all CTAs that share a word; what is atomic to more threads is so to those of one CTA."""
+    words = step.instruction.opcode.split(".")
+    wanted = spelled(step, ".".join("gpu" if each == item.properties.get("scope") else each for each in words))
+    if wanted is not None:
+        yield Fix(f"write `{wanted}`", (with_opcode(around, step, wanted),), safe=True)
 
 
 # -------------------------------------------------------------------------------------- threads
@@ -153,6 +163,18 @@ def _parted(item: Diagnostic, around: Surroundings, step: Step) -> Iterator[Fix]
             yield Fix(words, (Edit(Span(spans.guard.start, spans.opcode.start), ""),))
 
 
+def _uncommitted(item: Diagnostic, around: Surroundings, step: Step) -> Iterator[Fix]:
+    """Another mbarrier, or a commit by another thread."""
+    yield from _wrong_object(item, around, step)
+    yield from committed(item, around)
+
+
+def _other_lanes(item: Diagnostic, around: Surroundings, step: Step) -> Iterator[Fix]:
+    """The lanes of the own warp, and all threads of it."""
+    yield from own_lanes(item, around, step)
+    yield from _parted(item, around, step)
+
+
 def _meets_cluster(step: Step) -> bool:
     return any(isinstance(effect, Barrier) and effect.level == "cluster" for effect in step.effects)
 
@@ -206,8 +228,12 @@ _BY_CODE: Mapping[str, Correction] = {
     "PTX603": _parted,
     "PTX605": _parted,
     "PTX613": _parted,
+    "PTX614": after_refusal,
+    "PTX622": _wider_scope,
     "PTX701": _parted,
-    "PTX704": _wrong_object,
+    "PTX702": other_ctas,
+    "PTX704": _uncommitted,
+    "PTX707": _other_lanes,
     "PTX901": _needless,
     "PTX902": _needless,
     "PTX903": _needless,

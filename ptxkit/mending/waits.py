@@ -25,6 +25,8 @@ MOST_WAITS, MOST_PLACES = 3, 4
 """Waits that are changed, and places at which one is put in: each try costs a check of the whole text."""
 _FAR = 8
 """Instructions from a wait to the branch that repeats it, and from a register back to the constant it starts with."""
+_FENCE = {"PTX704": "\ntcgen05.fence::after_thread_sync;"}
+"""What stands behind a wait, by the code of what it is for."""
 _CODES = {"PTX302", "PTX303", "PTX402", "PTX504", "PTX505", "PTX621", "PTX704"}
 
 
@@ -44,8 +46,8 @@ def other_waits(item: Diagnostic) -> Iterator[Fix]:
         if effect.by == "parity":
             yield from _other_parity(around, wait, effect)
             yield from _following(around, wait, effect)
-    if item.code in ("PTX302", "PTX621") or (item.code == "PTX505" and not stands_twice(around, step)):
-        yield from _missing(around, step, others)
+    if item.code in ("PTX302", "PTX621", "PTX704") or (item.code == "PTX505" and not stands_twice(around, step)):
+        yield from _missing(around, step, others, _FENCE.get(item.code, ""))
 
 
 def _near(around: Surroundings, step: Step) -> Iterator[tuple[Step, MbarrierWait]]:
@@ -136,8 +138,8 @@ def _following(around: Surroundings, wait: Step, effect: MbarrierWait) -> Iterat
         yield Fix(f"let the parity follow the phases, from {turned} on", edits)
 
 
-def _missing(around: Surroundings, step: Step, others: list[Step]) -> Iterator[Fix]:
-    """A wait in front of what goes wrong: for the first phase, and for each in its turn."""
+def _missing(around: Surroundings, step: Step, others: list[Step], fence: str) -> Iterator[Fix]:
+    """A wait in front of what goes wrong: for the first phase, and for each in its turn. fence: what stands behind."""
     kinds = (MbarrierComplete, MbarrierTrack, MbarrierArrive)
     found = (address for each in (*others, step) for kind in kinds if (address := on_mbarrier(each, kind)))
     address = next(found, None)
@@ -148,11 +150,11 @@ def _missing(around: Surroundings, step: Step, others: list[Step]) -> Iterator[F
         name = _fresh(around)
         for place in places:
             if place > around.opening:
-                loop = f"{_loop(address, name)}\n{_turned(name)}"
+                loop = f"{_loop(address, name)}{fence}\n{_turned(name)}"
                 edits = (around.added(around.opening, _register(name, 0)), around.added(place, loop))
                 yield Fix(f"{words}, phase by phase", edits)
     for place in places:
-        yield Fix(words, (around.added(place, _loop(address, "0")),))
+        yield Fix(words, (around.added(place, f"{_loop(address, '0')}{fence}"),))
 
 
 def _fresh(around: Surroundings) -> str:
