@@ -12,6 +12,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
 from ptxkit.analysis.kernel import World
+from ptxkit.analysis.places import places_of
 from ptxkit.analysis.program import Program, Step
 from ptxkit.analysis.space import CTA_BITS
 from ptxkit.analysis.thread import Thread
@@ -53,6 +54,17 @@ def reaches(world: World) -> Iterator[Reach]:
             for rank in _targets(event):
                 if rank != world.scenario.rank and rank < ranks:
                     yield Reach(thread, position, event, rank, mbarrier)
+
+
+def signals_to_several(world: World) -> Iterator[Reach]:
+    """The arrivals of a CTA's walked threads at the mbarriers of several CTAs at once, in each other CTA."""
+    own, ranks = world.scenario.rank, world.scenario.launch.cluster_size
+    for thread in world.threads.values():
+        for position, event in thread.positions(MbarrierArrive):
+            if getattr(event.effect, "multicast", None) is not None:
+                for rank, mbarrier in places_of(own, event) or ():
+                    if rank != own and rank < ranks:
+                        yield Reach(thread, position, event, rank, mbarrier)
 
 
 def _targets(event: Event) -> Iterator[int]:

@@ -12,12 +12,14 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 
-from ptxkit.analysis.clusters import CLUSTER, Reach, arrivals, reaches
+from ptxkit.analysis.clusters import CLUSTER, Reach, arrivals, reaches, signals_to_several
 from ptxkit.analysis.kernel import World
+from ptxkit.analysis.places import Place, places_of
+from ptxkit.analysis.program import Step
 from ptxkit.analysis.space import CTA_BITS
 from ptxkit.analysis.thread import Thread
 from ptxkit.analysis.trace import Event
-from ptxkit.isa.effects import Access, Barrier, MbarrierArrive, MbarrierTrack, MbarrierWait
+from ptxkit.isa.effects import Access, Barrier, MbarrierArrive, MbarrierComplete, MbarrierTrack, MbarrierWait
 
 _RANK = 0xFF << CTA_BITS
 
@@ -57,6 +59,13 @@ class Farewell:
         return [reach for other in self._others for reach in reaches(other) if reach.rank == rank]
 
     @cached_property
+    def _signals(self) -> list[Reach]:
+        """All that may tell the CTA of something: a signal to several CTAs at once, too."""
+        rank = self._own.scenario.rank
+        several = (signal for other in self._others for signal in signals_to_several(other) if signal.rank == rank)
+        return [*self._reaches, *several]
+
+    @cached_property
     def _waiting(self) -> list[Thread] | None:
         return self._own.everyone(Barrier, MbarrierWait)
 
@@ -81,12 +90,15 @@ class Farewell:
         tells = self._tells(reach)
         return any(
             self._is_heard(later)
-            for later in self._reaches
+            for later in self._signals
             if (later.position > reach.position if later.thread is reach.thread else tells)
         )
 
     def _tells(self, reach: Reach) -> bool:
-        """Whether other threads may know of a reach: its thread gives order after it, by whatever it does."""
+        """Whether other threads may know of a reach: its thread gives order after it, by whatever it does, or they wait
+        for its completion elsewhere."""
+        if self._completes_elsewhere(reach):
+            return True
         for position, event in reach.thread.positions(Barrier, MbarrierArrive, MbarrierTrack, Access):
             if position <= reach.position:
                 continue
@@ -98,6 +110,30 @@ class Farewell:
             elif not isinstance(effect, Access) or effect.completion == "mbarrier":
                 return True
         return False
+
+    def _completes_elsewhere(self, reach: Reach) -> bool:
+        """Whether a copy completes on mbarriers of other CTAs alone, as one for a pair of CTAs may, and somebody there
+        waits for that."""
+        told = self._completions.get((id(reach.thread), reach.event.step, reach.event.visit), ())
+        if any(rank == self._own.scenario.rank for rank, _ in told):
+            return False
+        return any(
+            mbarrier in thread.waits
+            for rank, mbarrier in told
+            for other in self._others
+            if other.scenario.rank == rank
+            for thread in other.threads.values()
+        )
+
+    @cached_property
+    def _completions(self) -> dict[tuple[int, Step, int], tuple[Place, ...]]:
+        """Where the copies of the other CTAs complete, by thread, instruction and execution."""
+        return {
+            (id(thread), event.step, event.visit): places_of(other.scenario.rank, event) or ()
+            for other in self._others
+            for thread in other.threads.values()
+            for _, event in thread.positions(MbarrierComplete)
+        }
 
     @cached_property
     def _most_rounds(self) -> int:
@@ -118,7 +154,7 @@ class Farewell:
         """Of each arrival from another CTA, by thread and position: how many its thread has made by then."""
         found: dict[tuple[int, int], int] = {}
         counts: dict[tuple[int, int | None], int] = {}
-        for reach in sorted(self._reaches, key=lambda reach: reach.position):
+        for reach in sorted(self._signals, key=lambda reach: reach.position):
             if isinstance(reach.event.effect, MbarrierArrive):
                 key = (id(reach.thread), reach.mbarrier)
                 counts[key] = found[(id(reach.thread), reach.position)] = counts.get(key, 0) + 1
@@ -127,7 +163,7 @@ class Farewell:
     def _is_answered(self, copy: Event) -> bool:
         """Whether another CTA may signal, after it has seen a copy complete, what this one waits for."""
         place = copy.barrier & ~_RANK if isinstance(copy.barrier, int) else None
-        heard = [signal for signal in self._reaches if self._is_heard(signal)]
+        heard = [signal for signal in self._signals if self._is_heard(signal)]
         return any(
             _may_follow(other, thread, thread.waits[place], signal)
             for other in self._others

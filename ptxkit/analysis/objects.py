@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from typing import TypeAlias
 
 from ptxkit.analysis.actors import Actor
 from ptxkit.analysis.places import Place
+from ptxkit.analysis.program import Step
 from ptxkit.analysis.terms import Value
 from ptxkit.analysis.trace import Event
 from ptxkit.isa.effects import MbarrierArrive, MbarrierWait
@@ -19,6 +21,9 @@ from ptxkit.records import dataclass, field
 
 #: Bytes that an mbarrier may be due at most.
 MAX_BYTES = (1 << 20) - 1
+
+#: What made an object: an instruction, the number of its execution, and the warps that execute it.
+Maker: TypeAlias = tuple[Step, int, frozenset[int]]
 
 
 @dataclass(slots=True)
@@ -42,6 +47,7 @@ class Object:
     expected: int = 0
     expects: list[Event] = field(default_factory=list)
     touched: int = 0
+    maker: Maker | None = None
 
     @property
     def is_complete(self) -> bool:
@@ -96,13 +102,16 @@ class Objects:
         """The live object at a place."""
         return self._known.get(place)
 
-    def begin(self, place: Place, count: Value | None) -> None:
-        """Makes an object."""
+    def begin(self, place: Place, count: Value | None, maker: Maker | None = None) -> None:
+        """Makes an object; lanes of one warp that do so in one execution make it together, once."""
+        known = self._known.get(place)
+        if known is not None:
+            if maker is not None and known.maker == maker:
+                return
+            self.end(place)
         needed = count if isinstance(count, int) else 0
         self.vague |= not needed
-        if place in self._known:
-            self.end(place)
-        self._known[place] = Object(needed, needed, past=self._past[place])
+        self._known[place] = Object(needed, needed, past=self._past[place], maker=maker)
 
     def end(self, place: Place) -> None:
         """Ends the life of an object, and what was known of its phases."""

@@ -140,7 +140,7 @@ class _Stage:
             self.result.vague = True
             return True
         if isinstance(effect, MbarrierInit):
-            self.objects.begin(places[0], event.amount)
+            self.objects.begin(places[0], event.amount, (event.step, event.visit, self.actors[actor].warps))
             return True
         self.objects.now = self.played
         for place in places:

@@ -98,6 +98,13 @@ COPY = "@%p1 cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::by
 EXPECTING = f"""mapa.shared::cluster.u32 %r13, %r2, %r12; @%p1 mbarrier.init.shared::cta.b64 [%r5], 1;
 @%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r5], 16; {MEET}"""
 
+#: CTA 0 (not %p5) fills the memory of both CTAs; its own mbarrier is told of all bytes.
+FOR_A_PAIR = f"""{ONE} @%p1 mbarrier.init.shared::cta.b64 [%r5+8], 1; {MEET}
+setp.eq.u32 %p5, %r12, 0; .reg .b16 %rs<2>; mov.u16 %rs1, 3; not.pred %p4, %p5; and.pred %p4, %p1, %p4;
+@%p4 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r5], 4096;
+@%p4 cp.async.bulk.tensor.1d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.cta_group::2.multicast::cluster \
+[%r2], [%rd1, {{%r20}}], [%r5], %rs1;"""
+
 FAREWELLS = (
     case("a store that may come when the other CTA has ended", f"{MEET} st.shared::cluster.u32 [%r10], 1; //! PTX612"),
     case(
@@ -138,6 +145,21 @@ FAREWELLS = (
 done: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p3, [%r5+8], 0; @!%p3 bra done;""",
     ),
     case("a copy out of the own memory before both CTAs meet", f"{EXPECTING}\n{COPY} {WAIT} {MEET}"),
+    case(
+        "a copy for a pair of CTAs: one of them sees it complete, and tells the other",
+        f"""{FOR_A_PAIR}
+@%p5 bra told; {WAIT}
+@%p1 tcgen05.commit.cta_group::2.mbarrier::arrive::one.shared::cluster.multicast::cluster.b64 [%r5+8], %rs1;
+told: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p3, [%r5+8], 0; @!%p3 bra told;""",
+        target="sm_100a",
+        undecided=("PTX503",),
+    ),
+    case(
+        "a copy for a pair of CTAs that one of them sees complete, and keeps to itself",
+        f"{FOR_A_PAIR} //! PTX612\n@%p5 bra told; {WAIT} told:",
+        target="sm_100a",
+        undecided=("PTX503",),
+    ),
     case(
         "nothing is said where a walk guesses",
         f"{MEET} ld.global.u32 %r20, [%rd1]; setp.eq.u32 %p3, %r20, 0; @%p3 bra end;\n"

@@ -21,6 +21,14 @@ wait: {WAIT} 0; //! PTX504 arrive init
 @!%p3 bra wait;""",
     ),
     Case(
+        "lanes of a warp that initialise at once wipe out no arrival of one of them",
+        f"""setp.ge.u32 %p4, %r1, 32; @%p4 bra meet;
+mbarrier.init.shared::cta.b64 [%r5], 1; //? PTX502
+@%p1 {ARRIVE}
+meet: bar.sync 0;
+wait: {WAIT} 0; @!%p3 bra wait;""",
+    ),
+    Case(
         "a thread that has dropped out is not counted in later phases",
         f"""{init(128)}
 setp.lt.u32 %p4, %r1, 32;
