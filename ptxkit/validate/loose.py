@@ -2,7 +2,8 @@
 
 The fragments of a matrix may have constants among their elements, the sink and special registers among results, and a
 vector register for all of them; of a register that only describes a matrix, an assembler sees nothing but the width.
-The manual has registers in braces, and untyped registers. Held to ptxas by the agreement test.
+The manual has registers in braces, and untyped registers; compilers write constants of the elements' type among them,
+which nobody need be told of. Held to ptxas by the agreement test.
 """
 
 from __future__ import annotations
@@ -31,9 +32,18 @@ def beyond_manual(operand: OperandForm, shape: TypedShape) -> str | None:
     if operand.kind == "vector" or (operand.count is not None and shape[0] == "v"):  # `{%r1}`, a vector of one
         if shape[0] != "v":
             return "must be registers in braces"
-        beyond = {"c": "has a constant for an element", "_": "has the sink for an element"}
-        return next((beyond[tag] for tag in map(_tag, shape[1:]) if tag in beyond), None)
+        if "_" in shape[1:]:
+            return "has the sink for an element"
+        return "has a constant for an element" if _has_strange_constants(operand, shape[1:]) else None
     return None if shape[0] in ("r", "s") else f"must be a .{wanted_type(operand)} register"
+
+
+def _has_strange_constants(operand: OperandForm, parts: Sequence[object]) -> bool:
+    """Whether some elements are constants of another type than they have; compilers write those of their own."""
+    kinds = [str(part[1]) for part in parts if isinstance(part, tuple) and part[0] == "c"]
+    is_float = kind(str(wanted_type(operand))) == "f"
+    alone = len(kinds) == len(parts)
+    return (alone and not _make_a_vector(operand, set(kinds))) or any((found == INTEGER) is is_float for found in kinds)
 
 
 def is_taken_loosely(operand: OperandForm, shape: TypedShape, *, is_result: bool) -> bool:

@@ -62,6 +62,12 @@ def agree(text: str, version: Version, target: str, *, accepted: bool) -> None:
     assert (ours is None) == accepted, f"ptxkit: {text} {ours}"
 
 
+def is_taken(text: str, version: Version = NEWEST[0], target: str = NEWEST[1]) -> None:
+    """Both sides take the instruction, and ptxkit says nothing about it."""
+    agree(text, version, target, accepted=True)
+    assert not validate(parse(scaffold([text], version, target))).diagnostics
+
+
 def is_tolerated(text: str, version: Version = NEWEST[0], target: str = NEWEST[1]) -> str:
     """The warning for an instruction that ptxas takes and the manual does not have."""
     agree(text, version, target, accepted=True)
