@@ -7,12 +7,13 @@ import re
 import subprocess
 import tomllib
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from ptxkit import Diagnostic, Severity, lint
-from ptxkit.settings.model import Policy
+from ptxkit.testing.ptxas import oracle
 
 CORPUS = Path(__file__).resolve().parents[2] / "corpus"
 _EXPECTATION = re.compile(r"// expect(?:\((strict|notes)\))?: (PTX\d{3})\s*$")
@@ -40,10 +41,9 @@ def compiler_files() -> tuple[CompilerFile, ...]:
 
 
 @cache
-def found_in(path: Path, asked: str = "") -> tuple[Diagnostic, ...]:
-    """What lint finds in a file, once for all tests. asked: `strict` for that policy, `notes` for notes as well."""
-    policy: Policy = "strict" if asked == "strict" else "isa"
-    return lint(path.read_text(), path=path.name, policy=policy, notes=asked == "notes").diagnostics
+def found_in(path: Path, more: bool = False) -> tuple[Diagnostic, ...]:
+    """What lint finds in a file, once for all tests. more: by the policy `strict`, and notes as well."""
+    return lint(path.read_text(), path=path.name, policy="strict" if more else "isa", notes=more).diagnostics
 
 
 def fixtures() -> list[Path]:
@@ -93,7 +93,31 @@ def ptxas() -> Path:
 
 def assemble(path: Path, folder: Path) -> subprocess.CompletedProcess[str]:
     """Compiles a file for the target it names."""
-    target = re.search(r"^\.target\s+(\w+)", path.read_text(), re.MULTILINE)
-    assert target is not None, f"{path} names no target"
-    command = [str(ptxas()), f"-arch={target[1]}", str(path), "-o", str(folder / "out.cubin")]
+    command = [str(ptxas()), f"-arch={_target(path.read_text())}", str(path), "-o", str(folder / "out.cubin")]
     return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def refusals(texts: Mapping[str, str]) -> dict[str, str]:
+    """Name and first message of each text that ptxas refuses; it checks them and generates nothing.
+
+    All of a target are asked together, in two processes where each alone would cost its own: what is refused beside
+    others is asked again, alone.
+    """
+    asked = oracle(ptxas())
+    of_target: dict[str, list[str]] = {}
+    for name, text in texts.items():
+        of_target.setdefault(_target(text), []).append(name)
+    found: dict[str, str] = {}
+    for target, names in of_target.items():
+        hidden = [texts[name].replace(".visible ", "") for name in names]
+        for place in asked.refusals(hidden, target):
+            message = asked.refusal(texts[names[place]], target)
+            if message is not None:
+                found[names[place]] = message
+    return found
+
+
+def _target(text: str) -> str:
+    found = re.search(r"^\.target\s+(\w+)", text, re.MULTILINE)
+    assert found is not None, "a text names no target"
+    return found[1]

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import subprocess
-from pathlib import Path
-
 import pytest
 
 from ptxkit.rules import RULES, Rule
-from tests.corpus.support import ptxas
+from tests.corpus.support import refusals
 from tests.rules import (
     cases_addresses,
     cases_bounds,
@@ -32,7 +29,7 @@ from tests.rules import (
     cases_wgmma,
     cases_windows,
 )
-from tests.rules.support import Case, each, expected, told
+from tests.rules.support import Case, expected, told
 
 CASES = (
     *cases_addresses.CASES,
@@ -59,13 +56,8 @@ CASES = (
 )
 
 
-@each(CASES)
-def test_ptxas_takes_the_kernel(case: Case, tmp_path: Path) -> None:
-    path = tmp_path / "case.ptx"
-    path.write_text(case.text, encoding="utf-8")
-    command = [str(ptxas()), f"-arch={case.target.replace('sm_', 'compute_')}", str(path), "-o", "/dev/null"]
-    run = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert run.returncode == 0, run.stdout + run.stderr
+def test_ptxas_takes_every_kernel() -> None:
+    assert refusals({f"{number}: {case.name}": case.text for number, case in enumerate(CASES)}) == {}
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)
