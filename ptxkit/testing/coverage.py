@@ -7,6 +7,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import nullcontext
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -69,9 +70,9 @@ class Reached:
             if chosen:
                 self.values[name, slot.name, str(chosen)] += 1
 
-    def add_linted(self, text: str) -> None:
-        """What the linter finds in a text, and which branches it takes on the way."""
-        with Branches(self.arms):
+    def add_linted(self, text: str, *, branches: bool = True) -> None:
+        """What the linter finds in a text, and which branches it takes on the way: those make it a few times slower."""
+        with Branches(self.arms) if branches else nullcontext():
             verdict = lint(text, notes=True)
         self.codes.update({each.code for each in verdict.diagnostics})
 
