@@ -13,6 +13,9 @@ import time
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner, Result
+
+from ptxkit.cli.commands import cli
 
 ROOT = Path(__file__).resolve().parent.parent.parent.parent
 PLANTED = "tests.testing.fuzz.planted:KIND"
@@ -27,6 +30,11 @@ def fuzz(folder: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         command(folder, *arguments), cwd=ROOT, capture_output=True, text=True, check=False, timeout=280
     )
+
+
+def asked_here(folder: Path, *arguments: str) -> Result:
+    """The same in this process, for what begins no other. An exception is a failed test."""
+    return CliRunner(catch_exceptions=False).invoke(cli, ["fuzz", "--folder", str(folder), *arguments])
 
 
 def row(done: subprocess.CompletedProcess[str], oracle: str) -> list[int]:
@@ -135,10 +143,9 @@ def test_files_of_a_folder_are_changed_and_asked_about(tmp_path: Path) -> None:
     ],
 )
 def test_what_cannot_be_run_is_told_in_a_sentence(tmp_path: Path, arguments: list[str], said: str) -> None:
-    done = fuzz(tmp_path, *arguments)
-    assert done.returncode == 2
+    done = asked_here(tmp_path, *arguments)
+    assert done.exit_code == 2
     assert said in " ".join(done.stderr.split())
-    assert "Traceback" not in done.stderr
 
 
 def test_an_oracle_of_ones_own_is_found_in_the_folder_where_one_is(tmp_path: Path) -> None:
@@ -156,6 +163,6 @@ def test_an_oracle_of_ones_own_is_found_in_the_folder_where_one_is(tmp_path: Pat
 
 def test_an_example_that_is_no_example_is_told(tmp_path: Path) -> None:
     (tmp_path / "launch.json").write_text(json.dumps({"oracle": "assert_lints"}))
-    done = fuzz(tmp_path, "--replay", tmp_path)
-    assert done.returncode == 2
+    done = asked_here(tmp_path, "--replay", str(tmp_path))
+    assert done.exit_code == 2
     assert "holds no example" in done.stderr
