@@ -49,9 +49,8 @@ def test_the_manifest_names_every_file_and_the_readme_too() -> None:
 
 
 @each_kernel
-def test_a_correct_kernel_gets_neither_error_nor_warning(path: Path) -> None:
-    found = lint(path.read_text(), path=str(path)).diagnostics
-    assert not told(found, Severity.ERROR, Severity.WARNING)
+def test_nothing_is_found_in_a_correct_kernel(path: Path) -> None:
+    assert told(lint(path.read_text(), path=str(path)).diagnostics, *Severity) == []
 
 
 @each_kernel

@@ -89,9 +89,8 @@ def built(name: str) -> Kernel:
 
 
 @each_twin
-def test_what_nvcc_makes_of_it_gets_neither_error_nor_warning(path: Path) -> None:
-    found = lint(path.read_text(), path=str(path)).diagnostics
-    assert not told(found, Severity.ERROR, Severity.WARNING)
+def test_nothing_is_found_in_what_nvcc_makes_of_it(path: Path) -> None:
+    assert told(lint(path.read_text(), path=str(path)).diagnostics, *Severity) == []
 
 
 @each_twin
