@@ -18,9 +18,11 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ptxkit.device import Cubin, NoDeviceError
-from ptxkit.emulate import Outcome, run
+from ptxkit.emulate import Finding, Outcome, run
 from ptxkit.emulate.tensor_maps import TensorMap
+from ptxkit.emulate.unwritten import depends_on_unwritten
 from ptxkit.records import dataclass
+from ptxkit.syntax import parse
 
 START_SECONDS = 120.0
 """Until a new process has the device."""
@@ -42,16 +44,15 @@ class DeviceLaunch:
 
     def emulate(self, text: str, **more: Any) -> Outcome:
         """The same launch on the reference machine. more: as for `ptxkit.emulate.run`."""
-        return run(
-            text,
-            self.name,
-            grid=self.grid,
-            block=self.block,
-            cluster=self.cluster,
-            shared=self.shared,
-            arguments=self.arguments,
-            **more,
-        )
+        return run(text, self.name, **self._options(), **more)
+
+    def unwritten(self, text: str) -> tuple[Finding, ...]:
+        """What comes out of it otherwise on the machine where what nobody wrote holds other bits."""
+        return depends_on_unwritten(parse(text), self.name, **self._options())
+
+    def _options(self) -> dict[str, Any]:
+        given = ("grid", "block", "cluster", "shared", "arguments")
+        return {name: getattr(self, name) for name in given}
 
 
 Outputs: TypeAlias = Mapping[int, Any]

@@ -63,8 +63,9 @@ def _ptxas(example: Example) -> None:
 
 
 def can_be_smaller(example: Example) -> bool:
-    """Whether its text is all that is asked about: others are made again, or are one instruction already."""
-    return len(example.texts) > 0 and not {MADE, "instruction"} & example.options.keys()
+    """Whether its text is all that is asked about: others are made again, are one instruction already, or are compared
+    with a second text, which must stay like the first."""
+    return len(example.texts) == 1 and not {MADE, "instruction"} & example.options.keys()
 
 
 _SPECIAL: dict[str, Callable[[Example], None]] = {

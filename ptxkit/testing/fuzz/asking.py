@@ -61,9 +61,10 @@ def asked(campaign: Campaign, numbers: range, beat: Beat) -> Iterator[Asked]:
 def cause_again(example: Example) -> str:
     """Why an example fails when it is asked again; empty where it does not, or where its results mean nothing.
 
-    A GPU is asked only about what the machine runs clean: without some of its lines a kernel may do anything.
+    A GPU is asked only about what the machine runs clean, and what owes nothing to registers and memory that nobody
+    wrote: without some of its lines a kernel may do anything.
     """
-    if example.oracle in _ON_A_GPU and not _is_clean(example):
+    if example.oracle in _ON_A_GPU and not _is_defined(example):
         return ""
     try:
         ask(example)
@@ -77,12 +78,13 @@ def cause_again(example: Example) -> str:
 _ON_A_GPU = ("assert_machine_matches_device", "assert_optimisation_invariant")
 
 
-def _is_clean(example: Example) -> bool:
+def _is_defined(example: Example) -> bool:
+    assert example.launch is not None
     try:
         on_machine(example.texts[0], example.launch)
-    except Exception:  # whatever it is, it is not clean
+        return not example.launch.unwritten(example.texts[0])
+    except Exception:  # whatever it is, the machine does not run it
         return False
-    return True
 
 
 def _together(campaign: Campaign, numbers: range, beat: Beat) -> Iterator[Asked]:

@@ -6,6 +6,7 @@ from random import Random
 
 import pytest
 
+from ptxkit.records import replace
 from ptxkit.testing import survival
 from ptxkit.testing.fuzz.hostile import hostile_text
 from ptxkit.testing.fuzz.questions import KINDS, Campaign, kind_of
@@ -41,9 +42,11 @@ def test_a_kind_is_found_by_name_or_place() -> None:
         kind_of("tests.testing.fuzz.planted:make")
 
 
-def test_what_is_made_again_is_not_made_smaller() -> None:
+def test_what_is_made_again_or_compared_with_another_is_not_made_smaller() -> None:
     assert not can_be_smaller(KINDS["litmus"].make(Campaign("litmus"), 1))
-    assert can_be_smaller(KINDS["linter"].make(Campaign("linter"), 1))
+    example = KINDS["linter"].make(Campaign("linter"), 1)
+    assert can_be_smaller(example)
+    assert not can_be_smaller(replace(example, texts=(*example.texts, "a second")))
 
 
 @pytest.mark.parametrize("seed", range(24))
