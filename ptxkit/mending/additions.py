@@ -43,7 +43,8 @@ _MEET_IN_CLUSTER = "barrier.cluster.arrive;\nbarrier.cluster.wait;"
 
 def additions(item: Diagnostic) -> Iterator[Fix]:
     """Statements to put in for a finding about synchronisation."""
-    if item.severity is not Severity.ERROR or not item.code.startswith("PTX"):
+    is_wrong = item.severity is Severity.ERROR or item.code == "PTX604"
+    if not is_wrong or not item.code.startswith("PTX"):
         return
     here = place_of(item)
     if here is None:

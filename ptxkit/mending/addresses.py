@@ -71,6 +71,16 @@ def other_space(item: Diagnostic, around: Surroundings, step: Step) -> Iterator[
         yield from _respelled(around, step, word, origin)
 
 
+def converted_twice(item: Diagnostic, around: Surroundings, _: Step) -> Iterator[Fix]:
+    """The address as it is, where a conversion takes it for a generic one."""
+    for other in others_of(item, around):
+        source = other.instruction.operands[-1]
+        width = around.width(other, source.text) if isinstance(source, Name) else None
+        if width is not None:
+            opcode = f"mov.u{width}"
+            yield Fix(f"leave the address as it is: `{opcode}`", (with_opcode(around, other, opcode),))
+
+
 def misaligned(item: Diagnostic, around: Surroundings, step: Step) -> Iterator[Fix]:
     """The nearest offsets that are multiples of what is needed, here, or where another access by the pointer is."""
     needed, address = item.properties.get("alignment"), _address(item, step)

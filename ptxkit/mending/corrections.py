@@ -13,7 +13,14 @@ from typing import TypeAlias, get_args
 from ptxkit.analysis.program import Step
 from ptxkit.diagnostics import Diagnostic, Edit, Fix
 from ptxkit.isa.effects import Barrier, MbarrierArrive, MbarrierExpect, MbarrierWait
-from ptxkit.mending.addresses import generic_in_space, misaligned, offset_as_generic, other_space, out_of_bounds
+from ptxkit.mending.addresses import (
+    converted_twice,
+    generic_in_space,
+    misaligned,
+    offset_as_generic,
+    other_space,
+    out_of_bounds,
+)
 from ptxkit.mending.changes import others_of, place_of, spelled, text_of, with_opcode, with_operand, without
 from ptxkit.mending.pieces import OnMbarrier, by_one, guarded, mbarrier_of, on_mbarrier, stands_twice, threads
 from ptxkit.mending.places import Surroundings
@@ -175,6 +182,26 @@ def _other_lanes(item: Diagnostic, around: Surroundings, step: Step) -> Iterator
     yield from _parted(item, around, step)
 
 
+def _other_registers(item: Diagnostic, around: Surroundings, step: Step) -> Iterator[Fix]:
+    """More registers where they are said to become fewer, or fewer; and all threads of the warpgroup."""
+    turned = {"dec": "inc", "inc": "dec"}
+    if "wanted" in item.properties:
+        wanted = spelled(step, ".".join(turned.get(word, word) for word in step.instruction.opcode.split(".")))
+        if wanted is not None:
+            yield Fix(f"write `{wanted}`", (with_opcode(around, step, wanted),))
+    yield from _parted(item, around, step)
+
+
+def _later(item: Diagnostic, around: Surroundings, step: Step) -> Iterator[Fix]:
+    """What must come first, in front of what must not; and all threads of a warp."""
+    for other in others_of(item, around):
+        if other.index < step.index:
+            text = text_of(around, other)
+            edits = (without(around, other), around.added(around.end(step), text))
+            yield Fix(f"move `{text}` behind this", edits)
+    yield from _parted(item, around, step)
+
+
 def _meets_cluster(step: Step) -> bool:
     return any(isinstance(effect, Barrier) and effect.level == "cluster" for effect in step.effects)
 
@@ -217,6 +244,7 @@ _BY_CODE: Mapping[str, Correction] = {
     "PTX205": misaligned,
     "PTX207": out_of_bounds,
     "PTX208": other_space,
+    "PTX209": converted_twice,
     "PTX315": _parted,
     "PTX501": _wrong_object,
     "PTX502": _made_twice,
@@ -226,11 +254,11 @@ _BY_CODE: Mapping[str, Correction] = {
     "PTX506": _narrow_scope,
     "PTX601": _unmet,
     "PTX603": _parted,
-    "PTX605": _parted,
+    "PTX605": _other_registers,
     "PTX613": _parted,
     "PTX614": after_refusal,
     "PTX622": _wider_scope,
-    "PTX701": _parted,
+    "PTX701": _later,
     "PTX702": other_ctas,
     "PTX704": _uncommitted,
     "PTX707": _other_lanes,

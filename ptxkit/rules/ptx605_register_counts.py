@@ -44,9 +44,12 @@ from ptxkit.analysis.register_counts import (
 from ptxkit.analysis.thread import Thread
 from ptxkit.diagnostics import Severity
 from ptxkit.isa.effects import Effect, RegisterCount
-from ptxkit.rules.finding import Finding, Observation, Rule
+from ptxkit.rules.finding import Change, Finding, Mend, Observation, Rule, other_constant
 
 _STRICT = "strict"
+
+_MEETING = f"bar.sync 1, {WARPGROUP};"
+"""Where the threads of a warpgroup meet."""
 
 
 def check(kernel: Kernel) -> Iterator[Observation]:
@@ -143,16 +146,20 @@ def _at_once(setting: Setting, before: Setting) -> Finding:
         help="add a `bar.sync` of the warpgroup's 128 threads, with a number of its own, before line {0}",
         severity=Severity.WARNING if before.count == setting.count else Severity.ERROR,
         cause=before.event.step,
+        mends=(Mend(f"add `{_MEETING}`", (Change(setting.event.step, _MEETING),), safe=False),),
     )
 
 
 def _too_much(setting: Setting, most: int, pool: Pool) -> Finding:
+    fitting = most // STEP * STEP
+    changes = other_constant(setting.event.step, setting.count, fitting)
     return Finding(
         primary=setting.event.step,
         message=f"waits for ever: threads start with {pool.start} registers at most, and what others give away is not "
         f"enough for all that ask for more; {setting.count} are asked for here",
-        help=f"ask for {most // STEP * STEP} registers at most, or let other warpgroups have fewer",
+        help=f"ask for {fitting} registers at most, or let other warpgroups have fewer",
         properties={"start": pool.start, "most": most},
+        mends=(Mend(f"ask for {fitting} registers", changes, safe=False),) if changes else (),
     )
 
 

@@ -23,8 +23,11 @@ from collections.abc import Iterator
 
 from ptxkit.analysis.kernel import Kernel
 from ptxkit.analysis.trace import Misfit
-from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
+from ptxkit.rules.finding import Doubt, Finding, Mend, Observation, Rule, other_constant
 from ptxkit.rules.misuse import misfits
+
+ALL = 0xFFFF_FFFF
+"""The mask that names each lane of a warp."""
 
 
 def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
@@ -46,6 +49,11 @@ def _finding(misfit: Misfit) -> Finding:
         message=f"lane {misfit.value} executes this, and is not in its mask {misfit.needed:#010x}",
         help=f"add {1 << misfit.value:#x} to the mask, or keep the lane away by a branch",
         properties={"lane": misfit.value, "mask": misfit.needed},
+        mends=tuple(
+            Mend(f"name the lanes of {mask:#010x}", changes, safe=False)
+            for mask in (misfit.needed | 1 << misfit.value, ALL)
+            if (changes := other_constant(misfit.step, misfit.needed, mask))
+        ),
     )
 
 

@@ -32,7 +32,7 @@ from ptxkit.analysis.program import Step
 from ptxkit.analysis.thread import Thread
 from ptxkit.analysis.trace import Event
 from ptxkit.isa.effects import Effect, TensorMemory
-from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
+from ptxkit.rules.finding import Doubt, Finding, Mend, Observation, Rule, other_constant
 
 
 def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
@@ -163,12 +163,14 @@ def _not_taken(step: Step) -> Finding:
 
 
 def _other_size(given: Event, taken: Event) -> Finding:
+    changes = other_constant(given.step, _columns(given), _columns(taken))
     return Finding(
         primary=given.step,
         message=f"gives back {_columns(given)} columns; the allocation at line {{1}} took {_columns(taken)}",
         labels=((taken.step, f"took {_columns(taken)} columns"),),
         help="give back each allocation with its own number of columns",
         properties={"taken": _columns(taken), "given": _columns(given)},
+        mends=(Mend(f"give back {_columns(taken)} columns", changes, safe=False),) if changes else (),
     )
 
 
