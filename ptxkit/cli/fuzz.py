@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 _UNITS = {"": 1, "s": 1, "m": 60, "h": 3600}
 _SECONDS_BY_DEFAULT = 60.0
+_SECONDS_BETWEEN_LINES = 30.0
 _OF_FILES = ("linter", "round-trip", "ptxas")
 _WITHOUT_GPU = (*_OF_FILES, "machine", "verdicts", "litmus")
 
@@ -156,15 +157,26 @@ def _runner(campaigns: list[Campaign], limits: Limits, jobs: int, cluster: str |
 
 @contextmanager
 def _progress(campaigns: list[Campaign], limits: Limits, store: Store) -> Iterator[Callable[[object], None]]:
-    """What to call after each share: on a terminal, a bar on standard error."""
-    if not sys.stderr.isatty():
-        yield lambda _: None
-        return
+    """What to call after each share: on standard error a bar where that is a terminal, else a line now and then."""
     import time
 
     from ptxkit.testing.fuzz.watched import Outcome
 
     began = time.monotonic()
+    if not sys.stderr.isatty():
+        last = began
+
+        def line(_: object) -> None:
+            nonlocal last
+            now = time.monotonic()
+            if now - last >= _SECONDS_BETWEEN_LINES:
+                last = now
+                totals = [store.total(each) for each in campaigns]
+                asked, failed = sum(each.asked for each in totals), sum(each.failed for each in totals)
+                click.echo(f"fuzz: {now - began:.0f} s: {asked} asked, {failed} failed", err=True)
+
+        yield line
+        return
     length = int(limits.seconds) if limits.seconds else (limits.examples or 0) * len(campaigns)
     done = 0 if limits.seconds else sum(store.total(each).asked for each in campaigns)
     asked = failed = 0

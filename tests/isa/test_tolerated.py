@@ -486,8 +486,7 @@ TAKEN = [
         "do not see it on instructions which have none such",
         "ld.global.L1::32B.L2::evict_first.v8.f32 "
         "{%f32_1, %f32_2, %f32_3, %f32_4, %f32_5, %f32_6, %f32_7, %f32_8}, [%b64_1];",
-        "ld.global.L1::32B.L2::64B.v8.f32 "
-        "{%f32_1, %f32_2, %f32_3, %f32_4, %f32_5, %f32_6, %f32_7, %f32_8}, [%b64_1];",
+        "ld.global.L1::32B.L2::64B.v8.f32 {%f32_1, %f32_2, %f32_3, %f32_4, %f32_5, %f32_6, %f32_7, %f32_8}, [%b64_1];",
     ),
     (
         "do not see it on instructions which have none such",

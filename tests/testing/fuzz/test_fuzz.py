@@ -15,7 +15,12 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from ptxkit.cli import fuzz as fuzz_command
 from ptxkit.cli.commands import cli
+from ptxkit.testing.fuzz.questions import Campaign
+from ptxkit.testing.fuzz.running import Limits
+from ptxkit.testing.fuzz.store import Store
+from ptxkit.testing.fuzz.watched import Outcome, Share
 
 ROOT = Path(__file__).resolve().parent.parent.parent.parent
 PLANTED = "tests.testing.fuzz.planted:KIND"
@@ -118,6 +123,20 @@ def test_every_oracle_without_a_gpu_holds_on_a_few_examples(tmp_path: Path) -> N
     assert done.returncode == 0, done.stdout + done.stderr
     for oracle in ("linter", "round-trip", "ptxas", "machine", "verdicts", "litmus"):
         assert row(done, oracle)[:2] == [6, 6]
+
+
+def test_a_log_shows_how_far_a_long_campaign_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    campaign, store = Campaign("litmus"), Store(tmp_path)
+    done = [Outcome(Share(campaign, number, range(20)), asked=20) for number in range(3)]
+    for seconds, lines in ((1000.0, ""), (0.0, "fuzz: 0 s: 60 asked, 0 failed\n")):
+        monkeypatch.setattr(fuzz_command, "_SECONDS_BETWEEN_LINES", seconds)
+        with fuzz_command._progress([campaign], Limits(60), store) as told:
+            for each in done:
+                store.add(each)
+            told(done[-1])
+        assert capsys.readouterr().err == lines
 
 
 def test_files_of_a_folder_are_changed_and_asked_about(tmp_path: Path) -> None:
