@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TypeAlias, get_args
 
+from ptxkit.analysis.collectives import WARP
 from ptxkit.analysis.program import Step
 from ptxkit.diagnostics import Diagnostic, Edit, Fix
 from ptxkit.isa.effects import Barrier, MbarrierArrive, MbarrierExpect, MbarrierWait
@@ -30,7 +31,7 @@ from ptxkit.records import replace
 from ptxkit.source import Span
 from ptxkit.syntax import statement_spans
 from ptxkit.syntax.printer import print_operand
-from ptxkit.syntax.tree import Address, Integer
+from ptxkit.syntax.tree import Address, Integer, Name
 
 Correction: TypeAlias = Callable[[Diagnostic, Surroundings, Step], Iterator[Fix]]
 
@@ -113,7 +114,8 @@ def _too_many(item: Diagnostic, around: Surroundings, step: Step) -> Iterator[Fi
         and any(on_mbarrier(each, MbarrierWait) for each in around.program.steps)
     ):
         all_threads = threads(around) if step.instruction.guard is None else ()
-        for new in dict.fromkeys((count + 1, *(each for each in all_threads if each > count))):
+        warp = (count + WARP,) if count % WARP == 0 else ()
+        for new in dict.fromkeys((count + 1, *(each for each in all_threads if each > count), *warp)):
             yield from _with_count(around, made, count, new)
     operands = step.instruction.operands
     if step.match is not None and on_mbarrier(step, MbarrierArrive) and len(operands) == COUNTED:
@@ -147,7 +149,8 @@ def _sooner(around: Surroundings, step: Step, others: Iterable[Step]) -> Iterato
 
 def _with_count(around: Surroundings, made: Step, old: int, new: int) -> Iterator[Fix]:
     operands = made.instruction.operands
-    if operands and isinstance(operands[-1], Integer) and operands[-1].value == old:
+    last = operands[-1] if operands else None
+    if isinstance(last, Name) or (isinstance(last, Integer) and last.value == old):
         yield Fix(f"make the count {new}", (with_operand(around, made, len(operands) - 1, str(new)),))
 
 

@@ -120,8 +120,17 @@ def test_findings_of_one_cause_have_one_mend() -> None:
         ("PTX506_bad_wait_of_default_scope", "write `mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64`"),
         ("PTX504_bad_expects_the_parity_of_the_next_phase", "begin with parity 0"),
         ("PTX505_bad_arrivals_that_count_two", "arrive once"),
+        ("PTX505_bad_counts_fewer_than_one_of_two_roles", "make the count 128"),
         ("PTX601_bad_two_barriers_of_all_threads", "meet at barrier 2"),
+        ("PTX605_bad_decrease_to_more", "write `setmaxnreg.inc.sync.aligned.u32`"),
+        ("PTX607_bad_one_lane_too_many", "name the lanes of 0x0001ffff"),
         ("PTX611_bad_relaxed_without_init_fence", "add `@%p1 fence.mbarrier_init.release.cluster;`"),
+        ("PTX614_bad_retry", "add `@!%p3 ret;`"),
+        ("PTX622_bad_counter_of_all_ctas", "write `atom.relaxed.gpu.global.add.u32`"),
+        ("PTX701_bad_other_number_of_columns", "give back 32 columns"),
+        ("PTX702_bad_commit_of_a_pair", "write `.cta_group::1` in all instructions of the kernel"),
+        ("PTX704_bad_other_half_of_the_lanes", "add a loop that waits for [later]"),
+        ("PTX707_bad_lanes_in_bytes", "shift the warp's number by 21"),
         ("PTX905_bad_by_the_issuing_thread", "write `fence.proxy.async.shared::cta;`"),
     ],
 )
@@ -130,3 +139,17 @@ def test_the_likeliest_mend_is_offered(name: str, words: str) -> None:
     settings = Settings(notes=name.startswith("PTX9"))
     shown = offered(source, lint_source(source, settings), settings).diagnostics
     assert [item.fix.message if item.fix else None for item in shown if item.code == name[:6]] == [words]
+
+
+def test_a_count_that_a_register_holds_is_made_a_number() -> None:
+    text = (RULES / "PTX505_bad_counts_one_of_two_ctas.ptx").read_text()
+    given = "@%p1 mbarrier.init.shared::cta.b64 [%r5], 1;"
+    assert given in text
+    held = "{ .reg .b32 %count; mov.u32 %count, 1; @%p1 mbarrier.init.shared::cta.b64 [%r5], %count; }"
+    mended = mend(SourceFile("k.ptx", text.replace(given, held)), unsafe=True)
+    assert held.replace("[%r5], %count", "[%r5], 2") in mended.source.text
+
+
+def test_a_wider_scope_is_safe() -> None:
+    text = (RULES / "PTX622_bad_counter_of_all_ctas.ptx").read_text()
+    assert [each.fix.safe for each in mend(SourceFile("k.ptx", text)).applied] == [True]
