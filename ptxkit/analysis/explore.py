@@ -6,6 +6,7 @@ from collections.abc import Collection
 from functools import cached_property
 
 from ptxkit.analysis.budget import MAX_CTAS, MAX_GROUPS, MAX_RANKS, MAX_TURNS, Budget
+from ptxkit.analysis.capacity import Capacity
 from ptxkit.analysis.certainty import Certainty
 from ptxkit.analysis.code import Code
 from ptxkit.analysis.exchange import Exchange
@@ -47,15 +48,18 @@ class Exploration:
 class Explorer:
     """Walks one kernel. `missed` are the asynchronous or synchronising steps that no walk reached.
 
-    budget: what this kernel may use; it says what is left of it.
+    budget: what this kernel may use; it says what is left of it. failing: scenarios that no launch is, as they use more
+    shared memory than a CTA can have; their walks are not kept.
     """
 
     def __init__(self, program: Program, budget: Budget | None = None) -> None:
         self.program = program
         self.launch: Launch = launch_of(program)
         self.explorations: list[Exploration] = []
+        self.failing: list[Scenario] = []
         self._code = code_of(program)
         self._pointers = pointer_parameters(program)
+        self._capacity = Capacity(program)
         self._terms = Terms()
         self.budget = budget or Budget().for_kernel()
         self._distrusted = _heard_by_others(program)
@@ -77,11 +81,13 @@ class Explorer:
         what was not reached, and those whose both sides deserve a look.
         """
         for sample in SAMPLES:
-            self._explore(Scenario(self.launch, sample))
-            if not any(exploration.scenario.sampled for exploration in self.explorations):
-                for exploration in self.explorations:
+            walked = self._explore(Scenario(self.launch, sample))
+            if not any(exploration.scenario.sampled for exploration in walked):
+                for exploration in walked:
                     exploration.scenario.samples = len(SAMPLES)
                 break
+        if not self.explorations:
+            return
         self._try_sizes()
         if self.launch.cluster_size > 1 and all(_is_cut(exploration) for exploration in self.explorations):
             self._explore(Scenario(self.launch, FEW))
@@ -112,8 +118,14 @@ class Explorer:
     def _openings(self) -> Openings:
         return Openings(self.program, self.launch, self._pointers)
 
-    def _explore(self, scenario: Scenario) -> None:
-        self.explorations.extend(self.walked(scenario).cluster[:MAX_RANKS])
+    def _explore(self, scenario: Scenario) -> list[Exploration]:
+        """The walks of the CTAs that rules look at; kept where a launch may be like that."""
+        cluster = self.walked(scenario).cluster
+        if all(self._capacity.holds(each.groups) for each in cluster):
+            self.explorations.extend(cluster[:MAX_RANKS])
+        else:
+            self.failing.append(scenario)
+        return cluster[:MAX_RANKS]
 
     def walked(self, scenario: Scenario) -> Exploration:
         """The walks of one scenario, and of the other CTAs of its cluster: what one guesses holds for the next."""

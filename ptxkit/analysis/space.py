@@ -26,6 +26,8 @@ _WINDOW_SIZE = _LOW
 _LOWEST = min(_WINDOWS.values())
 #: Where the shared memory of a CTA ends, at the latest.
 SHARED_END = 1 << 18
+#: Bytes of it, on the targets that have the most.
+MOST_SHARED = 227 << 10
 #: Offsets of the thread's own variables, apart from shared ones, so that an offset tells its space.
 FIRST_ADDRESS = {"shared": 1024, "local": 1 << 20, "param": 1 << 21}
 

@@ -84,6 +84,10 @@ class Holding:
 
     def _heard(self, judge: Judge, explorer: Explorer, rules: Sequence[Rule]) -> Iterator[None]:
         explorer.run()
+        if not explorer.explorations:
+            reason = "the kernel uses more shared memory than a CTA can have"
+            judge.leave(UNREACHED, asynchronous_steps(explorer.program), reason)
+            return
         kernel = Kernel(explorer, self._policy)
         for rule in rules:
             said = len(judge.diagnostics) + len(judge.undecided)
