@@ -22,6 +22,7 @@ from ptxkit.analysis.scenario import Launch, Scenario, representatives
 from ptxkit.analysis.thread import Thread
 from ptxkit.analysis.touches import extent, is_generic_write, is_under_way
 from ptxkit.analysis.trace import Event, GroupTrace, Opaque, Trace
+from ptxkit.analysis.unknown_boxes import Question, questions
 from ptxkit.isa.effects import Barrier, Effect, MbarrierInit
 from ptxkit.records import dataclass, field
 
@@ -166,13 +167,23 @@ class Kernel:
 
         Worlds that differ from one seen before are left out: the difference is guessed, and proves nothing.
         """
+        return [(number, conflict) for number, world in self._known_worlds for conflict in Conflicts(world)]
+
+    @cached_property
+    def questions(self) -> list[Question]:
+        """The conflicts that hang on how large the boxes of tensor copies are, which nobody knows."""
+        return [question for _, world in self._known_worlds for question in questions(world)]
+
+    @cached_property
+    def _known_worlds(self) -> list[tuple[int, World]]:
+        """The first world of each launch, with its number, where all that its threads do is known."""
         seen: set[tuple[Launch, int, int]] = set()
-        found: list[tuple[int, Conflict]] = []
+        found: list[tuple[int, World]] = []
         for number, world in enumerate(self.worlds):
             given = (world.scenario.launch, world.scenario.sample, world.scenario.rank)
             if not world.is_opaque and world.is_whole and given not in seen:
                 seen.add(given)
-                found.extend((number, conflict) for conflict in Conflicts(world))
+                found.append((number, world))
         return found
 
     @cached_property

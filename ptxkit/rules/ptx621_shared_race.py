@@ -46,6 +46,8 @@ def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
             continue
         exact = write.is_sure and read.is_sure
         yield Observation((write.event.step, read.event.step), number, exact, _finding(world, conflict), 2)
+    for question in kernel.questions:
+        yield Doubt(question.access, "whether a tensor copy's box is so large that it touches these bytes")
 
 
 def _is_told_here(conflict: Conflict) -> bool:

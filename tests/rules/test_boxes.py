@@ -1,0 +1,11 @@
+"""Tensor copies whose boxes nobody knows, beside accesses of other warps."""
+
+from __future__ import annotations
+
+from tests.rules.cases_boxes import CASES
+from tests.rules.support import Case, each, holds
+
+
+@each(CASES)
+def test_what_hangs_on_a_box_is_a_question(case: Case) -> None:
+    holds(case)
