@@ -99,7 +99,7 @@ class Certainty:
             found.update(parts[1])
 
         def come_to(place: Step) -> None:
-            for deciding, own in self._decided_by(place, passed):
+            for deciding, own in self.decided_by(place, passed):
                 note(self.dependence.reads(deciding, own))
                 registers.extend(_guard(deciding))
 
@@ -135,7 +135,7 @@ class Certainty:
     def _is_fixed(self, leaf: Leaf) -> bool:
         return leaf.kind == "special" and leaf.name.startswith(self._fixed)
 
-    def _decided_by(self, step: Step, passed: set[int]) -> Iterator[tuple[Step, Operand | None]]:
+    def decided_by(self, step: Step, passed: set[int]) -> Iterator[tuple[Step, Operand | None]]:
         """(step, operand or None) of what decides that a step is executed: its own guard, and those of branches, or
         the numbers of indexed ones. passed: blocks whose branches were given before."""
         yield step, None

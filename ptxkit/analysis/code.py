@@ -13,7 +13,7 @@ from ptxkit.analysis.program import Program, Step
 from ptxkit.analysis.slicing import Interests, interests
 from ptxkit.isa import effects as fx
 from ptxkit.isa.forms import Match
-from ptxkit.records import dataclass
+from ptxkit.records import dataclass, replace
 from ptxkit.syntax.tree import Name
 
 if TYPE_CHECKING:
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 #: What stands behind `.ptr` of a parameter that points to global memory.
 _TO_GLOBAL = ("global",)
+#: The kinds of accesses.
+_EVERY_KIND = frozenset(("read", "write", "update"))
 #: Steps of one block, at most: a walk's budget is looked at between blocks.
 MAX_BLOCK = 200
 
@@ -50,10 +52,13 @@ class Block:
 class Code:
     """A program compiled for walking; shared by all threads and scenarios. callee: the code of a function by name.
 
-    whole: compiles what no effect depends on, too, so that a walk leaves every register as the thread would.
+    whole: compiles what no effect depends on, too, so that a walk leaves every register as the thread would. outside:
+    records accesses to global memory, whether or not the program has what is usually looked at there.
     """
 
-    def __init__(self, program: Program, callee: Callable[[str], Code | None], *, whole: bool = False) -> None:
+    def __init__(
+        self, program: Program, callee: Callable[[str], Code | None], *, whole: bool = False, outside: bool = False
+    ) -> None:
         self.program = program
         self.callee = callee
         given = [(each, d.name) for each in program.function.parameters for d in each.declarators]
@@ -61,6 +66,7 @@ class Code:
         #: Those that are declared to point to global memory: such an address is the same in either form.
         self.to_global = frozenset(name for each, name in given if each.pointer == _TO_GLOBAL)
         self._whole = whole
+        self._outside = outside
         self._blocks: dict[int, Block] = {}
         self._plain: dict[int, bool] = {}
         self._trap_sides: dict[Step, bool | None] = {}
@@ -93,7 +99,10 @@ class Code:
 
     @cached_property
     def _interests(self) -> Interests | None:
-        return None if self._whole else interests(self.program)
+        if self._whole:
+            return None
+        found = interests(self.program)
+        return replace(found, outside=_EVERY_KIND) if self._outside else found
 
     @cached_property
     def _bounded(self) -> frozenset[str]:

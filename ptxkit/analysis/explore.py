@@ -127,24 +127,31 @@ class Explorer:
             self.failing.append(scenario)
         return cluster[:MAX_RANKS]
 
-    def walked(self, scenario: Scenario) -> Exploration:
-        """The walks of one scenario, and of the other CTAs of its cluster: what one guesses holds for the next."""
+    def walked(self, scenario: Scenario, *, outside: bool = False) -> Exploration:
+        """The walks of one scenario, and of the other CTAs of its cluster: what one guesses holds for the next.
+
+        outside: with all accesses to global memory.
+        """
         size = scenario.launch.cluster_size
         cluster: list[Exploration] = []
         for rank in range(size if size <= MAX_CTAS else MAX_RANKS):
             own = Scenario(scenario.launch, scenario.sample, rank, dict(scenario.decisions)) if rank else scenario
-            cluster.append(self._walked(own))
+            cluster.append(self._walked(own, self._wide_code if outside else self._code))
             cluster[-1].cluster = cluster
             scenario = own
         return cluster[0]
 
-    def _walked(self, scenario: Scenario) -> Exploration:
+    @cached_property
+    def _wide_code(self) -> Code:
+        return code_of(self.program, outside=True)
+
+    def _walked(self, scenario: Scenario, code: Code) -> Exploration:
         """The walks of one CTA."""
         everyone = tuple(range(scenario.launch.threads))
         before = dict(scenario.decisions)
         while True:
             exchange = Exchange(notices=Notices(self._distrusted))
-            walker = Walker(self._code, scenario, everyone, self._terms, exchange, self._pointers)
+            walker = Walker(code, scenario, everyone, self._terms, exchange, self._pointers)
             exploration, taken = walk_all(walker, self.budget.steps)
             self.budget.steps -= taken
             wrong = exchange.notices.contradicted(exploration.groups, scenario.launch.threads)
@@ -235,16 +242,16 @@ def walk_all(walker: Walker, budget: int) -> tuple[Exploration, int]:
     return exploration, taken
 
 
-def code_of(program: Program, *, whole: bool = False) -> Code:
+def code_of(program: Program, *, whole: bool = False, outside: bool = False) -> Code:
     """A kernel's code, which finds that of the functions that it calls."""
     codes: dict[str, Code] = {}
 
     def callee(name: str) -> Code | None:
         if name not in codes and name in program.called:
-            codes[name] = Code(program.called[name], callee, whole=whole)
+            codes[name] = Code(program.called[name], callee, whole=whole, outside=outside)
         return codes.get(name)
 
-    return Code(program, callee, whole=whole)
+    return Code(program, callee, whole=whole, outside=outside)
 
 
 def asynchronous_steps(program: Program) -> list[Step]:

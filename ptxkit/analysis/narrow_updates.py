@@ -47,9 +47,9 @@ def narrow_uses(program: Program) -> Iterator[NarrowUse]:
     uses = [(step, effect) for step in program.steps for effect in _accesses(step) if _is_narrow(effect)]
     if not uses or any(step.match is None for step in program.steps):
         return
-    if not any(name.startswith(_GRID) for step in program.steps for name in _read_by(step)):
+    if not asks_for_its_place(program):
         return
-    words, ways = _Words(program), _Ways(program)
+    words, ways = Words(program), _Ways(program)
     for step, effect in uses:
         if effect.kind == "update" and words.is_shared(step, effect) and ways.are_within(step):
             yield NarrowUse(step)
@@ -59,7 +59,12 @@ def narrow_uses(program: Program) -> Iterator[NarrowUse]:
                 yield NarrowUse(step, update)
 
 
-def _updates(program: Program, words: _Words, read: Step, effect: Access) -> Iterator[Step]:
+def asks_for_its_place(program: Program) -> bool:
+    """Whether a kernel asks which CTA of its grid executes it, or how many there are: then it is made for several."""
+    return any(name.startswith(_GRID) for step in program.steps for name in _read_by(step))
+
+
+def _updates(program: Program, words: Words, read: Step, effect: Access) -> Iterator[Step]:
     """The updates, of whatever scope, of the word that a load reads."""
     word = words.place(read, effect)
     for step in program.steps if word is not None else ():
@@ -67,7 +72,7 @@ def _updates(program: Program, words: _Words, read: Step, effect: Access) -> Ite
             yield step
 
 
-class _Words:
+class Words:
     """Where accesses to global memory go, as far as it is alike for all CTAs."""
 
     def __init__(self, program: Program) -> None:

@@ -133,7 +133,7 @@ _NOT_GENERATED: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("no generated kernel has tcgen05, which needs sm_100a", ("PTX405", "PTX70.")),
     ("no generated kernel changes a tensor map", ("PTX403",)),
     ("no generated kernel hands memory to a copy of another CTA", ("PTX404",)),
-    ("no generated kernel shares a word of global memory between CTAs", ("PTX406", "PTX407", "PTX622")),
+    ("no generated kernel shares a word of global memory between CTAs", ("PTX406", "PTX407", "PTX622", "PTX623")),
     ("only the policy `strict` knows it", ("PTX604",)),
     ("no generated kernel sets its registers, or asks for the work of other clusters", ("PTX605", "PTX614")),
     ("no fault is put into addresses of other CTAs", ("PTX209", "PTX210")),

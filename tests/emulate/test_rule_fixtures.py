@@ -72,7 +72,7 @@ def outcomes(path: Path) -> Iterator[Outcome]:
             )
 
 
-OF_A_GRID = {"PTX622"}
+OF_A_GRID = {"PTX622", "PTX623"}
 """Codes of what shows between CTAs only that are in no cluster."""
 
 OF_SET_FLAGS = len(POLICIES)

@@ -1,0 +1,143 @@
+"""What decides whether a step is executed, and at which address: special registers, what atomics answered, or data.
+
+Through shared memory as well: a flag that one thread stores at a variable's name and all load from there. Whatever else
+is loaded, but for parameters, is data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+from ptxkit.analysis.certainty import Certainty
+from ptxkit.analysis.definitions import Definitions
+from ptxkit.analysis.dependence import Leaf
+from ptxkit.analysis.layout import Variable
+from ptxkit.analysis.program import Program, Step
+from ptxkit.isa.effects import Access, Effect, Value
+from ptxkit.isa.expressions import Call
+from ptxkit.records import dataclass, field
+from ptxkit.syntax.tree import Address, Name, Operand
+
+#: Registers that are followed for one step, at most.
+MOST = 400
+#: Leaves that are data, whatever they come from.
+_DATA = ("memory", "unknown")
+
+
+@dataclass(slots=True)
+class Decided:
+    """specials: the special registers. answers: the atomics. is_data: other memory, or nobody knows what."""
+
+    specials: set[str] = field(default_factory=set)
+    answers: set[Step] = field(default_factory=set)
+    is_data: bool = False
+
+
+class Deciders:
+    """What decides the steps of a program that calls nothing. answering: its atomics."""
+
+    def __init__(self, program: Program, certainty: Certainty, answering: Collection[Step]) -> None:
+        self._program = program
+        self._certainty = certainty
+        self._answering = answering
+        self._definitions = Definitions(program)
+
+    def of(self, step: Step, operand: Operand | None) -> Decided:
+        """What decides an operand of a step, and that the step is executed."""
+        found = Decided()
+        waiting: list[tuple[Step, str]] = []
+        seen: set[tuple[int, str]] = set()
+        passed: set[int] = set()
+        variables: set[str] = set()
+
+        def note(place: Step, own: Operand | None) -> None:
+            registers, leaves = self._certainty.dependence.reads(place, own)
+            waiting.extend((place, register) for register in registers)
+            _keep(found, leaves)
+
+        def come_to(place: Step) -> None:
+            for deciding, selector in self._certainty.decided_by(place, passed):
+                note(deciding, selector)
+                guard = deciding.instruction.guard
+                if guard is not None:
+                    waiting.append((deciding, deciding.scope.register(guard.predicate)))
+
+        def make(definition: Step) -> None:
+            come_to(definition)
+            variable = _shared_variable(definition)
+            if definition in self._answering:
+                found.answers.add(definition)
+            elif variable is None:
+                found.is_data |= _loads(definition)
+                for each in _sources(definition):
+                    note(definition, each)
+            elif variable.name not in variables:
+                variables.add(variable.name)
+                for store in self._stores(variable, found):
+                    come_to(store)
+                    for each in _sources(store):
+                        note(store, each)
+
+        note(step, operand)
+        come_to(step)
+        while waiting and not found.is_data:
+            place, register = waiting.pop()
+            if (place.index, register) not in seen:
+                seen.add((place.index, register))
+                sources = self._definitions.before(place, register)
+                found.is_data |= not sources or len(seen) > MOST
+                for definition in sources:
+                    make(definition)
+        return found
+
+    def _stores(self, variable: Variable, found: Decided) -> Iterator[Step]:
+        """The stores that may be to a shared variable; where one may be to anything, what it holds is data."""
+        for step in self._program.steps:
+            for effect in step.effects:
+                if not isinstance(effect, Access) or effect.kind == "read" or step.match is None:
+                    continue
+                if not effect.space.startswith(("shared", "generic")):
+                    continue
+                operand = step.match.operand(effect.address, step.instruction)
+                leaves = self._certainty.dependence.of(step, operand)
+                bases = {leaf.name for leaf in leaves if leaf.kind == "variable"}
+                if variable.name in bases:
+                    yield step
+                elif not bases and effect.space != "generic":
+                    found.is_data = True
+
+
+def _keep(found: Decided, leaves: Collection[Leaf]) -> None:
+    found.specials.update(leaf.name for leaf in leaves if leaf.kind == "special")
+    found.is_data |= any(leaf.kind in _DATA for leaf in leaves)
+
+
+def _loads(step: Step) -> bool:
+    """Whether an instruction gives a register what is in memory, other than a parameter, or what nobody knows."""
+    return any(_is_data(effect) for effect in step.effects)
+
+
+def _is_data(effect: Effect) -> bool:
+    if isinstance(effect, Access):
+        return not effect.space.startswith(("param", "const"))
+    return isinstance(effect, Value) and isinstance(effect.value, Call) and effect.value.function == "unknown"
+
+
+def _shared_variable(step: Step) -> Variable | None:
+    """The shared variable that an instruction does nothing but load from, by its name."""
+    accesses = [effect for effect in step.effects if isinstance(effect, Access)]
+    if len(accesses) != 1 or step.match is None or accesses[0].kind != "read":
+        return None
+    operand = step.match.operand(accesses[0].address, step.instruction)
+    if not isinstance(operand, Address) or not isinstance(operand.base, Name):
+        return None
+    name = operand.base.text
+    variable = step.scope.variable(name) if step.scope.register(name) == name else None
+    return variable if variable is not None and variable.space == "shared" else None
+
+
+def _sources(step: Step) -> Iterator[Operand]:
+    """The operands that an instruction reads."""
+    match = step.match
+    results = {match.roles[role] for role in match.results if role in match.roles} if match is not None else set()
+    yield from (each for at, each in enumerate(step.instruction.operands) if at not in results)

@@ -1,0 +1,62 @@
+"""PTX623: what CTAs store before an atomic, and the one that its answer sends to it reads."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tests.rules.support import Case
+
+_FENCE = "fence.acq_rel.gpu;"
+_STORE = "mov.u32 %r10, %ctaid.x; mul.wide.u32 %rd3, %r10, 4; add.u64 %rd4, %rd2, %rd3; st.global.b32 [%rd4], %r1;"
+_COUNT = "atom.global.add.u32 %r11, [%rd1], 1;"
+_LAST = "mov.u32 %r12, %nctaid.x; sub.u32 %r12, %r12, 1; setp.ne.u32 %p4, %r11, %r12; @%p4 bra end;"
+_READ = "ld.global.b32 %r13, [%rd2];"
+
+
+def _case(name: str, between: str = "", behind: str = _FENCE, *, mark: str = "", **parts: str) -> Case:
+    """Thread 0 of each CTA stores and counts; the last one reads the word of the first CTA. parts: other ones."""
+    store, count = parts.get("store", _STORE), parts.get("count", _COUNT)
+    last, read = parts.get("last", _LAST), parts.get("read", _READ)
+    body = f"""setp.ne.u32 %p3, %r1, 0; @%p3 bra end;
+{store} //= store
+{between}
+{count} //= count
+{behind} {last}
+{read} {mark}
+end: nanosleep.u32 0;"""
+    return Case(name, body)
+
+
+_FOUND = "//! PTX623 count store"
+
+CASES = (
+    _case("nothing is released before the count", mark=_FOUND),
+    _case("a fence releases before the count", _FENCE),
+    _case("a fence of the CTA releases nothing to others", "fence.acq_rel.cta;", mark=_FOUND),
+    _case("the atomic releases itself", count=_COUNT.replace("atom", "atom.acq_rel.gpu")),
+    _case("the atomic alone acquires", count=_COUNT.replace("atom", "atom.acquire.gpu"), mark=_FOUND),
+    _case("older fences release, too", "membar.gl;", "membar.gl;"),
+    _case("nothing is acquired behind the count", _FENCE, ""),
+    replace(
+        _case("strict asks for an acquire behind the count", _FENCE, "", mark="//? PTX623 count store"),
+        policy="strict",
+    ),
+    replace(_case("strict is content with both", _FENCE), policy="strict"),
+    _case("other bytes are read than are stored", read=_READ.replace("%rd2", "%rd1+4")),
+    _case("who reads is not a matter of the answer", last=""),
+    _case(
+        "data says who stores",
+        store=f"ld.global.b32 %r14, [%rd1+8]; setp.eq.u32 %p5, %r14, 0; @%p5 bra skip; {_STORE} skip:",
+    ),
+    _case(
+        "data says who reads",
+        last=f"{_LAST} ld.global.b32 %r14, [%rd1+8]; setp.eq.u32 %p5, %r14, 0; @%p5 bra end;",
+    ),
+    _case(
+        "a flag in memory may be waited for besides",
+        last=f"{_LAST} wait: ld.acquire.gpu.global.u32 %r14, [%rd1+8]; setp.eq.u32 %p5, %r14, 0; @%p5 bra wait;",
+    ),
+    _case("each CTA counts in a word of its own", count=_COUNT.replace("%rd1", "%rd4+64")),
+    _case("all CTAs store one word", store="st.global.b32 [%rd2], %r1;"),
+    _case("the store is of the one that comes last", store="", read=f"{_STORE} {_READ}"),
+)

@@ -1,0 +1,11 @@
+"""What the CTA that counts itself last reads of the others."""
+
+from __future__ import annotations
+
+from tests.rules.cases_last_comers import CASES
+from tests.rules.support import Case, each, holds
+
+
+@each(CASES)
+def test_the_verdict_is_what_the_comments_say(case: Case) -> None:
+    holds(case)
