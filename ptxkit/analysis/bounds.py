@@ -89,13 +89,14 @@ def _check(operands: Operands, used: tuple[str, str, Reader], spaces: frozenset[
             return
         if collective and walker.tids[present[0]] % _WARP:
             return
-        for index in {present[0], present[-1 if isinstance(held, Lanes) and not collective else 0]}:
-            found = _outside(walker, space, spaces, of_lane(held, index), length)
-            if found is not None:
-                value, variable = found
-                misfit = Misfit(step, role, value, "bounds", length, variable)
-                walker.trace.misfits[(step, place)] = misfit
-                return
+        ends = [of_lane(held, index) for index in (present[0], present[-1])]
+        if collective or not isinstance(held, Lanes):
+            del ends[1:]
+        found = next(filter(None, (_outside(walker, space, spaces, value, length) for value in ends)), None)
+        found = found or _next_door(walker, space, ends)
+        if found is not None:
+            value, variable = found
+            walker.trace.misfits[(step, place)] = Misfit(step, role, value, "bounds", length, variable)
 
     return check
 
@@ -124,6 +125,16 @@ def _outside(
     if variable.extent is None or offset + length <= variable.extent:
         return None
     return offset, variable
+
+
+def _next_door(walker: Walker, space: str, ends: list[Value]) -> tuple[int, Variable] | None:
+    """(bytes from its start, a variable) where the last thread's address lies in another variable than the first one's:
+    one of the two has left the variable that its address is made from, if that is one."""
+    held = [variable_of(walker, space, value) if isinstance(value, int) else None for value in ends]
+    first, last = held[0], held[-1]
+    if first is None or last is None or first[0] is last[0] or last[0].size is None:
+        return None
+    return last[1], last[0]
 
 
 def _off_symbol(walker: Walker, value: Term, length: int) -> tuple[int, Variable | None] | None:

@@ -142,4 +142,25 @@ cp.async.wait_all;""",
 @!%p3 bra end; ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r13}, [%r11];
 end:""",
     ),
+    Case(
+        "the last threads are in the next variable",
+        """{ .shared .align 16 .b8 few[256]; .shared .align 16 .b8 next[4096];
+mov.u32 %r10, few; add.u32 %r10, %r10, %r3;
+st.shared.u32 [%r10], %r1; //? PTX207
+setp.lt.u32 %p3, %r1, 16; @%p3 st.shared.u32 [%r10], %r1;
+mov.u32 %r11, next; add.u32 %r12, %r11, %r3; st.shared.u32 [%r12], %r1;
+}""",
+    ),
+    Case(
+        "threads that have different variables",
+        """{ .shared .align 16 .b8 few[1024]; .shared .align 16 .b8 next[4096]; mov.u32 %r10, few; mov.u32 %r11, next;
+setp.lt.u32 %p3, %r1, 64; selp.u32 %r12, %r10, %r11, %p3; add.u32 %r12, %r12, %r3; st.shared.u32 [%r12], %r1; }""",
+    ),
+    Case(
+        "how many threads there are is not said, and the first ones stay where they should",
+        """{ .shared .align 16 .b8 few[256]; .shared .align 16 .b8 next[4096];
+mov.u32 %r10, few; add.u32 %r10, %r10, %r3;
+st.shared.u32 [%r10], %r1; }""",
+        bounds="",
+    ),
 )
