@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from functools import cached_property
 
 from ptxkit.analysis.budget import MAX_CTAS, MAX_GROUPS, MAX_RANKS, MAX_TURNS, Budget
@@ -14,7 +14,17 @@ from ptxkit.analysis.notices import Notices
 from ptxkit.analysis.openings import Openings
 from ptxkit.analysis.pointers import pointer_parameters
 from ptxkit.analysis.program import Program, Step
-from ptxkit.analysis.scenario import FEW, MAX_VAIN, MORE_SAMPLES, SAMPLES, Launch, Scenario, launch_of
+from ptxkit.analysis.scenario import (
+    FEW,
+    MAX_LARGE,
+    MAX_VAIN,
+    MORE_SAMPLES,
+    MOST_SIZE,
+    SAMPLES,
+    Launch,
+    Scenario,
+    launch_of,
+)
 from ptxkit.analysis.terms import Term, Terms
 from ptxkit.analysis.trace import GroupTrace
 from ptxkit.analysis.walker import Walker
@@ -103,16 +113,25 @@ class Explorer:
 
     def _try_sizes(self) -> None:
         """Walks further samples while sizes decide whether what was missed is reached."""
-        missed, vain = self.missed, 0
-        if self.explorations[0].scenario.samples > 1 or not missed:
+        if self.explorations[0].scenario.samples > 1 or not self.missed:
             return
-        for sample in MORE_SAMPLES:
+        self._try(self._large_sizes(self.missed))
+        self._try(MORE_SAMPLES)
+
+    def _try(self, sizes: Sequence[int]) -> None:
+        missed, vain = self.missed, 0
+        for sample in sizes:
             if not missed or vain == MAX_VAIN or not self._openings.hang_on_sizes(missed):
                 return
             self._explore(Scenario(self.launch, sample))
             left = self.missed
             vain = vain + 1 if len(left) == len(missed) else 0
             missed = left
+
+    def _large_sizes(self, missed: list[Step]) -> list[int]:
+        """Sizes beyond the first samples that the way to what was missed asks for, if not too many."""
+        large = [size for size in self._openings.sizes(missed) if max(SAMPLES) < size <= MOST_SIZE]
+        return large[:MAX_LARGE]
 
     @cached_property
     def _openings(self) -> Openings:

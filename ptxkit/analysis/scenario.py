@@ -21,6 +21,9 @@ FEW = 5
 #: Further sizes, tried where sizes decide whether code is reached that no walk has reached: first one for few rounds,
 #: then one with another remainder.
 MORE_SAMPLES = (FEW, 22, 99, 1, 4096)
+#: Sizes that comparisons on the way to such code name are tried before those: so many that are larger than the first
+#: samples, and no larger than this.
+MAX_LARGE, MOST_SIZE = 2, 1 << 16
 #: How many of these in a row may reach nothing new.
 MAX_VAIN = 2
 

@@ -34,6 +34,13 @@ def test_further_sizes_are_tried_for_code_that_the_first_did_not_reach() -> None
     assert missed(body) == set()
 
 
+@pytest.mark.parametrize("test", ["setp.lt.u32 %p1, %r6, 1029;", "setp.le.s32 %p1, %r6, 1028;"])
+def test_large_sizes_that_a_comparison_asks_for_are_tried(test: str) -> None:
+    body = f"{test} @%p1 bra end; cp.async.wait_group 0; end: nanosleep.u32 0;"
+    assert samples(body)[-1] == 1029
+    assert missed(body) == set()
+
+
 def test_sizes_that_reach_nothing_new_are_not_tried_on() -> None:
     body = "setp.ne.u32 %p1, %r6, 77777; @%p1 bra end; cp.async.wait_group 0; end: nanosleep.u32 0;"
     assert samples(body) == [*SAMPLES, *MORE_SAMPLES[:MAX_VAIN]]

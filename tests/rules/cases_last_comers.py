@@ -56,7 +56,7 @@ CASES = (
         "a flag in memory may be waited for besides",
         last=f"{_LAST} wait: ld.acquire.gpu.global.u32 %r14, [%rd1+8]; setp.eq.u32 %p5, %r14, 0; @%p5 bra wait;",
     ),
-    _case("each CTA counts in a word of its own", count=_COUNT.replace("%rd1", "%rd4+64")),
+    _case("each CTA counts by itself", count=_COUNT.replace("%rd1", "%rd4+64")),
     _case("all CTAs store one word", store="st.global.b32 [%rd2], %r1;"),
     _case("the store is of the one that comes last", store="", read=f"{_STORE} {_READ}"),
 )
