@@ -133,7 +133,9 @@ def _ruling(tagged: Sequence[tuple[object, ...]], wanted: str, element: OperandF
         if named and (element.halves or (kind(wanted) == "f" and (element.exact or named[-1] == "s64"))):
             return named[-1]
         is_open = (
-            not (element.own and named) or bits(wanted) == 64 or (kind(wanted) in ("u", "s") and not element.vector)
+            not (element.own and named)
+            or bits(wanted) == 64
+            or (kind(wanted) in ("u", "s") and not (element.vector and element.integer))
         )
         return None if is_open or kind(wanted) == "f" or _counts_on(named, wanted) else named[-1]
     if kind(wanted) == "f":
@@ -212,8 +214,9 @@ def is_mixed(operand: OperandForm, shape: TypedShape) -> bool:
     )
     types = {_element_type(part) for part in tagged if is_type(str(part[1]))}
     wanted = wanted_type(operand)
-    if shape[0] == "v" and wanted is not None and kind(wanted) == "f":  # widths behind a constant are not compared
-        types.add(wanted if not is_narrow(wanted) else as_bits(wanted))
+    is_exact = wanted is not None and kind(wanted) in ("u", "s") and not (operand.wider or operand.narrower)
+    if shape[0] == "v" and wanted is not None and (kind(wanted) == "f" or is_exact):
+        types.add(wanted if not is_narrow(wanted) else as_bits(wanted))  # widths behind a constant are not compared
     return len({_class(each) for each in types} - {"b"}) > 1 or len({_element_bits(each) for each in types}) > 1
 
 

@@ -493,6 +493,11 @@ TAKEN = [
         "multimem.cp.reduce.async.bulk.pred.global.shared::cta.bulk_group.add.u32 [%b64_1], [%b64_2], %u32_1;",
         "multimem.cp.async.bulk.pred.global.shared::cta.bulk_group [%b64_1], [%b64_2], %u32_1;",
     ),
+    (
+        "looks at no width behind a constant",
+        "cp.async.bulk.prefetch.tensor.4d.L2.global.im2col [%b64_1, {%s32_1, %s32_2, %s32_3, %s32_4}], {3, %b32_1};",
+        "cp.async.bulk.prefetch.tensor.4d.L2.global.im2col [%b64_1, {%s32_1, %s32_2, %s32_3, %s32_4}], {%b32_1, 3};",
+    ),
 ]
 
 
