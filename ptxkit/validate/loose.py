@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from ptxkit.isa.forms import OperandForm
 from ptxkit.isa.functions import bits, is_type, kind
 from ptxkit.records import replace
-from ptxkit.validate.constants import INTEGER, SINGLE
+from ptxkit.validate.constants import INTEGER, INVALID, SINGLE
 from ptxkit.validate.registers import wanted_type
 from ptxkit.validate.scopes import SPECIAL, is_code, is_symbol
 from ptxkit.validate.typed_shapes import TypedShape
@@ -91,7 +91,7 @@ def _make_a_vector(operand: OperandForm, kinds: set[str]) -> bool:
     """Constants alone: integers are 64 bits wide to an assembler, and fit only where integers are asked for."""
     wanted = str(wanted_type(operand))
     if wanted == "f64":
-        return kinds == {INTEGER} or INTEGER not in kinds
+        return kinds == {INTEGER} or kinds.isdisjoint({INTEGER, INVALID})
     if kind(wanted) in ("u", "s"):
         return kinds == {INTEGER}
     return kinds == {SINGLE} and (kind(wanted) == "f" or _is_unseen(operand))

@@ -638,6 +638,10 @@ REFUSED = [
         "tex.2d.v2.f16x2.s32 {%f16x2_1, %f16x2_2}, [%b64_1, %b64_2, %s32_1], %b32_2;",
     ),
     (
+        "wmma.mma.sync.aligned.row.row.m8n8k4.f64.f64.f64.f64 {%f64_1, %f64_2}, {-1.5}, {%f64_3}, {%f64_4, %f64_5};",
+        "wmma.mma.sync.aligned.row.row.m8n8k4.f64.f64.f64.f64 {%f64_1, %f64_2}, {1e400}, {%f64_3}, {%f64_4, %f64_5};",
+    ),
+    (
         "cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes.ignore_oob "
         "[%b64_1], [%b64_2], 16, %u32_1, 3, [%b64_3];",
         "cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes.ignore_oob "
