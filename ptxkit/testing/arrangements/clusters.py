@@ -242,9 +242,10 @@ class _Cluster:
         said = words[0] if len(words) == 1 else f"{{{', '.join(words)}}}"
         own = script.value("mad.wide.u32", room.thread, str(plan.size), room.source, kind="b64")
         script.do(f"ld.global{vector}.u32 {said}, [{script.far(own, turn.number, plan.tile)}];")
-        bar = self.there(script.place(FULL, turn.slot, 8), rank)
+        own_bar = self.here(script.place(FULL, turn.slot, 8))
+        bar = self.there(own_bar, rank)
         if plan.mechanism == "dsmem":
-            self.copy(turn, rank, (f"st.shared{vector}.u32", said), bar)
+            self.copy(turn, rank, (f"st.shared{vector}.u32", said), (own_bar, bar))
             return
         start = script.value("mad.lo.u32", room.thread, str(plan.size), script.value("mov.u32", TILES))
         to = self.there(script.place(start, turn.slot, plan.tile), rank)
@@ -254,17 +255,23 @@ class _Cluster:
         else:
             opcode = "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32"
             line = f"{opcode} [{to}], {said}, [{bar}];"
-        script.do(
-            line, faults=(without("delete-copy", *wrong), instead("copy-by-one", f"@{room.first} {line}", *wrong))
+        faults = (
+            without("delete-copy", *wrong),
+            instead("copy-by-one", f"@{room.first} {line}", *wrong),
+            instead("own-mbarrier", line.replace(f"[{bar}]", f"[{own_bar}]"), "PTX210"),
         )
+        script.do(line, faults=faults)
+
+    def here(self, place: str) -> str:
+        """A register with an address in the own CTA."""
+        return place if place.startswith("%") and "+" not in place else self.script.value(*_address(place))
 
     def there(self, place: str, rank: str) -> str:
         """The same place in another CTA."""
-        own = place if place.startswith("%") and "+" not in place else self.script.value(*_address(place))
-        return self.script.value("mapa.shared::cluster.u32", own, rank)
+        return self.script.value("mapa.shared::cluster.u32", self.here(place), rank)
 
-    def copy(self, turn: Turn, rank: str, stored: tuple[str, str], bar: str) -> None:
-        """Through the own shared memory, by a copy into the other's."""
+    def copy(self, turn: Turn, rank: str, stored: tuple[str, str], bars: tuple[str, str]) -> None:
+        """Through the own shared memory, by a copy into the other's. bars: the slot's mbarrier here, and there."""
         plan, script, room = self.plan, self.script, self.room
         start = script.value("mad.lo.u32", room.thread, str(plan.size), script.value("mov.u32", MINE))
         opcode, said = stored
@@ -285,9 +292,10 @@ class _Cluster:
         source = script.place(MINE, turn.slot, plan.tile)
         to = self.there(script.place(TILES, turn.slot, plan.tile), rank)
         opcode = "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes"
-        line = f"{opcode} [{to}], [{source}], {plan.tile}, [{bar}];"
+        line = f"{opcode} [{to}], [{source}], {plan.tile}, [{bars[1]}];"
+        own = instead("copy-with-own-mbarrier", line.replace(f"[{bars[1]}]", f"[{bars[0]}]"), "PTX210")
         with script.only(room.first):
-            script.do(line, faults=of_copy(script, line, plan.tile))
+            script.do(line, faults=(*of_copy(script, line, plan.tile), own))
 
 
 def _address(place: str) -> tuple[str, ...]:
