@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 
 from ptxkit.analysis.program import Step
-from ptxkit.analysis.trace import Event, GroupEvent, GroupTrace, Opaque
+from ptxkit.analysis.trace import Event, GroupEvent, GroupTrace, Opaque, Trace
 from ptxkit.isa.effects import Access, Barrier, MbarrierWait, MemoryFence
 
 #: Events that are looked at for a place behind an instruction of the whole warp, and meetings for one of two groups.
@@ -17,10 +17,11 @@ MAX_AHEAD, MAX_MEETINGS = 300, 50
 
 
 class Meetings:
-    """What the lanes of a group do together. events: positions of what may order them; collective: where instructions
-    stand, in order of the text, that are no event where all lanes of a warp take one path."""
+    """What the lanes of a group do together, or those that take the path of one of them. events: positions of what may
+    order them; collective: where instructions stand, in order of the text, that are no event where all lanes of a warp
+    take one path."""
 
-    def __init__(self, group: GroupTrace) -> None:
+    def __init__(self, group: GroupTrace | Trace) -> None:
         self._group = group
         self._events = [at for at, event in enumerate(group.events) if _is_meeting(event)]
         self._barriers = [at for at in self._events if isinstance(getattr(group.events[at], "effect", None), Barrier)]
@@ -31,6 +32,10 @@ class Meetings:
         first = bisect_left(self._events, since)
         if first < len(self._events) and self._events[first] <= until:
             return True
+        return self.joins(since, until)
+
+    def joins(self, since: int, until: int) -> bool:
+        """Whether an instruction that all lanes execute together stands between two positions, or is the later one."""
         return self._passes(self._group.events[since].step.start, self._group.events[until].step.start)
 
     def _passes(self, since: int, until: int) -> bool:

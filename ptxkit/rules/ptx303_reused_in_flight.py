@@ -27,9 +27,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Set
 
+from ptxkit.analysis.collectives import WARP
 from ptxkit.analysis.flow import Flow
 from ptxkit.analysis.inflight import Copy
 from ptxkit.analysis.kernel import Kernel, World
+from ptxkit.analysis.mates import Meetings
 from ptxkit.analysis.program import Step
 from ptxkit.analysis.ranges import RangeIndex
 from ptxkit.analysis.thread import Looks, Thread
@@ -174,8 +176,20 @@ def _is_safe(world: World, issuer: Thread, copy: Copy, writer: Thread, position:
         return None
     if copy.read is not None and any(copy.read < way.released for way in ways):
         return True
+    if _have_met(issuer, copy, writer, position):
+        return None
     # A thread that waits for what comes of its own going on waits for ever: PTX504 speaks of it.
     return None if any(world.is_circular(issuer, way, writer) for way in ways) else False
+
+
+def _have_met(issuer: Thread, copy: Copy, writer: Thread, position: int) -> bool:
+    """Whether two lanes do something together between the wait of both and the write of the one: then each has come so
+    far, and a copy that was waited for has read its bytes."""
+    if copy.read is None or issuer.tid // WARP != writer.tid // WARP:
+        return False
+    wait = issuer.trace.events[copy.read]
+    own = [at for at, event in writer.positions(WaitGroup) if (event.step, event.visit) == (wait.step, wait.visit)]
+    return any(at < position and Meetings(writer.trace).joins(at, position) for at in own)
 
 
 def _is_bulk_wait(event: Event) -> bool:

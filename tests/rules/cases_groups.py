@@ -202,6 +202,14 @@ cp.async.wait_group 0; //= wait""",
     ),
 )
 
+#: Each lane copies the whole tile, and waits for its own copy alone.
+COPIES_OF_A_WARP = """mov.u32 %r7, 0;
+next: {} fence.proxy.async.shared::cta; bar.warp.sync -1;
+cp.async.bulk.global.shared::cta.bulk_group [%rd2], [%r2], 512; //= copy
+cp.async.bulk.commit_group; bar.warp.sync -1;
+cp.async.bulk.wait_group.read 0; //= wait
+add.u32 %r7, %r7, 1; setp.lt.u32 %p3, %r7, 4; @%p3 bra next;"""
+
 REUSED = (
     Case(
         "a source may be written again in the round after its wait",
@@ -222,6 +230,16 @@ cp.async.bulk.commit_group;
 cp.async.bulk.wait_group.read 1; //= wait
 skip: add.u32 %r7, %r7, 1; setp.lt.u32 %p3, %r7, 4; @%p3 bra next;
 @%p1 cp.async.bulk.wait_group.read 0;""",
+    ),
+    Case(
+        "lanes that execute the next write together have all waited for their copies",
+        COPIES_OF_A_WARP.format("stmatrix.sync.aligned.m8n8.x1.shared.b16 [%r4], {%r7};"),
+        bounds=".reqntid 32, 1, 1",
+    ),
+    Case(
+        "a lane that writes by itself may be ahead of another one's wait",
+        COPIES_OF_A_WARP.format("st.shared.u32 [%r4], %r7; //! PTX303 copy wait\n"),
+        bounds=".reqntid 32, 1, 1",
     ),
     Case(
         "the last copies are left to the end of the kernel without a word under the isa policy",
