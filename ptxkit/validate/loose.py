@@ -39,11 +39,16 @@ def beyond_manual(operand: OperandForm, shape: TypedShape) -> str | None:
 
 
 def _has_strange_constants(operand: OperandForm, parts: Sequence[object]) -> bool:
-    """Whether some elements are constants of another type than they have; compilers write those of their own."""
+    """Whether some elements are constants of another type than they have, or hide from an assembler that registers are;
+    compilers write those of their own."""
     kinds = [str(part[1]) for part in parts if isinstance(part, tuple) and part[0] == "c"]
     is_float = kind(str(wanted_type(operand))) == "f"
-    alone = len(kinds) == len(parts)
-    return (alone and not _make_a_vector(operand, set(kinds))) or any((found == INTEGER) is is_float for found in kinds)
+    if any((found == INTEGER) is is_float for found in kinds):
+        return True
+    if len(kinds) == len(parts):
+        return not _make_a_vector(operand, set(kinds))
+    registers = [part for part in parts if isinstance(part, tuple) and part[0] != "c"]
+    return bool(kinds) and wrong_elements(replace(operand, kind="register", count=None), registers) is not None
 
 
 def is_taken_loosely(operand: OperandForm, shape: TypedShape, *, is_result: bool) -> bool:
