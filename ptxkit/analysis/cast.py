@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 from ptxkit.analysis.actors import Actor, actors_of, synchronises
-from ptxkit.analysis.budget import MAX_ACTORS, MAX_CTAS, MAX_RANKS, MAX_REHEARSALS
+from ptxkit.analysis.budget import MAX_ACTORS, MAX_CTAS, MAX_RANKS, MAX_REHEARSALS, MAX_REHEARSED
 from ptxkit.analysis.explore import Exploration
 from ptxkit.analysis.places import Place, places_of
 from ptxkit.analysis.rehearsal import Rehearsal, rehearse
@@ -58,6 +58,8 @@ class Cast:
         """
         if not self.is_known or not 0 < len(self.actors) <= MAX_ACTORS * self.size:
             return {}
+        if self._keeps_step:
+            return dict.fromkeys(self._leads, Rehearsal())
         found: dict[int, Rehearsal] = {}
         for first in self._leads:
             if found and self._only_meets:
@@ -72,6 +74,21 @@ class Cast:
     def _only_meets(self) -> bool:
         """Whether the actors only wait for all others at barriers: it comes to the same, whoever is first."""
         return all(_is_meeting(event.effect) for actor in self.actors for event in actor.events)
+
+    @property
+    def _keeps_step(self) -> bool:
+        """Whether all threads meet at the same barriers of their CTAs, one after the other, and those of a warp at the
+        same ones of theirs, too: then each of them opens."""
+        if not self._only_meets or sum(len(actor.events) for actor in self.actors) >= MAX_REHEARSED:
+            return False
+        whole: set[Sequence[tuple[Effect, object]]] = set()
+        by_warp: dict[tuple[int, int], Sequence[tuple[Effect, object]]] = {}
+        for actor in self.actors:
+            met = tuple((event.effect, event.amount) for event in actor.events)
+            whole.add(tuple(each for each in met if synchronises(each[0], warp=False)))
+            if any(by_warp.setdefault((actor.rank, warp), met) != met for warp in actor.warps):
+                return False
+        return len(whole) == 1 and all(isinstance(number, int | None) for _, number in next(iter(whole)))
 
     @cached_property
     def hasty(self) -> list[Rehearsal]:

@@ -80,6 +80,11 @@ class Explorer:
         """What decides operands and paths."""
         return Certainty(self.program, self.launch)
 
+    @cached_property
+    def is_asynchronous(self) -> bool:
+        """Whether the kernel, or a function that it calls, has asynchronous operations, or what orders them."""
+        return bool(self._asynchronous) or any(asynchronous_steps(called) for called in self.program.called.values())
+
     @property
     def missed(self) -> list[Step]:
         """Steps with asynchronous effects that no walk reached."""

@@ -102,7 +102,8 @@ class Doubt:
 class Rule:
     """A rule: its code, its name, the titles of the manual's sections, and its check.
 
-    on_request: it gives notes only, to those who ask for them.
+    on_request: it gives notes only, to those who ask for them. asynchronous: it speaks only of operations that are
+    asynchronous, or that order such ones, so that kernels without any are not held against it.
     """
 
     code: str
@@ -110,3 +111,4 @@ class Rule:
     isa: tuple[str, ...]
     check: Callable[[Kernel], Iterator[Observation | Doubt]]
     on_request: bool = False
+    asynchronous: bool = False

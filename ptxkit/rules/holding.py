@@ -90,6 +90,8 @@ class Holding:
             return
         kernel = Kernel(explorer, self._policy)
         for rule in rules:
+            if rule.asynchronous and not explorer.is_asynchronous:
+                continue
             said = len(judge.diagnostics) + len(judge.undecided)
             judge.hear(rule, rule.check(kernel), kernel.worlds)
             if len(judge.diagnostics) + len(judge.undecided) > said:

@@ -47,11 +47,13 @@ def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
     strict = kernel.policy == "strict"
 
     def wanted(misfit: Misfit) -> bool:
-        if misfit.kind not in ("alignment", "apart") or not grounds.hold(misfit):
+        if misfit.kind not in ("alignment", "apart"):
             return False
         return misfit.surely or strict or (misfit.variable is not None and misfit.variable.size is not None)
 
-    yield from misfits(kernel, wanted, _finding)
+    # What an operand depends on takes a look at the whole kernel: only where there is something to be said.
+    if any(misfits(kernel, wanted, _finding)):
+        yield from misfits(kernel, lambda misfit: wanted(misfit) and grounds.hold(misfit), _finding)
 
 
 def _finding(misfit: Misfit) -> Finding:

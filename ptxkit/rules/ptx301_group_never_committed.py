@@ -89,4 +89,6 @@ def _group(effect: object) -> str:
     return effect.group if isinstance(effect, CommitGroup | WaitGroup) else ""
 
 
-RULE = Rule("PTX301", "group-never-committed", ("cp.async.commit_group", "cp.async.bulk.commit_group"), check)
+RULE = Rule(
+    "PTX301", "group-never-committed", ("cp.async.commit_group", "cp.async.bulk.commit_group"), check, asynchronous=True
+)

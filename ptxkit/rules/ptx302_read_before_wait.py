@@ -342,4 +342,5 @@ RULE = Rule(
     "read-before-wait",
     ("cp.async.wait_group / cp.async.wait_all", "Completion Mechanisms for Asynchronous Copy Operations"),
     check,
+    asynchronous=True,
 )

@@ -254,4 +254,5 @@ RULE = Rule(
     "source-reused-in-flight",
     ("Completion Mechanisms for Asynchronous Copy Operations", "cp.async.bulk.wait_group"),
     check,
+    asynchronous=True,
 )

@@ -72,4 +72,4 @@ def _finding(name: str, earlier: Copy, copy: Copy) -> Finding:
     )
 
 
-RULE = Rule("PTX304", "overlapping-copies", ("cp.async.commit_group", "cp.async"), check)
+RULE = Rule("PTX304", "overlapping-copies", ("cp.async.commit_group", "cp.async"), check, asynchronous=True)

@@ -88,4 +88,4 @@ def _is_own(effect: object) -> bool:
     return isinstance(effect, CommitGroup | WaitGroup) and effect.group == _GROUP
 
 
-RULE = Rule("PTX311", "registers-in-flight", ("wgmma.wait_group", "wgmma.mma_async"), check)
+RULE = Rule("PTX311", "registers-in-flight", ("wgmma.wait_group", "wgmma.mma_async"), check, asynchronous=True)

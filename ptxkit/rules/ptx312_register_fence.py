@@ -115,4 +115,4 @@ def _mend(approach: Approach) -> Mend:
     return Mend(f"add `{_FENCE}`", (Change(approach.issue, _FENCE),))
 
 
-RULE = Rule("PTX312", "missing-register-fence", ("wgmma.fence",), check)
+RULE = Rule("PTX312", "missing-register-fence", ("wgmma.fence",), check, asynchronous=True)

@@ -75,4 +75,6 @@ def _finding(name: str, turn: Turn) -> Finding:
     )
 
 
-RULE = Rule("PTX314", "operands-reused", ("wgmma.wait_group", "Async Proxy", "tcgen05.commit"), check)
+RULE = Rule(
+    "PTX314", "operands-reused", ("wgmma.wait_group", "Async Proxy", "tcgen05.commit"), check, asynchronous=True
+)

@@ -252,4 +252,4 @@ def _finding(read: Step, write: Step, sync: Step | None, since: Step, name: str)
     )
 
 
-RULE = Rule("PTX401", "missing-proxy-fence", ("Async Proxy", "membar / fence"), check)
+RULE = Rule("PTX401", "missing-proxy-fence", ("Async Proxy", "membar / fence"), check, asynchronous=True)

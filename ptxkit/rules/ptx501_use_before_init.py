@@ -130,4 +130,10 @@ def _meeting(text: str, step: Step) -> Mend:
     return Mend(f"add `{words}`", (Change(step, text),), safe=False)
 
 
-RULE = Rule("PTX501", "mbarrier-use-before-init", ("mbarrier.init", "Lifecycle of the mbarrier object"), check)
+RULE = Rule(
+    "PTX501",
+    "mbarrier-use-before-init",
+    ("mbarrier.init", "Lifecycle of the mbarrier object"),
+    check,
+    asynchronous=True,
+)

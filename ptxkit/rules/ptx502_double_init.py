@@ -93,4 +93,6 @@ def _finding(first: Step, second: Step, threads_differ: bool, at_once: bool) -> 
     )
 
 
-RULE = Rule("PTX502", "mbarrier-double-init", ("mbarrier.init", "Lifecycle of the mbarrier object"), check)
+RULE = Rule(
+    "PTX502", "mbarrier-double-init", ("mbarrier.init", "Lifecycle of the mbarrier object"), check, asynchronous=True
+)

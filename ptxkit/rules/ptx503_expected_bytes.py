@@ -385,4 +385,5 @@ RULE = Rule(
     "mbarrier-expected-bytes",
     ("Tracking asynchronous operations by the mbarrier object", "mbarrier.expect_tx"),
     check,
+    asynchronous=True,
 )

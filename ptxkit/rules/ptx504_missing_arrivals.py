@@ -86,5 +86,9 @@ def _finding(world: World, stuck: Stuck, state: Object) -> Finding:
 
 
 RULE = Rule(
-    "PTX504", "mbarrier-missing-arrivals", ("Phase of the mbarrier object", "mbarrier.init", "mbarrier.arrive"), check
+    "PTX504",
+    "mbarrier-missing-arrivals",
+    ("Phase of the mbarrier object", "mbarrier.init", "mbarrier.arrive"),
+    check,
+    asynchronous=True,
 )

@@ -78,5 +78,9 @@ def _finding(world: World, excess: Excess) -> Finding:
 
 
 RULE = Rule(
-    "PTX505", "mbarrier-excess-arrivals", ("Phase of the mbarrier object", "mbarrier.init", "mbarrier.arrive"), check
+    "PTX505",
+    "mbarrier-excess-arrivals",
+    ("Phase of the mbarrier object", "mbarrier.init", "mbarrier.arrive"),
+    check,
+    asynchronous=True,
 )

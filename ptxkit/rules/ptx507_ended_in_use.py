@@ -137,4 +137,6 @@ def _finding(end: Event, wait: Event) -> Finding:
     )
 
 
-RULE = Rule("PTX507", "mbarrier-ended-in-use", ("mbarrier.inval", "Lifecycle of the mbarrier object"), check)
+RULE = Rule(
+    "PTX507", "mbarrier-ended-in-use", ("mbarrier.inval", "Lifecycle of the mbarrier object"), check, asynchronous=True
+)

@@ -90,4 +90,5 @@ RULE = Rule(
     "tensor-completion",
     ("Memory Consistency Model for 5th generation of TensorCore operations", "tcgen05.commit"),
     check,
+    asynchronous=True,
 )

@@ -137,4 +137,5 @@ RULE = Rule(
     "tensor-wait",
     ("tcgen05.wait", "Memory Consistency Model for 5th generation of TensorCore operations"),
     check,
+    asynchronous=True,
 )

@@ -176,3 +176,23 @@ def test_whoever_is_first_it_comes_to_the_same_where_actors_only_meet(body: str)
     assert [(told.stuck, told.phases, told.uneven) for told in played] == [
         (told.stuck, told.phases, told.uneven) for told in alone
     ]
+
+
+@pytest.mark.parametrize(
+    ("body", "plays"),
+    [
+        ("bar.sync 0; setp.lt.u32 %p2, %r6, 16; @%p2 bra low; low: bar.warp.sync -1; bar.sync 1;", False),
+        ("bar.sync 0; @%p1 bra out; bar.sync 0; out:", True),
+        ("setp.lt.u32 %p2, %r6, 16; @%p2 bra low; bar.warp.sync -1; low: bar.sync 0;", True),
+    ],
+)
+def test_threads_that_keep_step_need_not_be_played(body: str, plays: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    cast = kernel_of(module_of(START + body, bounds=".reqntid 64")).worlds[0].cast
+    alone = [rehearse(cast.actors, first) for first in cast._leads]
+    played: list[int] = []
+    monkeypatch.setattr("ptxkit.analysis.cast.rehearse", lambda *_: played.append(1) or alone[0])
+    found = list(cast.rehearsals.values())
+    assert bool(played) == plays
+    assert [(told.stuck, told.phases, told.uneven, told.vague, told.finished) for told in found] == [
+        (told.stuck, told.phases, told.uneven, told.vague, told.finished) for told in (alone if not plays else found)
+    ]
