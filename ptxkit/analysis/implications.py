@@ -39,43 +39,59 @@ class Comparison:
 
 def comparison_of(key: Hashable) -> Comparison | None:
     """The comparison that a condition came about by; None for any other condition."""
-    match key:
-        case ("compare", str(operator), str(kind), Term() as unknown, int(constant)) if kind[1:] in _WIDTHS:
-            return Comparison(unknown, kind, operator, constant) if kind[0] in "usb" else None
-    return None
+    if not isinstance(key, tuple) or subject_of(key) is None:
+        return None
+    _, operator, kind, unknown, constant = key
+    return Comparison(unknown, kind, operator, constant)
+
+
+def subject_of(key: Hashable) -> tuple[Term, str] | None:
+    """What a condition compares with a constant: the unknown, and the width; None for any other condition.
+
+    (Written out, and apart from the comparison: each lane asks it in each round, and mostly of an unknown of its own.)
+    """
+    if not isinstance(key, tuple) or len(key) != 5 or key[0] != "compare":
+        return None
+    kind, unknown, constant = key[2:]
+    if not isinstance(unknown, Term) or not isinstance(constant, int) or kind[0] not in "usb":
+        return None
+    return (unknown, kind[1:]) if kind[1:] in _WIDTHS else None
 
 
 @dataclass(slots=True)
 class Implications:
     """The comparisons that were decided in one scenario, by what they are of."""
 
-    known: dict[tuple[Term, str], list[tuple[Comparison, bool]]] = field(default_factory=dict)
-    _answers: dict[Comparison, bool | None] = field(default_factory=dict)
+    known: dict[tuple[Term, str], list[tuple[Hashable, bool]]] = field(default_factory=dict)
+    _answers: dict[Hashable, bool | None] = field(default_factory=dict)
     """What `of` said since the last one was decided: lanes and rounds ask the same again and again."""
 
     def note(self, key: Hashable, side: bool) -> None:
         """A condition was decided."""
-        found = comparison_of(key)
-        if found is not None:
-            decided = self.known.setdefault((found.unknown, found.kind[1:]), [])
+        subject = subject_of(key)
+        if subject is not None:
+            decided = self.known.setdefault(subject, [])
             if len(decided) < _MOST:
-                decided.append((found, side))
+                decided.append((key, side))
                 self._answers.clear()
 
     def of(self, key: Hashable) -> bool | None:
         """What those that were decided say of a condition; None where it may be either."""
         if not self.known:
             return None
-        found = comparison_of(key)
-        decided = self.known.get((found.unknown, found.kind[1:])) if found is not None else None
-        if found is None or decided is None:
+        subject = subject_of(key)
+        decided = self.known.get(subject) if subject is not None else None
+        if decided is None:
             return None
-        if found not in self._answers:
-            self._answers[found] = _implied(found, decided)
-        return self._answers[found]
+        if key not in self._answers:
+            self._answers[key] = _implied(key, decided)
+        return self._answers[key]
 
 
-def _implied(found: Comparison, decided: list[tuple[Comparison, bool]]) -> bool | None:
+def _implied(key: Hashable, before: list[tuple[Hashable, bool]]) -> bool | None:
+    found = comparison_of(key)
+    assert found is not None
+    decided = [(each, side) for other, side in before if (each := comparison_of(other)) is not None]
     fitting = (
         number
         for number in _numbers(found, decided)
