@@ -6,7 +6,7 @@ the threads differ; `GroupTrace.of` gives one thread's own `Trace`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from ptxkit.analysis.layout import Variable
 from ptxkit.analysis.program import Step
@@ -65,7 +65,7 @@ class GroupEvent:
         own = [None if held is None else of_lane(held, index) for held in self.fields]
         return Event(self.step, self.visit, self.effect, *own)
 
-    def among(self, indices: list[int]) -> Event | GroupEvent | None:
+    def among(self, indices: Sequence[int]) -> Event | GroupEvent | None:
         """The event as a smaller group saw it; None where none of it took part."""
         who = None if self.who is None else tuple(self.who[index] for index in indices)
         if who is not None and not any(who):
@@ -183,10 +183,19 @@ class GroupTrace:
     def of(self, tid: int) -> Trace:
         """One thread's part of it."""
         index = self.tids.index(tid)
-        events, guessed = self._part(lambda event: event.of(index))
+        events: list[Event | Opaque] = []
+        guessed = None
+        for position, event in enumerate(self.events):
+            if position == self.guessed:
+                guessed = len(events)
+            own = event.of(index) if isinstance(event, GroupEvent) else event
+            if own is not None:
+                events.append(own)
+        if self.guessed is not None and guessed is None:
+            guessed = len(events)
         return Trace(
             tid,
-            events,  # type: ignore[arg-type]
+            events,
             self.covered,
             self.misuses,
             self.misfits,
@@ -196,20 +205,18 @@ class GroupTrace:
             self.tids[0],
         )
 
-    def among(self, indices: list[int]) -> GroupTrace:
-        """What a smaller group has done so far, to go on from."""
-        events, guessed = self._part(lambda event: event.among(indices))
-        tids = tuple(self.tids[index] for index in indices)
+    def among(self, indices: Sequence[int]) -> GroupTrace:
+        """What a smaller group goes on from: with all but the events, which `ptxkit.analysis.past` tells."""
         return replace(
             self,
-            tids=tids,
-            events=events,
+            tids=tuple(self.tids[index] for index in indices),
+            events=[],
             covered=set(self.covered),
             misuses=dict(self.misuses),
             misfits=dict(self.misfits),
             pointers={term: dict(seen) for term, seen in self.pointers.items()},
             tested=set(self.tested),
-            guessed=guessed,
+            guessed=None if self.guessed is None else 0,
         )
 
     def only(self, *kinds: type) -> GroupTrace:
@@ -228,19 +235,3 @@ class GroupTrace:
                 own = event.of(index) if isinstance(event, GroupEvent) else event
                 if own is not None:
                     yield tid, own
-
-    def _part(
-        self, chosen: Callable[[GroupEvent], Event | GroupEvent | None]
-    ) -> tuple[list[Event | GroupEvent | Opaque], int | None]:
-        """The events of some of the threads, and where among them the first guess is."""
-        events: list[Event | GroupEvent | Opaque] = []
-        guessed = None
-        for position, event in enumerate(self.events):
-            if position == self.guessed:
-                guessed = len(events)
-            own = chosen(event) if isinstance(event, GroupEvent) else event
-            if own is not None:
-                events.append(own)
-        if self.guessed is not None and guessed is None:
-            guessed = len(events)
-        return events, guessed

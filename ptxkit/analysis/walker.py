@@ -16,6 +16,7 @@ from ptxkit.analysis.budget import MAX_CALLS, MAX_STEPS, STALLED_ROUNDS, STALLED
 from ptxkit.analysis.cells import Cells
 from ptxkit.analysis.exchange import Exchange
 from ptxkit.analysis.operations import Operations
+from ptxkit.analysis.past import Past, recalled
 from ptxkit.analysis.program import Step
 from ptxkit.analysis.scenario import Scenario
 from ptxkit.analysis.space import SharedWindow
@@ -93,9 +94,12 @@ class Walker:
         self.answers: dict[Held, int] = {}
         self._asked: dict[Step, Held | None] = {}
         self._taken: dict[tuple[Step, bool], int] = {}
+        self._past: Past | None = None
+        self._among_registers: Sequence[int] | None = None
 
     def run(self) -> GroupTrace:
         """Walks to the end of the kernel, or of the budget."""
+        self._take_part()
         index = self._first
         while index != END:
             if index >= len(self.code.program.steps):
@@ -106,6 +110,8 @@ class Walker:
                 self.trace.ended = "budget"
                 break
             index = self._execute(block)
+        if self._past is not None:
+            self.trace.events, self.trace.guessed = recalled(self._past, self.trace.events, self.trace.guessed)
         return self.trace
 
     def _begins(self, block: Block) -> bool:
@@ -246,10 +252,11 @@ class Walker:
         """A walker for a part of the group, just before the current step."""
         tids = tuple(self.tids[index] for index in indices)
         other = Walker(self.code, self.scenario, tids, self.terms, self.exchange, self.pointers)
-        other.registers = _among(self.registers, indices)
+        other.registers, other._among_registers = dict(self.registers), indices
         other.memory = self.memory.among(indices)
         other.frames = [frame.among(indices) for frame in self.frames]
         other.trace = self.trace.among(indices)
+        other._past = Past(self.trace.events, self.trace.guessed, indices, self._past)
         other._first, other.taken, other._newest = self.step.index, self.taken, self._newest
         other._visits, other._taken = dict(self._visits), dict(self._taken)
         other.answers = {held_among(response, indices): granted for response, granted in self.answers.items()}
@@ -257,13 +264,21 @@ class Walker:
         other.meetings = list(self.meetings)
         return other
 
+    def _take_part(self) -> None:
+        """Leaves in the registers what a part of the group holds; of groups that nobody walks, never."""
+        if self._among_registers is not None:
+            self.registers = _among(self.registers, self._among_registers)
+            self._among_registers = None
+
     def _become(self, indices: list[int]) -> None:
         part = self._among(indices)
+        part._take_part()
         self.tids, self.special, self._partial = part.tids, part.special, None
         self.registers, self.memory, self.frames = part.registers, part.memory, part.frames
         self.answers = part.answers
         trace = self.trace
         trace.tids, trace.events, trace.guessed = part.trace.tids, part.trace.events, part.trace.guessed
+        self._past = part._past
 
     # ------------------------------------------------------------------------------------ guesses
 
@@ -424,5 +439,5 @@ class Walker:
             registers[target] = self.registers[source]
 
 
-def _among(registers: dict[str, Held], indices: list[int]) -> dict[str, Held]:
+def _among(registers: dict[str, Held], indices: Sequence[int]) -> dict[str, Held]:
     return {name: held_among(held, indices) for name, held in registers.items()}
