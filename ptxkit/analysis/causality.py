@@ -166,7 +166,12 @@ class Causality:
 
     def may_precede(self, giver: Path, since: int, taker: Path, until: int) -> bool:
         """Whether the giver's position `since` may be ordered before the taker's position `until`."""
-        return self.horizon(giver, since, taker) <= until
+        return self.meet(giver, since, taker, until) or self.horizon(giver, since, taker) <= until
+
+    def meet(self, giver: Path, since: int, taker: Path, until: int) -> bool:
+        """Whether lanes of one warp may meet between two positions: `horizon` says so, too, having looked at all other
+        warps."""
+        return taker is not giver and taker.warp == giver.warp and self._learnt(giver, since, taker) <= until
 
     def horizon(self, giver: Path, since: int, taker: Path, barrier: Held | None = None) -> int:
         """The taker's first position that may be ordered after the giver's position `since`; NEVER where none is.

@@ -150,10 +150,13 @@ class Conflicts:
 
     @cached_property
     def _separation(self) -> Separation:
-        return Separation(self._world.groups, self._causality.path_of, self._are_ordered)
+        causality = self._causality
+        return Separation(self._world.groups, causality.path_of, causality.meetings, self._are_ordered)
 
     def _are_ordered(self, write: Touching, writer: Path, read: Touching, reader: Path) -> bool:
         """Whether a write on one path and a read on another one may be ordered, either way."""
+        if self._causality.meet(writer, write.end, reader, read.position):
+            return True
         barrier = write.event.barrier if isinstance(write.event, Event) else write.event.fields[3]
         horizon = self._causality.horizon(writer, write.end, reader, None if isinstance(barrier, Lanes) else barrier)
         return horizon <= read.position or self._causality.may_precede(reader, read.end, writer, write.position)

@@ -7,6 +7,7 @@ they execute together is taken for one. Source: PTX ISA, "bar.warp.sync", "Progr
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator
 
 from ptxkit.analysis.program import Step
 from ptxkit.analysis.trace import Event, GroupEvent, GroupTrace, Opaque, Trace
@@ -25,7 +26,7 @@ class Meetings:
         self._group = group
         self._events = [at for at, event in enumerate(group.events) if _is_meeting(event)]
         self._barriers = [at for at in self._events if isinstance(getattr(group.events[at], "effect", None), Barrier)]
-        self._collective = sorted(step.start for step in group.covered if is_collective(step))
+        self._collective = sorted(_collective(group.covered))
 
     def between(self, since: int, until: int) -> bool:
         """Whether lanes may be ordered by what they do from one position on and up to another one."""
@@ -75,6 +76,17 @@ def _is_meeting(event: Event | GroupEvent | Opaque) -> bool:
     if isinstance(effect, Access):
         return effect.order != "weak"
     return isinstance(effect, Barrier | MbarrierWait | MemoryFence)
+
+
+def _collective(steps: Iterable[Step]) -> Iterator[int]:
+    """Where those of some steps stand that lanes execute together."""
+    known: dict[int, bool] = {}  # by match, which many steps share
+    for step in steps:
+        answer = known.get(id(step.match))
+        if answer is None:
+            answer = known[id(step.match)] = is_collective(step)
+        if answer:
+            yield step.start
 
 
 def is_collective(step: Step) -> bool:

@@ -144,19 +144,21 @@ def _met(group: GroupTrace) -> Mapping[int, list[int | None]]:
 class Separation:
     """What shows that the accesses of a CTA's groups do not conflict.
 
-    path_of: the path of a thread. are_ordered: whether a write on one path and a read on another one may be ordered.
+    path_of: the path of a thread. meetings: what the lanes of a group do together. are_ordered: whether a write on one
+    path and a read on another one may be ordered.
     """
 
     def __init__(
         self,
         groups: Sequence[GroupTrace],
         path_of: Callable[[int], Path],
+        meetings: Callable[[GroupTrace], Meetings],
         are_ordered: Callable[[Touching, Path, Touching, Path], bool],
     ) -> None:
         self._groups = groups
         self._path_of = path_of
+        self._meetings = meetings
         self._are_ordered = are_ordered
-        self._meetings: dict[int, Meetings] = {}
         self._left = MAX_CLOSE_LOOKS
 
     def holds(self, writes: Sequence[Touching], reads: Sequence[Touching]) -> bool:
@@ -187,10 +189,7 @@ class Separation:
         group = write.group
         if group is not read.group:
             return True
-        meetings = self._meetings.get(id(group))
-        if meetings is None:
-            meetings = self._meetings[id(group)] = Meetings(group)
-        if meetings.between(min(write.position, read.position), max(write.position, read.position)):
+        if self._meetings(group).between(min(write.position, read.position), max(write.position, read.position)):
             return True
         self._left -= 1
         return self._left > 0 and not any(one >> 5 == other >> 5 for one, other in _sharing(write, read, unit))
