@@ -75,15 +75,23 @@ class Plan:
 
 def plans_of(entry: Function, program: Program, request: Request, instructions: Iterable[Instruction]) -> list[Plan]:
     """The geometry of the runs of a kernel, and others to try where nobody can go on with it."""
-    required, most = extents(entry, "reqntid"), extents(entry, "maxntid")
+    required, most = _declared(entry, "reqntid"), _declared(entry, "maxntid")
     known = request.block or required or most
     blocks = [known] if known else [(BLOCK,), *_other_blocks(instructions)]
-    cluster = request.cluster or extents(entry, "reqnctapercluster") or (1,)
+    cluster = request.cluster or _declared(entry, "reqnctapercluster") or (1,)
     grid = request.grid or (cluster if prod(cluster) > 1 else (2,))
     dynamic = MOST_SHARED + RESERVED_SHARED - program.shared.dynamic if _has_dynamic_shared(program) else 0
     shared = dynamic if request.shared is None else request.shared
     is_given = (required is not None or request.block is not None) and (not dynamic or request.shared is not None)
     return [Plan(grid, block, cluster, shared, is_given) for block in blocks]
+
+
+def _declared(entry: Function, directive: str) -> Shape | None:
+    """What a directive says, up to the last number that is not one: what is printed is what people write."""
+    shape: Shape | None = extents(entry, directive)
+    while shape is not None and len(shape) > 1 and shape[-1] == 1:
+        shape = shape[:-1]
+    return shape
 
 
 def _other_blocks(instructions: Iterable[Instruction]) -> list[Shape]:

@@ -64,11 +64,12 @@ def test_a_small_module_has_one_second_and_a_large_file_as_much_for_each_of_its_
 @pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="the system does not tell of memory")
 def test_what_takes_much_memory_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     def large(source: SourceFile) -> FileResult:
-        bytearray(200_000_000).count(1)
+        (b"x" * 400_000_000).count(b"y")  # written: memory of zeros alone may be one page for all
         return linter.lint_source(source)
 
     monkeypatch.setattr(survival, "lint_source", large)
-    assert "takes too much memory: 2" in survival.fault_of(DOUBLE)
+    # How much it is said to be depends on what the process gives back meanwhile, of the tests before this one.
+    assert "takes too much memory" in survival.fault_of(DOUBLE)
 
 
 def test_another_text_after_printing_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
