@@ -36,7 +36,7 @@ def upper(words: Words) -> Words:
 
 
 def test_there_are_cases_and_each_stands_in_the_readme() -> None:
-    assert len(CASES) >= 8
+    assert len(CASES) >= 9
     readme = (VENDOR / "README.md").read_text()
     assert [each for each in CASES if f"`{each.relative_to(VENDOR)}`" not in readme] == []
 
@@ -79,6 +79,12 @@ def test_a_nan_is_a_great_number_of_64_bits_before_it_is_saturated() -> None:
     most = 0xFFFFFFFF
     expected = np.resize(np.array([most, most, most, 0, 2, 0], np.uint64), THREADS)
     assert np.array_equal(executed("joined_conversions/saturated", "saturated", words), expected)
+
+
+def test_the_absolute_value_of_halves_has_no_sign_in_either() -> None:
+    words = np.full(THREADS, np.float32(0.3).view(np.uint32) | 0x8000, np.uint64)  # beside it 0.0
+    assert np.array_equal(executed("saturated_halves/absolute", "absolute", words), words & np.uint64(0x7FFF7FFF))
+    assert (words & np.uint64(0x8000)).all()
 
 
 def test_a_branch_without_results_changes_no_load_and_no_store_outside_of_it() -> None:
