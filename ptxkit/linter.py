@@ -209,13 +209,16 @@ def _judged(item: Diagnostic, settings: Settings) -> Diagnostic:
 
 
 def broken(path: str, error: Exception) -> FileResult:
-    """The result of a file whose analysis raised `error`; a mistake in the instruction table is raised again."""
+    """The result of a file whose analysis raised `error`.
+
+    Raised again are a mistake in the instruction table, and MemoryError: whoever sets the limit says what was too much.
+    """
     from traceback import format_exception
 
     from ptxkit.isa.mistakes import NotationError
 
-    if isinstance(error, NotationError):
-        raise error  # the table is wrong, for every file
+    if isinstance(error, NotationError | MemoryError):
+        raise error  # the table is wrong, for every file; or the memory is short
     return not_checked(
         path,
         f"the analysis of this file broke: {_last_words(error)}",

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import resource
+import sys
 import time
-from pathlib import Path
 
 import pytest
 
@@ -61,15 +62,27 @@ def test_a_small_module_has_one_second_and_a_large_file_as_much_for_each_of_its_
     assert survival.seconds_for("x" * 3 * survival.SMALL) == 3.0
 
 
-@pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="the system does not tell of memory")
-def test_what_takes_much_memory_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.skipif(sys.platform != "linux", reason="the system does not tell of memory")
+@pytest.mark.parametrize("megabytes", [20, 200])
+def test_what_takes_much_memory_is_told(megabytes: int, monkeypatch: pytest.MonkeyPatch) -> None:
     def large(source: SourceFile) -> FileResult:
-        (b"x" * 400_000_000).count(b"y")  # written: memory of zeros alone may be one page for all
+        try:
+            bytearray(megabytes * 1_000_000)
+        except Exception as error:
+            return linter.failure(source.path, error)  # as the linter does with whatever comes up inside of it
         return linter.lint_source(source)
 
     monkeypatch.setattr(survival, "lint_source", large)
-    # How much it is said to be depends on what the process gives back meanwhile, of the tests before this one.
-    assert "takes too much memory" in survival.fault_of(DOUBLE)
+    told = f"takes too much memory: more than 60 MB for {len(DOUBLE)} characters" if megabytes == 200 else ""
+    assert survival.fault_of(DOUBLE) == told
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the system does not tell of memory")
+def test_the_limit_of_memory_is_taken_away_again() -> None:
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    with survival._at_most(60_000_000):
+        assert resource.getrlimit(resource.RLIMIT_AS) != before
+    assert resource.getrlimit(resource.RLIMIT_AS) == before
 
 
 def test_another_text_after_printing_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
