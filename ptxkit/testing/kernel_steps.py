@@ -145,12 +145,20 @@ _JOINED = frozenset({"convert_integer"})
 """Meanings that ptxas 13.0 and 13.5 make one instruction of with a conversion before them, where they saturate."""
 
 
+_TAKES_AWAY_SIGNS = frozenset({"fabs"})
+"""Meanings that ptxas 13.0 and 13.5 leave out of halves whose word, as one number, has no sign."""
+
+
 def _fresh(variant: Variant) -> frozenset[int]:
     """The amount of a shift, which ptxas converts where a floating-point instruction wrote it, and a divisor, which it
     takes for zero where `lop3` gave it with a predicate: corpus/vendor/{converted_amounts,divisors_of_lop3}. And what
-    is saturated, which it joins with a conversion to that: corpus/vendor/joined_conversions."""
-    if any(each.function in _JOINED and dict(each.words)["saturate"] for each in table().meanings(variant.match)):
-        return frozenset(range(len(variant.inputs)))
+    is saturated, which it joins with a conversion to that: corpus/vendor/joined_conversions; and two halves whose signs
+    are taken away, of which it leaves one that a saturated sum wrote: corpus/vendor/saturated_halves."""
+    for each in table().meanings(variant.match):
+        words = dict(each.words)
+        joined = each.function in _JOINED and words["saturate"]
+        if joined or (each.function in _TAKES_AWAY_SIGNS and str(words["type"]).endswith("x2")):
+            return frozenset(range(len(variant.inputs)))
     values = [each.value for each in variant.match.effects if isinstance(each, Value)]
     if not any(isinstance(each, Call) and each.function in _MISREADS_SECOND for each in values):
         return frozenset()

@@ -233,6 +233,7 @@ def test_amounts_of_shifts_and_divisors_are_loaded() -> None:
     """Of others ptxas is known to make what the manual does not say."""
     fresh = {each.template.partition(" ")[0]: each.fresh for form in steps_of(*AIM)["compute"] for each in form}
     assert fresh["shr.s64"] == fresh["rem.s64"] == {1}
+    assert fresh["abs.f16x2"] == fresh["abs.ftz.f16x2"] == {0}
     assert not fresh["add.rn.f32"]
     for kernel in some(200):
         loaded = {each.register for each in kernel_loads(kernel.statements)}

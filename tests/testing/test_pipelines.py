@@ -100,6 +100,18 @@ def test_a_warp_meets_between_the_wait_for_a_slot_and_its_filling(attends: str) 
         assert all("bar.warp.sync 0xffffffff;" in part.split("mbarrier.arrive")[0] for part in parts)
 
 
+def test_a_warp_meets_before_each_of_the_first_fills() -> None:
+    """ptxas may make the copies of one lane twice where the others run past it: corpus/vendor/warp_wide_predicates."""
+    made = (random_pipeline(Random(seed)) for seed in range(300))
+    found = [each for each in made if each.plan.has_bulk and each.plan.roles == "unified"]
+    assert len(found) > 20
+    for each in found:
+        first = each.module().split("WAIT_")[0]
+        parts = first.split("mbarrier.arrive.expect_tx")[:-1]
+        assert len(parts) == min(each.plan.stages, each.plan.rounds)
+        assert all("bar.warp.sync 0xffffffff;" in part for part in parts)
+
+
 @pytest.mark.parametrize("attends", ["issuer", "warp"])
 def test_no_order_of_lanes_laps_a_warp_that_fills(attends: str) -> None:
     """Fewer threads than lanes of the warp meet many orders."""

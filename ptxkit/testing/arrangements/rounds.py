@@ -11,6 +11,8 @@ from ptxkit.testing.arrangements.room import EMPTY, FULL, Room, Turn, initialise
 from ptxkit.testing.arrangements.script import Index, instead, without
 
 HANGS = ("PTX503", "PTX504", "PTX601", "PTX602")
+TOGETHER = "bar.warp.sync 0xffffffff;"
+"""The lanes of a warp meet."""
 
 
 def written(room: Room) -> None:
@@ -37,6 +39,8 @@ def _unified(room: Room) -> None:
     drain.begin()
     for number in range(plan.ahead):
         if number < plan.rounds:
+            if plan.has_bulk:  # ptxas makes a copy once for all lanes, and may not let them meet in front: corpus/vendor
+                script.do(TOGETHER)
             fill(room, Turn.known(number, plan.stages))
         elif plan.mechanism == "cp.async":
             script.do("cp.async.commit_group;")
@@ -129,7 +133,7 @@ def _produced(room: Room, turn: Turn) -> None:
     else:
         wait(room, EMPTY, turn, parity, faults)
     if plan.has_idle_lanes:  # no lane may be lapped; and behind a wait by one ptxas makes its copy twice: corpus/vendor
-        script.do("bar.warp.sync 0xffffffff;")
+        script.do(TOGETHER)
     fill(room, turn)
 
 
@@ -147,9 +151,8 @@ def _release(room: Room, turn: Turn) -> None:
         return
     # What is staged meets at a barrier behind the read: then this one is not missed.
     missed = again and plan.drain in ("sum", "plain")
-    meet = "bar.warp.sync 0xffffffff;"
-    half = instead("mask-of-half", meet.replace("ffffffff", "0000ffff"), "PTX607", *RACES, *EARLY)
-    script.do(meet, faults=(half, without("delete-warp-barrier", *RACES, *EARLY)) if missed else (half,))
+    half = instead("mask-of-half", TOGETHER.replace("ffffffff", "0000ffff"), "PTX607", *RACES, *EARLY)
+    script.do(TOGETHER, faults=(half, without("delete-warp-barrier", *RACES, *EARLY)) if missed else (half,))
     lane = script.value("and.b32", room.thread, "31")
     leader = script.value("setp.eq.u32", lane, "0", kind="pred")
     with script.only(leader):
