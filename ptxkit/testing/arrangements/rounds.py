@@ -39,7 +39,7 @@ def _unified(room: Room) -> None:
     drain.begin()
     for number in range(plan.ahead):
         if number < plan.rounds:
-            if plan.has_bulk:  # ptxas makes a copy once for all lanes, and may not let them meet in front: corpus/vendor
+            if plan.has_bulk:  # ptxas makes a copy once for all lanes, and may not let them meet: corpus/vendor
                 script.do(TOGETHER)
             fill(room, Turn.known(number, plan.stages))
         elif plan.mechanism == "cp.async":
