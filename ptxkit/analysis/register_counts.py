@@ -1,18 +1,13 @@
 """How many registers threads have: what the kernel starts with at most, and what `setmaxnreg` makes of it.
 
-The registers of a CTA are shared out anew, none come in: one warp can only have more than it started with where others
-gave as many away. Warps that exit give nothing back (on an H200 an increase that needs theirs waits for ever). Threads
-are compared by warps, as registers are given to these.
 Source: PTX ISA, "setmaxnreg", "Performance-Tuning Directives".
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cached_property
 
-from ptxkit.analysis.collectives import WARP, WARPGROUP
-from ptxkit.analysis.kernel import World
+from ptxkit.analysis.collectives import WARP
 from ptxkit.analysis.program import Program
 from ptxkit.analysis.thread import Thread
 from ptxkit.analysis.trace import Event
@@ -78,51 +73,7 @@ def synchronises_between(thread: Thread, since: int, until: int) -> bool:
     )
 
 
-class Pool:
-    """The registers of one CTA, by what its warps give away and take. start: what a thread starts with, at most."""
-
-    def __init__(self, world: World, start: int) -> None:
-        self._world = world
-        self.start = start
-
-    def most_for(self, tid: int, count: int) -> int | None:
-        """The registers that each thread of the warpgroup of `tid` may get, at most, where these are fewer than the
-        `count` that it asks for: all others have given away what they ever give, or keep what they end with."""
-        team = self._team_of(tid)
-        given = sum(self.start - fewest for warp, (fewest, _) in self._holdings.items() if warp not in team)
-        most = self.start + given // max(len(team), 1)
-        if count > most:
-            return most
-        last = [final for _, final in self._holdings.values()]
-        missing = sum(last) - self.start * len(last)
-        takers = [final for final in last if final > self.start]
-        return min(count, max(takers)) - -(-missing // len(takers)) if missing > 0 else None
-
-    def _team_of(self, tid: int) -> frozenset[int]:
-        """The warps of a thread's warpgroup, which want the same."""
-        first = tid // WARPGROUP * (WARPGROUP // WARP)
-        return frozenset(warp for warp in self._holdings if first <= warp < first + WARPGROUP // WARP)
-
-    @cached_property
-    def _holdings(self) -> dict[int, tuple[int, int]]:
-        """By warp: the fewest registers that a thread of it ever has, and those that it ends with, both at least."""
-        lowest = min(_operands(self._world.program), default=self.start)
-        threads = self._world.scenario.launch.threads
-        counts: dict[int, list[int]] = {tid: [self.start] for tid in range(threads)}
-        for group in self._world.groups:
-            for tid, event in group.each(lambda event: isinstance(event.effect, RegisterCount)):
-                counts[tid].append(event.amount if isinstance(event.amount, int) else lowest)
-            if group.guessed is not None or group.ended != "exit" or group.opaque:
-                for tid in group.tids:
-                    counts[tid].append(lowest)
-        found: dict[int, tuple[int, int]] = {}
-        for tid, held in counts.items():
-            fewest, last = found.get(tid // WARP, (self.start, MOST))
-            found[tid // WARP] = min(fewest, *held), min(last, held[-1])
-        return found
-
-
-def _operands(program: Program) -> Iterator[int]:
+def operands_of(program: Program) -> Iterator[int]:
     """The numbers of registers that a kernel sets anywhere."""
     for step in program.steps:
         if step.match and any(isinstance(effect, RegisterCount) for effect in step.match.effects):

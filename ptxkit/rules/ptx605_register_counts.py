@@ -34,13 +34,13 @@ from ptxkit.analysis.kernel import Kernel, World
 from ptxkit.analysis.program import Step
 from ptxkit.analysis.register_counts import (
     STEP,
-    Pool,
     Setting,
     most_at_start,
     sets_registers,
     settings_of,
     synchronises_between,
 )
+from ptxkit.analysis.register_pool import Pool
 from ptxkit.analysis.thread import Thread
 from ptxkit.diagnostics import Severity
 from ptxkit.isa.effects import Effect, RegisterCount
@@ -110,7 +110,7 @@ def _in_turn(number: int, world: World, strict: bool) -> Iterator[Observation]:
                 again = before.count == setting.count
                 finding = finding or (None if again and not strict else _at_once(setting, before))
             if pool is not None and finding is None and setting.increases:
-                most = pool.most_for(thread.tid, setting.count)
+                most = pool.most_for(thread, setting.position, setting.count)
                 finding = None if most is None else _too_much(setting, most, pool)
             other = before.event.step if before is not None else None
             yield Observation((step, other), number, exact, finding)

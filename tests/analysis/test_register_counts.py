@@ -1,4 +1,4 @@
-"""Registers of threads and of a CTA: what directives promise, what threads set, what is left for the others."""
+"""Registers of threads: what directives promise, and what threads set."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import pytest
 
 from ptxkit.analysis.kernel import World
 from ptxkit.analysis.register_counts import (
-    Pool,
     most_at_start,
     sets_registers,
     settings_of,
@@ -55,20 +54,3 @@ def test_a_warpgroup_synchronises_at_barriers_of_more_than_a_warp(between: str, 
     thread = world_of(f"@%p1 {DOWN} 40;", f"@%p1 {between}" if between else "", f"@%p1 {UP} 80;").threads[0]
     first, second = settings_of(thread)
     assert synchronises_between(thread, first.position, second.position) is meets
-
-
-def test_what_others_give_away_is_there_for_one() -> None:
-    pool = Pool(world_of(f"@%p1 {DOWN} 40;"), 168)
-    assert pool.most_for(128, 168 + 128) is None
-    assert pool.most_for(128, 168 + 136) == 168 + 128
-
-
-def test_two_that_take_share_what_one_gives_away() -> None:
-    assert Pool(world_of(f"@%p1 {DOWN} 40;", f"@!%p1 {UP} 232;"), 168).most_for(128, 232) is None
-    assert Pool(world_of(f"@%p1 {DOWN} 40;", f"@!%p1 {UP} 240;"), 168).most_for(128, 240) == 232
-
-
-def test_a_path_that_nobody_is_sure_of_may_give_away_what_the_kernel_sets_anywhere() -> None:
-    unsure = "ld.global.u32 %r2, [%rd1]; setp.eq.u32 %p2, %r2, 0; @%p2 bra end;"
-    pool = Pool(world_of(unsure, f"@%p1 {DOWN} 24;", "end:"), 168)
-    assert pool.most_for(128, 168 + 2 * 144) is None
