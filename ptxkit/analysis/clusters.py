@@ -129,13 +129,18 @@ def knows_the_cluster(world: World, thread: Thread, position: int) -> bool:
 
 def is_told(thread: Thread, position: int, mbarriers: frozenset[int]) -> bool:
     """Whether a thread has learnt before a position that a phase is over of an mbarrier that another CTA may signal."""
+    return any(at < position for at in told_at(thread, mbarriers))
+
+
+def told_at(thread: Thread, mbarriers: frozenset[int]) -> Iterator[int]:
+    """Where a thread learns that a phase is over of one of some mbarriers, or of one that nobody knows.
+
+    A wait that passes before the first phase is over tells nothing.
+    """
     for key, positions in thread.marks.acquires.items():
         match key:
             case ("mbarrier", address) if not isinstance(address, int) or address in mbarriers:
-                phases = thread.marks.phases[key]
-                if any(at < position and phase for at, phase in zip(positions, phases, strict=True)):
-                    return True
-    return False
+                yield from (at for at, phase in zip(positions, thread.marks.phases[key], strict=True) if phase)
 
 
 def is_published(giver: Thread, since: int, world: World, taker: Thread, until: int) -> bool:

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ptxkit.analysis.clusters import CLUSTER, arrivals, is_told, reaches, world_at
+from ptxkit.analysis.clusters import CLUSTER, arrivals, is_told, reaches, told_at, world_at
 from ptxkit.analysis.kernel import World
 from ptxkit.analysis.order import NEVER
 from ptxkit.analysis.places import place_at
 from ptxkit.analysis.thread import Thread
 from ptxkit.analysis.trace import Event, Opaque
-from ptxkit.isa.effects import Access, MbarrierComplete, MbarrierWait
+from ptxkit.isa.effects import Access, Home, MbarrierComplete, MbarrierWait
 from ptxkit.records import dataclass
 
 _WARP = 32
@@ -25,7 +25,8 @@ _WARP = 32
 @dataclass(frozen=True, slots=True)
 class Incoming:
     """A copy into another CTA: who issues it there (`source`), and when; which bytes `[low, high)` of the receiver it
-    writes, and which of its mbarriers tells of it, in which phase."""
+    writes, and which mbarrier tells of it, in which phase. home: the rank of the CTA that this mbarrier is in, the
+    receiver or the source."""
 
     source: World
     issuer: Thread
@@ -35,6 +36,7 @@ class Incoming:
     high: int
     barrier: int
     phase: int
+    home: int
 
 
 def incoming(worlds: Sequence[World], world: World) -> Iterator[Incoming]:
@@ -51,8 +53,15 @@ def incoming(worlds: Sequence[World], world: World) -> Iterator[Incoming]:
                     phase = _phase(issuer, position)
                     if to is None or at is None or phase is None or not isinstance(event.size, int):
                         continue
-                    if effect.multicast is None and to[0] == at[0] == rank:
-                        yield Incoming(source, issuer, position, event, to[1], to[1] + event.size, at[1], phase)
+                    tells = at[0] == rank or (at[0] == source.scenario.rank and not _wants_it_beside(event))
+                    if effect.multicast is None and to[0] == rank and tells:
+                        low, high = to[1], to[1] + event.size
+                        yield Incoming(source, issuer, position, event, low, high, at[1], phase, at[0])
+
+
+def _wants_it_beside(event: Event) -> bool:
+    """Whether an instruction takes no other mbarrier than one in the CTA to which the data goes."""
+    return any(isinstance(effect, Home) and effect.where == "same" for effect in event.step.effects)
 
 
 def _phase(issuer: Thread, position: int) -> int | None:
@@ -78,7 +87,7 @@ def is_known(world: World, reader: Thread, position: int, copy: Incoming, signal
         return None
     if _is_awaited(world, copy) and is_told(reader, position, signals - {copy.barrier}):
         return None
-    if _may_come_later(world, reader, position, copy, signals):
+    if may_come_later(world, reader, position, copy, signals):
         return None
     for thread in world.threads.values():
         waited = thread.marks.acquire_of(key, copy.phase)
@@ -124,23 +133,21 @@ def _goes_out(world: World, reader: Thread, position: int) -> bool:
     return False
 
 
-def _may_come_later(world: World, reader: Thread, position: int, copy: Incoming, signals: frozenset[int]) -> bool:
+def may_come_later(world: World, reader: Thread, position: int, copy: Incoming, signals: frozenset[int]) -> bool:
     """Whether the copying CTA may have learnt, before the copy, that a thread of the receiving one is past a place."""
     source, issuer = copy.source, copy.issuer
     goes_out = _goes_out(world, reader, position)
     if goes_out and is_told(issuer, copy.position, signals):
         return True
     for thread in source.threads.values() if goes_out else ():
-        for key, positions in thread.marks.acquires.items():
-            match key:
-                case ("mbarrier", address) if not isinstance(address, int) or address in signals:
-                    if thread is not issuer and any(source.order(thread, positions[0], issuer, copy.position)):
-                        return True
+        told = min(told_at(thread, signals), default=None) if thread is not issuer else None
+        if told is not None and any(source.order(thread, told, issuer, copy.position)):
+            return True
     rounds = sum(at < position for at in arrivals(reader))
-    return _knows_round(source, rounds + 1, issuer, copy.position)
+    return knows_round(source, rounds + 1, issuer, copy.position)
 
 
-def _knows_round(world: World, ordinal: int, thread: Thread, position: int) -> bool:
+def knows_round(world: World, ordinal: int, thread: Thread, position: int) -> bool:
     """Whether a round of the cluster's barrier may be over before a position of a thread."""
     for other in world.threads.values():
         acquires = other.marks.acquires.get(CLUSTER, [])
