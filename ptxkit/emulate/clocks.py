@@ -176,6 +176,7 @@ class Clocks(Proxies):
         if phase.all_wait and not (cta.alive & ~phase.arrived).any():
             self.knowledge(cta).learn_all(phase.known)
             phase.known = None
+            cta.together.share()
 
     def passes_barrier(self, group: Group, phase: Phase) -> None:
         """Threads go on behind a barrier."""

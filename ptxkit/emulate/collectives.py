@@ -1,6 +1,7 @@
 """Instructions that all threads of a warp or warpgroup execute, and what they do to numbers of registers.
 
-What a CTA's threads executed is compared when all of them have ended.
+What a CTA's threads executed is compared when all of them have ended, and the numbers of their registers whenever all
+have met.
 
 Source: PTX ISA, "Warpgroup", "wgmma.fence", "setmaxnreg", "Performance-Tuning Directives", "tcgen05.alloc,
 tcgen05.dealloc, tcgen05.relinquish_alloc_permit", "tcgen05.ld", "tcgen05.st", "tcgen05.wait".
@@ -160,16 +161,19 @@ class Together:
             return
         for place, counts in self.settings.items():
             self._compare(place, counts, WARP, "PTX605", "a warp")
-        place = next(reversed(self.settings))
         missed = self._parted(self.was_set.astype(numpy.int64), WARPGROUP, is_whole=False)
         if missed is not None:
             some = next(each for each, counts in self.settings.items() if counts[missed[0]])
             self._note(some, _unequal(missed, "a warpgroup"), numpy.array([missed[0]]))
+        self.share()
+
+    def share(self) -> None:
+        """All threads of the CTA have met, or ended: what they have now, they have at once."""
         total = int(self.has.sum())
-        if self.start is not None and total > self.start * self.cta.threads:
+        if self.start is not None and self.settings and total > self.start * self.cta.threads:
             message = f"threads want {total} registers together, and start with {self.start} each at most"
             most = numpy.flatnonzero(self.has == self.has.max())
-            place = next((each for each, counts in self.settings.items() if counts[most[0]]), place)
+            place = next(each for each, counts in self.settings.items() if counts[most[0]])
             self._note(place, f"{message}: an increase waits for ever", most[:1])
 
     def _compare(self, place: tuple[Code, int], counts: Any, size: int, rule: str, team: str) -> None:

@@ -86,6 +86,23 @@ def test_numbers_of_registers_are_set_by_all_and_one_after_the_other(body: str, 
     assert codes(body) == wanted
 
 
+TAKE = "@!%p2 setmaxnreg.inc.sync.aligned.u32 240; "
+GIVE = "@%p2 setmaxnreg.dec.sync.aligned.u32 40; "
+GIVE_BACK = "@!%p2 setmaxnreg.dec.sync.aligned.u32 120; "
+
+
+@pytest.mark.parametrize(
+    ("between", "wanted"),
+    [("bar.sync 0; ", {"PTX605"}), ("bar.sync %r5, 128; ", set())],
+    ids=["all three warpgroups meet", "each for itself"],
+)
+def test_all_have_at_once_what_they_set_before_they_meet(between: str, wanted: set[str]) -> None:
+    larger = KERNEL.replace(".reqntid 128", ".reqntid 384").replace("tile[4096]", "tile[16384]")
+    groups = "setp.lt.u32 %p2, %r1, 128; shr.u32 %r5, %r1, 7; add.u32 %r5, %r5, 1; "
+    body = groups + GIVE + TAKE + between + GIVE_BACK
+    assert {each.code for each in run(larger.format(body=body), "k").findings} == wanted
+
+
 def test_the_last_warps_of_a_cta_may_be_less_than_a_warpgroup() -> None:
     larger = KERNEL.replace(".reqntid 128", ".reqntid 160").replace("tile[4096]", "tile[8192]")
     assert not run(larger.format(body=FEWER), "k").findings
