@@ -27,6 +27,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from ptxkit.analysis.collectives import WARP, WARPGROUP
 from ptxkit.analysis.kernel import Kernel, World
 from ptxkit.analysis.slicing import registers_in
 from ptxkit.analysis.tensor_memory import Pairs, Use, are_unordered, told_of, uses_of, waited, writes_before
@@ -83,9 +84,14 @@ def _writes(use: Use) -> bool:
 
 
 def _same_lanes(earlier: Use, use: Use) -> bool:
-    """Whether the two surely share a lane: loads and stores start at one, multiplications are about all of them."""
+    """Whether the two surely share a lane: loads and stores start at one, multiplications are about all of them.
+
+    Warps that have lanes of their own share none, whatever their addresses are: PTX707 speaks of these.
+    """
     if use.completion not in _WAITS:
         return True
+    if (earlier.thread.tid // WARP - use.thread.tid // WARP) % (WARPGROUP // WARP):
+        return False
     one, other = earlier.place, use.place
     return one is not None and other is not None and one[1] == other[1]
 

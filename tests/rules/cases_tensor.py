@@ -141,6 +141,10 @@ MOVES = (
         f"{_ISSUE} {_RELAXED}\n{_LOAD} //! PTX704 issue commit\n{_LOADED} {_OUT} {_LEAVE}",
     ),
     _case(
+        "stores of several warps to constant columns without lanes",
+        f"mov.u32 %r12, 16; {_STORE} {_STORED} {_LOAD} {_LOADED} {_OUT} {_LEAVE}",
+    ),
+    _case(
         "a product of what other warps may still be storing",
         f"{_STORE} //= store\n{_STORED}\n{_ISSUE.replace('//= issue', '//! PTX706 store')} {_WAIT} {_AFTER} {_LEAVE}",
     ),
