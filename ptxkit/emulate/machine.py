@@ -78,6 +78,8 @@ class Machine:
         self.is_random = policy == "random"
         self.unwritten = 0
         """16 bits that stand in memory and registers that nobody wrote; 0 for those that are usual."""
+        self.laneless: frozenset[int] = frozenset()
+        """Statements, by where they start, in which an address of Tensor Memory without a lane is of the warp's own."""
         self.report = Report()
         self.output: list[str] = []
         self.steps_left = 1 << 62

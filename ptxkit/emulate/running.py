@@ -67,6 +67,7 @@ def run(  # noqa: PLR0913 (all but three are by name, and have defaults)
     strict: bool = False,
     order: Order | None = None,
     unwritten: int = 0,
+    laneless: frozenset[int] = frozenset(),
 ) -> Outcome:
     """Run a kernel. shared: bytes of dynamic shared memory. seed: of what the policy leaves to chance.
 
@@ -77,6 +78,8 @@ def run(  # noqa: PLR0913 (all but three are by name, and have defaults)
     orders them instead, such as a `Recorder`. strict: warn of what the text of the ISA does not allow and machines may
     let be: proxy fences for what is only read before, and in the CTA of the operation; atomics through two proxies.
     unwritten: 16 bits that stand in memory and registers that nobody wrote; 0 for the usual ones.
+    laneless: the loads and stores of Tensor Memory, by where their statements start, in which an address without a lane
+    is taken for one of the warp's own lanes.
 
     Raises LaunchError (a ValueError) where the launch cannot be made so, and PTXSyntaxError for a text that is no PTX.
     """
@@ -92,7 +95,7 @@ def run(  # noqa: PLR0913 (all but three are by name, and have defaults)
     buffers = pass_arguments(program, arguments)
     program.memory.seal()
     machine = Machine(program, launch, order or (Clocks(strict=strict) if races else Order()), policy, seed)
-    machine.steps_left, machine.unwritten = budget.steps, unwritten
+    machine.steps_left, machine.unwritten, machine.laneless = budget.steps, unwritten, laneless
     machine.deadline = time.monotonic() + budget.seconds
     undecided = failed = ""
     try:

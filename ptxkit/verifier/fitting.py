@@ -43,6 +43,8 @@ class Chosen:
     structures: what is passed by value and has parts, such as strides, which are zeros then.
 
     proven: codes and offsets of what the rules say, whatever the arguments are.
+
+    laneless: the instructions that name Tensor Memory by constants, of which the rules do not mind the lanes.
     """
 
     values: bool = False
@@ -54,6 +56,7 @@ class Chosen:
     block: bool = False
     cluster: bool = False
     proven: frozenset[tuple[str, int]] = frozenset()
+    laneless: frozenset[int] = frozenset()
 
     def misfits(self, finding: Finding) -> bool:
         """Whether a run shows by a finding that the kernel wants other arguments: nothing else in it counts then."""

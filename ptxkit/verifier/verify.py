@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ptxkit.analysis.pointers import pointer_parameters
 from ptxkit.analysis.program import flatten
+from ptxkit.analysis.tensor_constants import named_by_constants
 from ptxkit.analysis.tensors import tensor_parameters
 from ptxkit.assumptions import LaunchConflictError
 from ptxkit.diagnostics import Diagnostic, Severity, Undecided, Verdict
@@ -120,6 +121,7 @@ def _verified(
     program.code(entry.name)  # places the parameters
     flat = flatten(module, entry)
     images = image_choices(flat)
+    laneless = named_by_constants(flat)
     pointers = pointer_parameters(flat) - {(name, 0) for name in images}
     chosen = chooses_values(program, pointers, request)
     ways = map_choices(flat) if chosen else [{}]
@@ -140,6 +142,7 @@ def _verified(
             block=len(plans) > 1,
             cluster=request.cluster is None and entry.directive("reqnctapercluster") is None,
             proven=proven,
+            laneless=laneless,
         )
         return _Session(module, source, entry.name, plan, fit, traces=request.trace, strict=request.policy == "strict")
 
@@ -238,6 +241,7 @@ class _Session:
             "seed": trial.seed,
             "budget": Budget(seconds=seconds),
             "strict": self._strict,
+            "laneless": self._fit.laneless,
         }
 
     def _trace(self, findings: Sequence[Finding], trial: Trial, seconds: float) -> None:

@@ -168,3 +168,36 @@ def test_an_argument_that_does_not_fit_is_the_callers_mistake() -> None:
 def test_a_block_may_be_written_in_another_base() -> None:
     result = verified(kernel(STORE, directives=".reqntid 0x40"))
     assert [run.launch for run in result.runs] == ["grid 2, block 64"]
+
+
+TENSOR_MEMORY = """.version 8.6
+.target sm_100a
+.address_size 64
+.visible .entry k()
+.reqntid 64
+{{
+	.shared .align 4 .b32 base; .reg .b32 %r<4>; .reg .pred %p1;
+	mov.u32 %r1, %tid.x; setp.lt.u32 %p1, %r1, 32;
+	@%p1 tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [base], 32;
+	tcgen05.fence::before_thread_sync; bar.sync 0; tcgen05.fence::after_thread_sync;
+	{address}
+	tcgen05.st.sync.aligned.32x32b.x1.b32 [%r2], {{%r1}};
+	tcgen05.wait::st.sync.aligned;
+	tcgen05.fence::before_thread_sync; bar.sync 0; tcgen05.fence::after_thread_sync;
+	ld.shared.u32 %r3, [base];
+	@%p1 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r3, 32;
+	ret;
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("address", "wanted"),
+    [
+        ("mov.u32 %r2, 0;", set()),  # kernels for which all of Tensor Memory is theirs leave the lane out
+        ("mov.u32 %r2, 0x400000;", {"PTX707"}),
+        ("ld.shared.u32 %r2, [base];", {"PTX707"}),
+    ],
+)
+def test_constant_addresses_of_tensor_memory_need_no_lane(address: str, wanted: set[str]) -> None:
+    assert {each.code for each in verified(TENSOR_MEMORY.format(address=address)).diagnostics} == wanted

@@ -161,6 +161,8 @@ class _Window:
         memory, thread = of_cta(group.cta), found.lane.astype(numpy.int64)
         address = found.values[0][found.warp, 0].astype(numpy.int64)
         first, quarter = address >> 16, found.warp % 4 * WARP
+        if (first == 0).all() and group.activation.code.offsets[group.pc] in group.cta.machine.laneless:
+            first = quarter
         lanes = self.lanes[:, thread] + first
         wrong = ((lanes < quarter) | (lanes >= quarter + WARP)).any(axis=0)
         if wrong.any():
