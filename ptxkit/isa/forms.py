@@ -225,14 +225,15 @@ class SpecialRegister:
 class Ignored:
     """Modifiers that assemblers do not see on instructions which have none such.
 
-    on: patterns of the opcodes where that is so, empty for all; beyond: of those where it is not. last: only behind
-    all types, and so even where the instruction has such a type. requirements: what they need; any one suffices.
+    on: patterns of the opcodes where that is so, empty for all; beyond: of those where it is not. place: `last` only
+    behind all other types, `later` only behind another one, and so even where the instruction has such a type; empty
+    for anywhere. requirements: what they need; any one suffices.
     """
 
     words: tuple[str, ...]
     on: tuple[str, ...] = ()
     beyond: tuple[str, ...] = ()
-    last: bool = False
+    place: str = ""
     requirements: tuple[Requirement, ...] = ()
 
 

@@ -133,10 +133,10 @@ class _Chapter:
         """Modifiers that assemblers do not see on instructions which have none such."""
         for node in _nodes(self.tree):
             if node.data == "ignored":
-                values, last, *patterns, needs = node.children
+                values, place, *patterns, needs = node.children
                 on, beyond = (tuple(str(text)[1:-1] for text in each.children) if each else () for each in patterns)
                 asked = tuple(requirement_of(each, self.fail) for each in (needs.children[0].children if needs else ()))
-                yield Ignored(_values(self, values, sets), on, beyond, last is not None, asked)
+                yield Ignored(_values(self, values, sets), on, beyond, str(place or ""), asked)
 
     def specials(self) -> list[SpecialRegister]:
         found: list[SpecialRegister] = []

@@ -10,11 +10,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from functools import cached_property
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from ptxkit.isa.assignment import Misfit, assign, fixed_stem
 from ptxkit.isa.binding import bind
-from ptxkit.isa.forms import Form, Gate, Instructions, Match, SpecialRegister
+from ptxkit.isa.forms import Form, Gate, Ignored, Instructions, Match, SpecialRegister
 from ptxkit.isa.functions import is_type
 from ptxkit.isa.mistakes import NotationError
 from ptxkit.isa.module_forms import ModuleForms
@@ -190,21 +191,30 @@ class Table:
         """The words of an opcode without those that assemblers ignore in an instruction of this form; None where there
         is none such, or one in the middle of the instruction's name."""
         ignored: set[int] = set()
+        last: set[int] = set()
+        placed = {word for each in self._instructions.ignored if each.place for word in each.words}
+        types = [place for place, word in enumerate(words) if is_type(word) or word in placed]
         for each in self._instructions.ignored:
             there = {place for place, word in enumerate(words) if word in each.words}
             if there and _is_like(opcode, each.on or ("*",)) and not _is_like(opcode, each.beyond):
-                if each.last:
-                    ignored |= there & {max(there | {place for place, word in enumerate(words) if is_type(word)})}
-                    continue
-                alike = [form] if each.on else [other for other in self.forms(form.name) if _stem(other) == _stem(form)]
-                if not any(set(slot.values).intersection(each.words) for other in alike for slot in other.modifiers):
+                if each.place == "last":
+                    last |= there
+                elif each.place == "later":
+                    ignored |= there.difference(types[:1])
+                elif not self._has_any(form, each):
                     ignored |= there
+        ignored.update(takewhile(last.__contains__, reversed(types)))
         if not ignored or min(ignored) < len([word for word in _stem(form) if not is_type(word)]):
             return None
         heads = {stem[0] for other in self.forms(form.name) if (stem := _stem(other)) and not is_type(stem[0])}
         if not heads.isdisjoint(words[min(ignored) :]):
             return None  # what begins another instruction's name stands in front
         return [word for place, word in enumerate(words) if place not in ignored]
+
+    def _has_any(self, form: Form, unseen: Ignored) -> bool:
+        """Whether instructions like this form, or of its name where no opcode is said, have such modifiers."""
+        alike = [form] if unseen.on else [other for other in self.forms(form.name) if _stem(other) == _stem(form)]
+        return any(set(slot.values).intersection(unseen.words) for other in alike for slot in other.modifiers)
 
     def _gates_of_ignored(self, word: str) -> Iterable[Gate]:
         """What a modifier needs though assemblers do not see it."""

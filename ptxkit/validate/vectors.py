@@ -30,7 +30,8 @@ def wrong_elements(element: OperandForm, parts: Sequence[object]) -> str | None:
     if wrong is not None:
         return f"{wrong}; each must be a .{wanted} register"
     types = _types_of(tagged)
-    if element.own and wanted is not None and kind(wanted) == "b" and _are_too_wide(element, tagged):
+    is_counted = parts[0] == "_" if "_" in parts else element.own  # behind a sink a constant says how wide all are
+    if is_counted and wanted is not None and kind(wanted) == "b" and _are_too_wide(element, tagged):
         return f"must be a .{wanted} register, and all are integer constants"
     ruling = _ruling(tagged, wanted, element) if wanted is not None and tagged and tagged[0][0] == "c" else None
     if ruling is not None:

@@ -49,6 +49,8 @@ tolerance odd_order "in an odd order"
 tolerance ignored_modifier "not seen"
 ignored .blind
 ignored .deaf on "frob.one*" except "*.two*"
+ignored .b1 last on "frob.b8*"
+ignored .b1 .b4 later on "frob.b16*"
 section "Test: frob"
 summary "Does nothing."
   tolerate "no manual has it"
@@ -57,8 +59,9 @@ form frob.<t>.<u> d:.u32
   u = .two .three
 section "Test: frob"
 summary "Does nothing."
-form frob.<t> d:.u32
-  t = .one
+form frob.<t>{.<z>} d:.u32
+  t = .one .b8 .b16
+  z = .b32
 """
 
 
@@ -69,6 +72,8 @@ form frob.<t> d:.u32
         ("frob.one.two", "no manual has it"),
         ("frob.one.blind", "not seen"),
         ("frob.one.deaf", "not seen"),
+        ("frob.b8.b1.b1", "not seen"),
+        ("frob.b16.b1.b32.b4", "not seen"),
     ],
 )
 def test_a_match_says_why_it_is_tolerated(opcode: str, tolerated: str) -> None:
@@ -81,6 +86,8 @@ def test_what_nobody_tolerates_has_no_match() -> None:
     assert known.candidates("frob.two") == ()
     assert known.candidates("frob.one.blond") == ()
     assert known.candidates("frob.one.two.deaf") == ()
+    assert known.candidates("frob.b8.b1.b32") == ()
+    assert known.candidates("frob.b1.b16") == ()
 
 
 PULL = (
@@ -656,6 +663,29 @@ REFUSED = [
         "wmma.load.c.sync.aligned.row.m8n8k128.bf16.s32 {%s32_1, %s32_2}, [%b64_1];",
     ),
     (
+        "wmma.store.d.sync.aligned.row.m8n8k32.tf32.b1.s32.b2.bf16 [%b64_1], {%s32_1, %s32_2};",
+        "wmma.store.d.sync.aligned.row.m8n8k32.b1.tf32.s32 [%b64_1], {%s32_1, %s32_2};",
+    ),
+    (
+        "movmatrix.sync.aligned.m8n8.trans.b16.b1.u4 %b32_1, %b32_2;",
+        "movmatrix.sync.aligned.m8n8.trans.b8.u4 %b32_1, %b32_2;",
+    ),
+    (
+        "cp.async.ca.shared.global.L1::32B [%b64_1], [%b64_2], 16;",
+        "cp.async.ca.shared.global.L1::32B.L2::64B [%b64_1], [%b64_2], 16;",
+    ),
+    ("ld.global.L1::32B.b32 %b32_1, [%b64_1];", "ld.mmio.relaxed.sys.global.L1::32B.b32 %b32_1, [%b64_1];"),
+    (
+        "st.async.weak.mbarrier::complete_tx::bytes.u8 [shared_+16], %u8_7;",
+        "st.async.weak.mbarrier::complete_tx::bytes.u8 [shared_+16], %f32_7;",
+    ),
+    ("mov.v4.b32 %v4b32_1, {%u32_1, _, 3, _};", "mov.v4.u32 %v4u32_1, {%u32_1, _, 3, _};"),
+    ("mov.b32 %b32_1, {3, _};", "mov.b32 %b32_1, {_, 3};"),
+    (
+        "tex.level.2d.v2.f16x2.s32 {%f16x2_1, %f16x2_2}, [%b64_1, %b64_2, {%s32_1}], %b32_1;",
+        "tex.level.2d.v2.f16x2.s32 {%f16x2_1, %f16x2_2}, [%b64_1, %b64_2, {%s32_1}], %s32_2;",
+    ),
+    (
         "wmma.load.a.sync.aligned.row.m8n8k32.u4 {%b32_1}, [%b64_1];",
         "wmma.load.a.sync.aligned.row.m8n8k32.u4.b2 {%b32_1}, [%b64_1];",
     ),
@@ -699,6 +729,8 @@ def test_a_type_that_assemblers_overlook_needs_a_target_that_has_it() -> None:
     store = "wmma.store.d.sync.aligned.row.m8n8k32.f16.bf16 [%b64_1], {%b32_1};"
     agree(store, (9, 5), "sm_100a", accepted=True)
     agree(store, (9, 5), "sm_75", accepted=False)
+    agree(store.replace("bf16", "u2"), (7, 1), "sm_80", accepted=True)
+    agree(store.replace("bf16", "u2"), (6, 4), "sm_75", accepted=False)
 
 
 def test_before_sm_90_a_cube_with_slopes_may_have_a_sampler_in_a_register() -> None:
