@@ -8,6 +8,10 @@ What it does
 Why it matters
     The bulk copy engine reads shared memory when it gets to it. What was written meanwhile is what it stores.
 
+    Shared memory is there throughout the lifetime of its CTA, and then becomes another's; nothing in the manual says
+    that a copy which nobody waits for prolongs it. Libraries that wait for the copies of earlier rounds often leave the
+    last ones to the hardware, so of these only `--policy strict` warns.
+
 Example
     @%p1 cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r3], 4096;
     @%p1 cp.async.bulk.commit_group;
@@ -197,9 +201,11 @@ def _is_bulk_wait(event: Event) -> bool:
 
 
 def _left_behind(issuer: Thread, copy: Copy, severity: Severity) -> Finding:
+    lack = "no wait of its thread covers it" if _waits(issuer, copy) else "its thread never waits for it"
     return Finding(
         primary=copy.event.step,
-        message="the kernel may end while this bulk copy still reads its shared memory",
+        message="the CTA may end while this bulk copy still reads its shared memory, which then goes to another CTA: "
+        f"{lack}",
         labels=_waits(issuer, copy),
         help="wait with `cp.async.bulk.wait_group.read 0;` in the thread that issued it, before it ends",
         severity=severity,

@@ -53,6 +53,19 @@ def test_a_source_that_is_written_again_is_told_with_the_wait_that_is_there(
     assert found.help == f"{remedy}, and then a barrier, before the write"
 
 
+@pytest.mark.parametrize(
+    ("wait", "lack"),
+    [("", "its thread never waits for it"), ("cp.async.bulk.wait_group.read 1;", "no wait of its thread covers it")],
+)
+def test_a_copy_that_is_left_behind_is_told_with_what_becomes_of_its_memory(wait: str, lack: str) -> None:
+    text = (RULES / "PTX303_ok_source_rewritten_after_read_wait.ptx").read_text()
+    before, _, _ = text.partition("cp.async.bulk.wait_group.read 0;")
+    [found] = lint(f"{before}{wait}\njoin: ret;\n}}\n").diagnostics
+    assert found.message == (
+        "the CTA may end while this bulk copy still reads its shared memory, which then goes to another CTA: " + lack
+    )
+
+
 def test_a_copy_without_group_and_wait_needs_both() -> None:
     lines = (RULES / "PTX302_bad_cp_async_with_barrier_only.ptx").read_text().splitlines()
     bare = "\n".join(line for line in lines if "commit_group" not in line and "wait_group" not in line)
