@@ -13,6 +13,8 @@ MAX_STEPS = 30_000
 #: A walk also ends as `budget` when it has been through its loops this often and finds nothing new: so many steps, and
 #: so many times the instructions it has seen.
 STALLED_STEPS, STALLED_ROUNDS = 8_000, 12
+#: The same where it has executed all of which it can tell anything: further rounds are there to come behind a loop.
+STALLED_AT_ALL = 1_000
 #: Depth of calls that are followed.
 MAX_CALLS = 16
 

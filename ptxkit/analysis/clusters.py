@@ -98,7 +98,7 @@ def signalled(worlds: Sequence[World]) -> frozenset[int]:
 
 def polls(program: Program) -> bool:
     """Whether a kernel reads anything that another thread may signal with: strong loads and atomics."""
-    effects = (effect for step in program.steps if step.match is not None for effect in step.match.effects)
+    effects = (effect for step in program.acting for effect in step.effects)
     return any(
         isinstance(e, Access) and e.kind != "write" and e.order != "weak" and e.completion is None for e in effects
     )

@@ -10,6 +10,7 @@ from ptxkit.analysis.actions import actions_of, value_changes
 from ptxkit.analysis.bounds import bounded_spaces
 from ptxkit.analysis.meeting_actions import is_collective, is_meeting
 from ptxkit.analysis.program import Program, Step
+from ptxkit.analysis.quiet import lone_accesses
 from ptxkit.analysis.slicing import Interests, interests
 from ptxkit.isa import effects as fx
 from ptxkit.isa.forms import Match
@@ -96,6 +97,11 @@ class Code:
         """Whether nothing but a trap comes behind the steps from an index on."""
         leaving = next((step for step in self.program.steps[index : index + MAX_BLOCK] if _leaves(step)), None)
         return leaving is not None and leaving.instruction.guard is None and _is_trap(leaving)
+
+    @cached_property
+    def lone_accesses(self) -> frozenset[Step] | None:
+        """All that a walk can tell of, where that is little; see `ptxkit.analysis.quiet`."""
+        return None if self._outside or self._whole else lone_accesses(self.program)
 
     @cached_property
     def _interests(self) -> Interests | None:

@@ -73,7 +73,7 @@ class Explorer:
         self._terms = Terms()
         self.budget = budget or Budget().for_kernel()
         self._distrusted = _heard_by_others(program)
-        self._asynchronous = set(asynchronous_steps(program))
+        self._asynchronous = asynchronous_steps(program)
 
     @cached_property
     def certainty(self) -> Certainty:
@@ -88,8 +88,10 @@ class Explorer:
     @property
     def missed(self) -> list[Step]:
         """Steps with asynchronous effects that no walk reached."""
+        if not self._asynchronous:
+            return []
         covered = self.covered()
-        return [step for step in self.program.steps if step in self._asynchronous and step not in covered]
+        return [step for step in self._asynchronous if step not in covered]
 
     def run(self) -> None:
         """Walks the scenarios: each sample, two CTAs of a cluster, then other sides of guesses: those that may lead to
@@ -222,10 +224,9 @@ class Explorer:
 
 def _heard_by_others(program: Program) -> frozenset[Step]:
     """The loads from shared memory that other CTAs of the cluster may store to: all, where they store at all."""
-    steps = [step for step in program.steps if step.match is not None]
-    if not any(_is_remote_store(effect) for step in steps if step.match for effect in step.match.effects):
+    if not any(_is_remote_store(effect) for step in program.acting for effect in step.effects):
         return frozenset()
-    return frozenset(steps)
+    return frozenset(step for step in program.steps if step.match is not None)
 
 
 def _is_remote_store(effect: Effect) -> bool:
@@ -244,7 +245,7 @@ def _is_cut(exploration: Exploration) -> bool:
 
 def _counts_threads(program: Program) -> bool:
     """Whether a kernel says how many threads meet somewhere: then it matters how many there are."""
-    effects = (effect for step in program.steps if step.match is not None for effect in step.match.effects)
+    effects = (effect for step in program.acting for effect in step.effects)
     return any(isinstance(e, MbarrierInit) or (isinstance(e, Barrier) and e.threads is not None) for e in effects)
 
 
@@ -280,7 +281,7 @@ def code_of(program: Program, *, whole: bool = False, outside: bool = False) -> 
 
 def asynchronous_steps(program: Program) -> list[Step]:
     """The instructions that are asynchronous, or that asynchronous ones are ordered by."""
-    return [s for s in program.steps if s.match is not None and any(_is_asynchronous(e) for e in s.match.effects)]
+    return [step for step in program.acting if any(map(_is_asynchronous, step.effects))]
 
 
 def _is_asynchronous(effect: Effect) -> bool:

@@ -11,8 +11,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
+from ptxkit.analysis.by_match import by_match
 from ptxkit.analysis.layout import Variable
 from ptxkit.analysis.operands import Operands, Reader
+from ptxkit.analysis.origins import addresses_of
 from ptxkit.analysis.program import Step
 from ptxkit.analysis.terms import Lanes, Term, Value, of_lane
 from ptxkit.analysis.trace import Misfit
@@ -51,14 +53,17 @@ def fit_checks(operands: Operands) -> list[Check]:
 
 def _addresses(operands: Operands, match: Match) -> Iterator[Check]:
     collective = "aligned" in operands.step.instruction.opcode.split(".")
-    for form in match.operands:
+    for form, space in _looked_at(match):
         operand = operands.role(form.role)
-        space = form.space.value if isinstance(form.space, Const) else None
-        if form.kind != "address" or not isinstance(operand, Address) or not isinstance(space, str):
-            continue
-        needed = _alignment(operands, match, form)
-        if needed > 1 and space.partition("::")[0] in _SPACES:
+        needed = _alignment(operands, match, form) if isinstance(operand, Address) else 1
+        if needed > 1:
             yield _aligned(operands, form.role, space, operands.reader(operand), needed, collective)
+
+
+@by_match
+def _looked_at(match: Match) -> tuple[tuple[OperandForm, str], ...]:
+    """The operands that are addresses in a state space that is looked at, with it."""
+    return tuple((form, space) for form, space in addresses_of(match) if space.partition("::")[0] in _SPACES)
 
 
 def _alignment(operands: Operands, match: Match, form: OperandForm) -> int:
@@ -163,19 +168,25 @@ def _rank_of(walker: Walker, space: str, value: int) -> int:
 
 
 def _numbers(operands: Operands, match: Match) -> Iterator[Check]:
-    forms = {form.role: form for form in match.operands}
     seen: set[str] = set()
-    for effect in match.effects:
-        for expression, kind in _limited(effect):
-            role = expression.name if isinstance(expression, Role) else ""
-            form = forms.get(role)
-            if form is None or role in seen:
-                continue
-            limits = _limits(form, kind)
-            operand = operands.role(role)
-            if limits is not None and isinstance(operand, Name):
-                seen.add(role)
-                yield _within(operands, role, operands.reader(operand), limits)
+    for role, limits in _numbers_of(match):
+        operand = operands.role(role)
+        if role not in seen and isinstance(operand, Name):
+            seen.add(role)
+            yield _within(operands, role, operands.reader(operand), limits)
+
+
+@by_match
+def _numbers_of(match: Match) -> tuple[tuple[str, Immediates], ...]:
+    """The roles of counts and bytes that have limits, with these."""
+    forms = {form.role: form for form in match.operands}
+    told = [
+        (forms[expression.name], kind)
+        for effect in match.effects
+        for expression, kind in _limited(effect)
+        if isinstance(expression, Role) and expression.name in forms
+    ]
+    return tuple((form.role, limits) for form, kind in told if (limits := _limits(form, kind)) is not None)
 
 
 def _limited(effect: fx.Effect) -> Iterator[tuple[Expression | None, str]]:
@@ -230,11 +241,16 @@ def _within(operands: Operands, role: str, reader: Reader, limits: Immediates) -
 
 def _masks(operands: Operands, match: Match) -> Iterator[Check]:
     """The masks of CTAs, which must be some of the cluster, where directives say how large that is."""
-    found = [getattr(effect, "multicast", None) for effect in match.effects]
-    for role in dict.fromkeys(role for role in found if isinstance(role, str)):
+    for role in _masks_of(match):
         operand = operands.role(role)
         if operand is not None:
             yield _in_cluster(operands, role, operands.reader(operand))
+
+
+@by_match
+def _masks_of(match: Match) -> tuple[str, ...]:
+    found = [getattr(effect, "multicast", None) for effect in match.effects]
+    return tuple(dict.fromkeys(role for role in found if isinstance(role, str)))
 
 
 def _in_cluster(operands: Operands, role: str, reader: Reader) -> Check:

@@ -123,8 +123,7 @@ class World:
         """Whether the walked threads executed every instruction that has an effect of these classes."""
         known = self._executed.get(kinds)
         if known is None:
-            steps = self.program.steps
-            wanted = {step for step in steps if step.match and any(isinstance(e, kinds) for e in step.match.effects)}
+            wanted = {step for step in self.program.acting if any(isinstance(e, kinds) for e in step.effects)}
             known = all(any(step in thread.trace.covered for thread in self.threads.values()) for step in wanted)
             self._executed[kinds] = known
         return known

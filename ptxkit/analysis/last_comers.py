@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from ptxkit.analysis.budget import Budget
 from ptxkit.analysis.causality import Causality, Path
 from ptxkit.analysis.conflicts import MAX_CONFLICT_LOOKUPS
-from ptxkit.analysis.deciders import Deciders
+from ptxkit.analysis.deciders import Decided, Deciders
 from ptxkit.analysis.explore import Explorer
 from ptxkit.analysis.kernel import World, world_of
 from ptxkit.analysis.narrow_updates import Words, asks_for_its_place
@@ -66,11 +66,11 @@ class _Place:
 def last_comers(explorer: Explorer) -> Iterator[LastComer]:
     """The reads of a kernel that no fence orders behind other CTAs' stores; each pair of instructions once."""
     program = explorer.program
-    atomics = [step for step in program.steps if _answers(step)]
+    atomics = [step for step in program.acting if _answers(step)]
     if len(atomics) != 1 or explorer.launch.cluster_size > 1 or program.called:
         return
     (atomic,) = atomics
-    if any(_may_order(step) for step in program.steps if step is not atomic) or not asks_for_its_place(program):
+    if any(_may_order(step) for step in program.acting if step is not atomic) or not asks_for_its_place(program):
         return
     if not all(Words(program).is_shared(atomic, effect) for effect in atomic.effects if isinstance(effect, Access)):
         return
@@ -97,21 +97,24 @@ class _Chosen:
     """The stores that every CTA does in every launch, and the reads that an atomic's answer alone sends a CTA to."""
 
     def __init__(self, explorer: Explorer, atomic: Step) -> None:
-        deciders = Deciders(explorer.program, explorer.certainty, {atomic})
-        self.stores: set[Step] = set()
-        self.reads: set[Step] = set()
-        for step in explorer.program.steps:
-            for effect in step.effects:
-                if not _is_plain(effect) or step.match is None or step is atomic:
-                    continue
-                assert isinstance(effect, Access)
-                decided = deciders.of(step, step.match.operand(effect.address, step.instruction))
-                if decided.is_data:
-                    continue
-                if effect.kind == "write" and not decided.answers and _is_of_each(decided.specials):
-                    self.stores.add(step)
-                elif effect.kind == "read" and decided.answers and _are(decided.specials, _ALIKE):
-                    self.reads.add(step)
+        self._deciders = Deciders(explorer.program, explorer.certainty, {atomic})
+        steps = [step for step in explorer.program.acting if step is not atomic]
+        self.reads = {step for step in steps if self._is_sent_to(step)}
+        self.stores = {step for step in steps if self._is_done_by_each(step)} if self.reads else set()
+
+    def _is_sent_to(self, step: Step) -> bool:
+        return any(decided.answers and _are(decided.specials, _ALIKE) for decided in self._decided(step, "read"))
+
+    def _is_done_by_each(self, step: Step) -> bool:
+        return any(not decided.answers and _is_of_each(decided.specials) for decided in self._decided(step, "write"))
+
+    def _decided(self, step: Step, kind: str) -> Iterator[Decided]:
+        """What decides the plain accesses of a kind, where it is no data."""
+        for effect in step.effects:
+            if isinstance(effect, Access) and effect.kind == kind and _is_plain(effect) and step.match is not None:
+                decided = self._deciders.of(step, step.match.operand(effect.address, step.instruction))
+                if not decided.is_data:
+                    yield decided
 
 
 class _Walked:

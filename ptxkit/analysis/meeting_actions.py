@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ptxkit.analysis.by_match import by_match
 from ptxkit.analysis.event_actions import record_of
 from ptxkit.analysis.notices import is_of_all
 from ptxkit.analysis.operands import Operands
@@ -19,6 +20,7 @@ def is_meeting(effect: fx.Effect) -> bool:
     return isinstance(effect, fx.Barrier) and (effect.level, effect.order) == ("warp", "relaxed")
 
 
+@by_match
 def is_collective(match: Match) -> bool:
     """Whether all lanes of a warp execute the instruction together, as `.sync.aligned` says, and it is no barrier."""
     if any(isinstance(effect, fx.Barrier) for effect in match.effects):

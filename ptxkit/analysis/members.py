@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from ptxkit.analysis.by_match import by_match
 from ptxkit.analysis.operands import Operands
 from ptxkit.analysis.terms import of_lane
 from ptxkit.analysis.trace import Misfit
 from ptxkit.isa.effects import Barrier
 from ptxkit.isa.expressions import Role
+from ptxkit.isa.forms import Match
 
 if TYPE_CHECKING:
     from ptxkit.analysis.walker import Walker
@@ -26,11 +28,13 @@ _MAX_VISITS = 4
 def member_checks(operands: Operands) -> list[Callable[[Walker], None]]:
     """A check for the mask of a step's lanes."""
     match = operands.step.match
-    effects = match.effects if match is not None else ()
-    masks = {
-        e.number.name for e in effects if isinstance(e, Barrier) and e.level == "warp" and isinstance(e.number, Role)
-    }
-    return [_check(operands, role) for role in sorted(masks)]
+    return [_check(operands, role) for role in (_masks_of(match) if match is not None else ())]
+
+
+@by_match
+def _masks_of(match: Match) -> tuple[str, ...]:
+    meetings = [effect for effect in match.effects if isinstance(effect, Barrier) and effect.level == "warp"]
+    return tuple(sorted({each.number.name for each in meetings if isinstance(each.number, Role)}))
 
 
 def _check(operands: Operands, role: str) -> Callable[[Walker], None]:

@@ -44,8 +44,8 @@ class NarrowUse:
 
 def narrow_uses(program: Program) -> Iterator[NarrowUse]:
     """The atomics of scope `.cta` of words that all CTAs share, and the loops that wait for such words."""
-    uses = [(step, effect) for step in program.steps for effect in _accesses(step) if _is_narrow(effect)]
-    if not uses or any(step.match is None for step in program.steps):
+    uses = [(step, effect) for step in program.acting for effect in _accesses(step) if _is_narrow(effect)]
+    if not uses or any(step.match is None for step in program.acting):
         return
     if not asks_for_its_place(program):
         return

@@ -73,6 +73,8 @@ def _fillers(
     reads: Callable[[Event], bool],
 ) -> dict[Step, list[int]]:
     """By instruction, the threads that fill lines with it which a traced thread reads, and none of these fills."""
+    if not any(_does_first(event, fills) for group in groups for event in group.events):
+        return {}
     wanted = dict.fromkeys(line for trace in traces.values() for line in _lines(trace.events, reads))
     for line in _filled(traces, fills) if wanted else ():
         wanted.pop(line, None)
@@ -94,12 +96,17 @@ def _touched(
     """(instruction, thread, lowest byte) of each first access that does what is asked for, where its place is known."""
     for group in groups:
         for event in group.events:
-            if isinstance(event, Opaque) or event.visit or not does(event):
+            if isinstance(event, Opaque) or not _does_first(event, does):
                 continue
             for index, tid in enumerate(group.tids):
                 touched = extent_of(event, index)
                 if touched is not None:
                     yield event.step, tid, touched[0]
+
+
+def _does_first(event: Event | GroupEvent | Opaque, does: Callable[[Event | GroupEvent], bool]) -> bool:
+    """Whether an event is the first of its instruction, and does what is asked for."""
+    return not isinstance(event, Opaque) and not event.visit and does(event)
 
 
 def _filled(traces: dict[int, Trace], fills: Callable[[Event], bool]) -> Iterator[int]:

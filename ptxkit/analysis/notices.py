@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from ptxkit.analysis.program import Step
 from ptxkit.analysis.terms import Held, Lanes, Value, mask
-from ptxkit.analysis.touches import extents_of
+from ptxkit.analysis.touches import MOST_BYTES, extents_of
 from ptxkit.analysis.trace import Event, GroupEvent, GroupTrace, Opaque
 from ptxkit.isa.effects import Access, Barrier
 from ptxkit.records import dataclass, field
@@ -132,7 +132,7 @@ class Notices:
         met: list[list[Held]] = []
         for number, group in enumerate(groups):
             met.append([])
-            stores.extend(each for each in _stores(number, group, launched, met[-1]) if each.touches(low, high))
+            stores.extend(_stores(number, group, launched, met[-1], (low, high)))
         if len(self.readings) * len(stores) > _MOST:
             return {reading.step for reading in self.readings}
         cut = [len(numbers) for numbers, group in zip(met, groups, strict=True) if group.ended != "exit"]
@@ -168,8 +168,11 @@ def _agree(one: Sequence[Held], other: Sequence[Held]) -> bool:
     return all(left == right for left, right in zip(one, other, strict=False))
 
 
-def _stores(number: int, group: GroupTrace, launched: int, met: list[Held]) -> Iterator[_Store]:
-    """What a group stores to shared memory. met: is filled with the numbers of the barriers that it meets."""
+def _stores(
+    number: int, group: GroupTrace, launched: int, met: list[Held], within: tuple[int, int]
+) -> Iterator[_Store]:
+    """What a group stores to some bytes of shared memory. met: is filled with the numbers of the barriers that it
+    meets."""
     for position, event in enumerate(group.events):
         if isinstance(event, Opaque):
             yield _Store(number, position, event.step, len(met), None, late=True)
@@ -180,8 +183,24 @@ def _stores(number: int, group: GroupTrace, launched: int, met: list[Held]) -> I
             if is_of_all(effect, size, launched):
                 met.append(0 if amount is None else amount)
         elif isinstance(effect, Access) and effect.kind != "read" and effect.space.startswith(("shared", "generic")):
+            if _is_elsewhere(event, within):
+                continue
             ranges = _ranges(event, len(group.tids), elsewhere=effect.space == "generic")
-            yield _Store(number, position, event.step, len(met), ranges, effect.completion is not None)
+            store = _Store(number, position, event.step, len(met), ranges, effect.completion is not None)
+            if store.touches(*within):
+                yield store
+
+
+def _is_elsewhere(event: Event | GroupEvent, within: tuple[int, int]) -> bool:
+    """Whether the addresses of an access alone show that it touches none of some bytes: most do."""
+    if isinstance(event, Event):
+        return False
+    address, size = event.fields[:2]
+    if not isinstance(address, Lanes) or not isinstance(size, int) or size <= 0 or not address.are_numbers:
+        return False
+    low, high = within
+    values: list[int] = address.values  # type: ignore[assignment]
+    return min(values) >= high or max(values) + min(size, MOST_BYTES) <= low
 
 
 def _ranges(event: Event | GroupEvent, count: int, *, elsewhere: bool) -> tuple[tuple[int, int], ...] | None:

@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from ptxkit.analysis.by_match import by_match
 from ptxkit.analysis.operands import Operands, Reader
 from ptxkit.analysis.terms import Term, Value, of_lane
 from ptxkit.analysis.trace import Misuse
 from ptxkit.analysis.windows import note_conversion
 from ptxkit.isa.expressions import Const
-from ptxkit.isa.forms import OperandForm
+from ptxkit.isa.forms import Match, OperandForm
 from ptxkit.syntax.tree import Address, Name
 
 if TYPE_CHECKING:
@@ -32,13 +33,18 @@ def space_checks(operands: Operands) -> list[Callable[[Walker], None]]:
     """A check for each address operand that goes through a register."""
     match = operands.step.match
     checks: list[Callable[[Walker], None]] = []
-    for form in match.operands if match is not None else ():
+    for form, space in addresses_of(match) if match is not None else ():
         operand = operands.role(form.role)
-        if form.kind == "address" and isinstance(operand, Address) and isinstance(operand.base, Name):
-            space = form.space.value if isinstance(form.space, Const) else None
-            if isinstance(space, str) and not operands.is_symbol(operand.base):
-                checks.append(_check(operands, form, space, operands.reader(operand)))
+        if isinstance(operand, Address) and isinstance(operand.base, Name) and not operands.is_symbol(operand.base):
+            checks.append(_check(operands, form, space, operands.reader(operand)))
     return checks
+
+
+@by_match
+def addresses_of(match: Match) -> tuple[tuple[OperandForm, str], ...]:
+    """The operands that are addresses in a state space that the form says, with it."""
+    addresses = [(form, form.space.value) for form in match.operands if isinstance(form.space, Const)]
+    return tuple((form, space) for form, space in addresses if form.kind == "address" and isinstance(space, str))
 
 
 def _check(operands: Operands, form: OperandForm, space: str, reader: Reader) -> Callable[[Walker], None]:

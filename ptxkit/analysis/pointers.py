@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Container, Iterator, Mapping
+from typing import TypeAlias
 
+from ptxkit.analysis.by_match import by_match
 from ptxkit.analysis.program import Program, Step
 from ptxkit.isa.effects import Access, Value
 from ptxkit.isa.expressions import Call, Const, Role
+from ptxkit.isa.forms import Match
 from ptxkit.syntax.tree import Address, Integer, Name, Vector
 
 #: Value operations whose result is an address when an operand is.
@@ -51,31 +54,55 @@ def _bases(step: Step) -> Iterator[str]:
 
 def _copies(step: Step) -> Iterator[tuple[str, set[str]]]:
     """(result, operands) of the operations that pass an address on."""
-    for effect in step.effects:
-        if isinstance(effect, Value) and isinstance(effect.value, Call) and effect.value.function in _KEEPS_ADDRESS:
-            result = _register(step, effect.result)
-            roles = [argument.name for argument in effect.value.arguments if isinstance(argument, Role)]
-            if result is not None:
-                yield result, {name for role in roles if (name := _register(step, role)) is not None}
+    for given, roles in _kept(step.match) if step.match is not None else ():
+        result = _register(step, given)
+        if result is not None:
+            yield result, {name for role in roles if (name := _register(step, role)) is not None}
+
+
+_Passed: TypeAlias = tuple[tuple[str, tuple[str, ...]], ...]
+
+
+@by_match
+def _kept(match: Match) -> _Passed:
+    """The roles of a result and of operands, for each operation that passes an address on."""
+    return _operations(match, _KEEPS_ADDRESS)
+
+
+@by_match
+def _moved(match: Match) -> _Passed:
+    """The same for those that leave it where it was, or move it."""
+    return _operations(match, _MOVES_ADDRESS)
+
+
+def _operations(match: Match, functions: Container[str]) -> _Passed:
+    values = [
+        (effect.result, effect.value)
+        for effect in match.effects
+        if isinstance(effect, Value) and isinstance(effect.value, Call) and effect.value.function in functions
+    ]
+    return tuple(
+        (result, tuple(each.name for each in call.arguments if isinstance(each, Role))) for result, call in values
+    )
 
 
 def parameter_places(
     step: Step, known: Mapping[str, tuple[str, int]], parameters: Container[str]
 ) -> Iterator[tuple[str, tuple[str, int]]]:
     """(register, place) of a parameter's address in a register, moved by constants: how large structures are read."""
-    for effect in step.effects:
-        if isinstance(effect, Value) and isinstance(effect.value, Call) and effect.value.function in _MOVES_ADDRESS:
-            result = _register(step, effect.result)
-            base: tuple[str, int] | None = None
-            moved = 0
-            for role in (argument.name for argument in effect.value.arguments if isinstance(argument, Role)):
-                match step.match.operand(role, step.instruction) if step.match else None:
-                    case Integer(value=value):
-                        moved += value
-                    case Name(text=text):
-                        base = (text, 0) if text in parameters else known.get(step.scope.register(text))
-            if result is not None and base is not None:
-                yield result, (base[0], base[1] + moved)
+    form = step.match
+    for given, roles in _moved(form) if form is not None else ():
+        result = _register(step, given)
+        base: tuple[str, int] | None = None
+        moved = 0
+        for role in roles:
+            match form.operand(role, step.instruction) if form is not None else None:
+                case Integer(value=value):
+                    moved += value
+                case Name(text=text):
+                    base = (text, 0) if text in parameters else known.get(step.scope.register(text))
+        if result is not None and base is not None:
+            yield result, (base[0], base[1] + moved)
 
 
 def parameter_values(program: Program) -> dict[str, tuple[str, int]]:

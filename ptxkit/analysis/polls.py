@@ -29,12 +29,12 @@ class PolledCopy:
 
 def polled_copies(program: Program) -> Iterator[PolledCopy]:
     """The copies of a function that come after a poll, in one thread."""
-    copies = [step for step in program.steps if any(_is_copy(effect) for effect in step.effects)]
-    reads = [step for step in program.steps if any(_is_strong(effect) for effect in step.effects)] if copies else []
+    copies = [step for step in program.acting if any(_is_copy(effect) for effect in step.effects)]
+    reads = [step for step in program.acting if any(_is_strong(effect) for effect in step.effects)] if copies else []
     if not reads:
         return
     flow = Flow(program)
-    fences = [step for step in program.steps if any(_fences_global(effect) for effect in step.effects)]
+    fences = [step for step in program.acting if any(_fences_global(effect) for effect in step.effects)]
     for copy in copies:
         polls = [read for read in reads if _is_poll(flow, read, copy) and _acquires(flow, program, read, copy)]
         if polls and not any(_is_between(flow, polls[-1], fence, copy) for fence in fences):
@@ -83,7 +83,7 @@ def _acquires(flow: Flow, program: Program, read: Step, copy: Step) -> bool:
     """Whether the thread takes over what was released with the flag: by the read itself, or by a fence behind it."""
     if any(isinstance(effect, Access) and effect.order in _ACQUIRES for effect in read.effects):
         return True
-    fences = [step for step in program.steps if any(map(_acquires_beyond, step.effects))]
+    fences = [step for step in program.acting if any(map(_acquires_beyond, step.effects))]
     return any(flow.dominates(read, fence) and flow.dominates(fence, copy) for fence in fences)
 
 

@@ -7,14 +7,14 @@ labels), "Branching", "Kernel and Function Directives".
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cached_property
 
 from ptxkit.analysis.layout import Layout, Scope, Variable
 from ptxkit.analysis.mentions import names_in
-from ptxkit.analysis.space import SHARED_END
+from ptxkit.analysis.space import FIRST_ADDRESS, SHARED_END
 from ptxkit.isa import table
-from ptxkit.isa.effects import Control, Effect
+from ptxkit.isa.effects import Control, Effect, Value
 from ptxkit.isa.forms import Match
 from ptxkit.records import dataclass, field, replace
 from ptxkit.syntax.constants import evaluate
@@ -81,6 +81,23 @@ class Program:
                 scopes[id(scope)] = scope
                 scope = scope.parent
         return frozenset(index for scope in scopes.values() for index in scope.labels.values())
+
+    @cached_property
+    def acting(self) -> tuple[Step, ...]:
+        """The steps that do more than give registers values, or for which the table has no form: who looks for effects
+        of one kind need not look at the rest, which is most of a kernel."""
+        plain: dict[int, bool] = {}
+        found: list[Step] = []
+        for step in self.steps:
+            match = step.match
+            key = id(match)
+            is_plain = plain.get(key)
+            if is_plain is None:
+                is_plain = match is not None and all(isinstance(effect, Value) for effect in match.effects)
+                plain[key] = is_plain
+            if not is_plain:
+                found.append(step)
+        return tuple(found)
 
     @property
     def is_kernel(self) -> bool:
@@ -194,14 +211,14 @@ class Outside:
         self._declarations = [item for item in module.items if isinstance(item, Declaration)]
         self.functions = {function.name: function for function in module.functions() if function.body is not None}
         self._mentioned: dict[str, set[str]] = {}
-        self._layout, self._scope = self._laid_out(None)
+        self._layout, self._scope = self._laid_out(Scope(), self._declarations)
 
     def around(self, function: Function) -> tuple[Layout, Scope]:
         """A layout and a scope to go on with, which belong to this function and those that it calls."""
         if self._layout.is_crowded:
-            return self._laid_out(self._reached(function))
-        own = self._scope
-        scope = Scope(registers=set(own.registers), families=dict(own.families), variables=dict(own.variables))
+            names = self._reached(function)
+            return self._laid_out(_copied(self._without_places), _among(self._placed, names))
+        scope = _copied(self._scope)
         return self._layout.copied(scope), scope
 
     def _reached(self, function: Function) -> set[str]:
@@ -221,16 +238,39 @@ class Outside:
             known = self._mentioned[name] = names_in(body) if body is not None else set()
         return known
 
-    def _laid_out(self, names: Collection[str] | None) -> tuple[Layout, Scope]:
-        """The variables, of the shared ones with a size only those of some names."""
-        layout, scope = Layout(), Scope()
+    @cached_property
+    def _placed(self) -> list[Declaration]:
+        """The variables that have addresses here."""
+        return [each for each in self._declarations if each.space in FIRST_ADDRESS]
+
+    @cached_property
+    def _without_places(self) -> Scope:
+        """The names of all others: where they stand is the same for all functions."""
+        return self._laid_out(Scope(), [each for each in self._declarations if each.space not in FIRST_ADDRESS])[1]
+
+    def _laid_out(self, scope: Scope, declarations: Iterable[Declaration]) -> tuple[Layout, Scope]:
+        """A scope with further variables, and where these stand."""
+        layout = Layout()
         flattener = _Flattener(layout)
-        for declaration in self._declarations:
-            if names is not None and declaration.space == "shared":
-                kept = [each for each in declaration.declarators if each.name in names or None in each.dimensions]
-                declaration = replace(declaration, declarators=tuple(kept))  # noqa: PLW2901
+        for declaration in declarations:
             flattener.declare(declaration, scope)
         return layout, scope
+
+
+def _copied(scope: Scope) -> Scope:
+    return Scope(registers=set(scope.registers), families=dict(scope.families), variables=dict(scope.variables))
+
+
+def _among(declarations: Iterable[Declaration], names: Collection[str]) -> Iterator[Declaration]:
+    """The declarations, of shared variables with a size only those of some names."""
+    for declaration in declarations:
+        declarators = declaration.declarators
+        if declaration.space == "shared":
+            declarators = tuple([each for each in declarators if each.name in names or None in each.dimensions])
+        if len(declarators) == len(declaration.declarators):
+            yield declaration
+        elif declarators:
+            yield replace(declaration, declarators=declarators)
 
 
 def flatten(module: Module, function: Function, outside: Outside | None = None, *, calls: bool = False) -> Program:

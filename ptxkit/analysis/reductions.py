@@ -38,7 +38,7 @@ class MixedUpdate:
 
 def mixed_updates(program: Program) -> Iterator[MixedUpdate]:
     """The updates of one word through both proxies."""
-    updates = [(step, e) for step in program.steps for e in step.effects if isinstance(e, Access) and _is_update(e)]
+    updates = [(step, e) for step in program.acting for e in step.effects if isinstance(e, Access) and _is_update(e)]
     if {effect.proxy for _, effect in updates} != {"generic", "async"}:
         return
     words = Words(program)

@@ -37,7 +37,7 @@ class Setting:
 
 def sets_registers(program: Program) -> bool:
     """Whether a kernel has a `setmaxnreg`."""
-    return any(isinstance(e, RegisterCount) for step in program.steps if step.match for e in step.match.effects)
+    return any(isinstance(effect, RegisterCount) for step in program.acting for effect in step.effects)
 
 
 def most_at_start(program: Program, threads: int) -> int | None:

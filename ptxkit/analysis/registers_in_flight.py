@@ -231,7 +231,7 @@ def _note(part: Part, registers: Collection[str], used: Used, outcome: _Outcome)
 
 def issues_in(program: Program, group: str) -> list[Step]:
     """The instructions that issue operations of a group on registers."""
-    return [step for step in program.steps if step.match is not None and _issues(step.match, group)]
+    return [step for step in program.acting if step.match is not None and _issues(step.match, group)]
 
 
 def _issues(match: Match, group: str) -> bool:

@@ -65,7 +65,7 @@ def passages_of(kernel: Kernel, world: World) -> Iterator[Passage]:
 
 def _hides_fences(kernel: Kernel, pair: Pair) -> bool:
     """Whether a proxy fence is executed by none of the threads that are looked at: it may stand anywhere."""
-    steps = {s for s in kernel.program.steps if s.match and any(isinstance(e, ProxyFence) for e in s.match.effects)}
+    steps = {step for step in kernel.program.acting if any(isinstance(e, ProxyFence) for e in step.effects)}
     for world in (pair.giver, pair.taker):
         steps -= {event.step for thread in world.threads.values() for _, event in thread.positions(ProxyFence)}
     return bool(steps)

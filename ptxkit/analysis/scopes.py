@@ -86,7 +86,7 @@ def _crossings(
 
 
 def _may_be_narrow(kernel: Kernel) -> bool:
-    effects = [effect for step in kernel.program.steps if step.match is not None for effect in step.match.effects]
+    effects = [effect for step in kernel.program.acting for effect in step.effects]
     if any(isinstance(e, MemoryFence) and e.scope != "cta" and e.only is None for e in effects):
         return False
     if any(isinstance(e, ProxyFence) and e.direction != "both" for e in effects):
@@ -102,7 +102,7 @@ def _may_be_told_otherwise(kernel: Kernel, number: int, pair: Pair, lacks: Colle
     if any(not _is_narrow(handover, lacks) for handover in pair.handovers):
         return True
     wide = [
-        {step for step in kernel.program.steps for effect in step.effects if _is_wide(effect, kind, lacks)}
+        {step for step in kernel.program.acting for effect in step.effects if _is_wide(effect, kind, lacks)}
         for kind in (MbarrierArrive, MbarrierWait)
     ]
     if not all(wide):

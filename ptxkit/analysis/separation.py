@@ -173,7 +173,8 @@ class Separation:
         if not reads:
             return True
         unit = _unit((*writes, *reads))
-        suspects = [read for read, _ in _foreign(writes, reads, unit, lambda part: part.threads)]
+        writers = _owners(writes, unit, _threads_of)
+        suspects = [read for read in reads if any(_foreign(writers, read, unit, _threads_of))]
         if not all(
             self._lanes_meet(write, read, unit)
             for read in suspects
@@ -181,7 +182,11 @@ class Separation:
             if write.low < read.high and read.low < write.high
         ):
             return False
-        strange = _foreign(writes, suspects, unit, lambda part: part.warps)
+        if not suspects:
+            return True
+        warps = _owners(writes, unit, _warps_of)
+        found = [(read, list(_foreign(warps, read, unit, _warps_of))) for read in suspects]
+        strange = [(read, places) for read, places in found if places]
         return not strange or self._paths_meet(writes, strange, unit)
 
     def _lanes_meet(self, write: Touching, read: Touching, unit: int) -> bool:
@@ -226,25 +231,37 @@ def _by_stretch(stretches: Stretches, accesses: Iterable[Touching]) -> defaultdi
     return found
 
 
-def _foreign(
-    writes: Iterable[Touching], reads: Iterable[Touching], unit: int, who: Callable[[Part], list[int]]
-) -> list[Foreign]:
-    """The reads of what another one may write, and of which bytes. who: whether threads count, or warps."""
+def _threads_of(part: Part) -> list[int]:
+    return part.threads
+
+
+def _warps_of(part: Part) -> list[int]:
+    return part.warps
+
+
+def _owners(writes: Iterable[Touching], unit: int, who: Callable[[Part], list[int]]) -> dict[int, int]:
+    """By unit: who writes it. who: whether threads count, or warps."""
     owner: dict[int, int] = {}
     for part in (part for write in writes for part in write.parts):
         own = who(part)
         for units in part.units(unit):
             before = list(map(owner.get, units))
+            if before == own:
+                continue
             if len(set(units)) == len(units) and before.count(None) == len(units):
                 owner.update(zip(units, own, strict=True))
                 continue
             for place, one in zip(units, own, strict=True):
                 if owner.setdefault(place, one) != one:
                     owner[place] = _SEVERAL
-    found = (
-        (read, [place for part in read.parts for place in _others(owner, part, who(part), unit)]) for read in reads
-    )
-    return [(read, places) for read, places in found if places]
+    return owner
+
+
+def _foreign(
+    owner: Mapping[int, int], read: Touching, unit: int, who: Callable[[Part], list[int]]
+) -> Iterator[tuple[int, int]]:
+    """The units of a read that another one writes, each with the thread that reads it."""
+    return (place for part in read.parts for place in _others(owner, part, who(part), unit))
 
 
 def _others(owner: Mapping[int, int], part: Part, own: list[int], unit: int) -> Iterator[tuple[int, int]]:

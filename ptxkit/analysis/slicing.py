@@ -135,12 +135,12 @@ def _closed(
 
 def changes_maps(program: Program) -> bool:
     """Whether a function may change tensor maps: it replaces a field of one, or orders what did."""
-    return any(changes_map(effect) for step in program.steps if step.match for effect in step.match.effects)
+    return any(changes_map(effect) for step in program.acting for effect in step.effects)
 
 
 def waits_for_grids(program: Program) -> bool:
     """Whether a kernel waits for the grids that it depends on."""
-    effects = (effect for step in program.steps if step.match for effect in step.match.effects)
+    effects = (effect for step in program.acting for effect in step.effects)
     return any(isinstance(effect, Grid) and effect.action == "wait" for effect in effects)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from ptxkit.analysis.layout import Variable
 from ptxkit.analysis.program import Step
-from ptxkit.analysis.terms import Held, Lanes, Value, held_among, of_lane
+from ptxkit.analysis.terms import Held, Lanes, Value, held_among
 from ptxkit.isa.effects import Effect
 from ptxkit.records import dataclass, field, replace
 
@@ -62,7 +62,7 @@ class GroupEvent:
         """What the thread at an index of the group saw; None where it took no part."""
         if self.who is not None and not self.who[index]:
             return None
-        own = [None if held is None else of_lane(held, index) for held in self.fields]
+        own = [held.at(index) if isinstance(held, Lanes) else held for held in self.fields]
         return Event(self.step, self.visit, self.effect, *own)
 
     def among(self, indices: Sequence[int]) -> Event | GroupEvent | None:

@@ -12,12 +12,13 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
-from ptxkit.analysis.budget import MAX_CALLS, MAX_STEPS, STALLED_ROUNDS, STALLED_STEPS
+from ptxkit.analysis.budget import MAX_CALLS, MAX_STEPS, STALLED_AT_ALL, STALLED_ROUNDS, STALLED_STEPS
 from ptxkit.analysis.cells import Cells
 from ptxkit.analysis.exchange import Exchange
 from ptxkit.analysis.operations import Operations
 from ptxkit.analysis.past import Past, recalled
 from ptxkit.analysis.program import Step
+from ptxkit.analysis.registers import Registers
 from ptxkit.analysis.scenario import Scenario
 from ptxkit.analysis.space import SharedWindow
 from ptxkit.analysis.special import SpecialRegisters
@@ -43,12 +44,12 @@ class Frame:
 
     code: Code
     back: int
-    registers: dict[str, Held]
+    registers: Registers
     results: tuple[tuple[str, str], ...]
 
     def among(self, indices: list[int]) -> Frame:
         """The frame of a part of the group."""
-        return Frame(self.code, self.back, _among(self.registers, indices), self.results)
+        return Frame(self.code, self.back, self.registers.among(indices), self.results)
 
 
 class Walker:
@@ -76,7 +77,7 @@ class Walker:
         self.operations = Operations(terms, self.window)
         self.exchange = exchange
         self.pointers = pointers
-        self.registers: dict[str, Held] = {}
+        self.registers = Registers()
         self.memory = Cells(terms)
         self.frames: list[Frame] = []
         self.trace = GroupTrace(tids)
@@ -95,11 +96,9 @@ class Walker:
         self._asked: dict[Step, Held | None] = {}
         self._taken: dict[tuple[Step, bool], int] = {}
         self._past: Past | None = None
-        self._among_registers: Sequence[int] | None = None
 
     def run(self) -> GroupTrace:
         """Walks to the end of the kernel, or of the budget."""
-        self._take_part()
         index = self._first
         while index != END:
             if index >= len(self.code.program.steps):
@@ -121,10 +120,18 @@ class Walker:
         if not visit:
             self.trace.covered.update(block.covered)
             self._newest = self.taken
-        elif self.taken - self._newest > max(STALLED_STEPS, STALLED_ROUNDS * len(self.trace.covered)):
+        elif self._is_stalled(self.taken - self._newest):
             return False
         self.taken += block.length
         return self.taken <= MAX_STEPS
+
+    def _is_stalled(self, since: int) -> bool:
+        """Whether it is enough of loops in which nothing new was found for so many steps."""
+        covered = self.trace.covered
+        if since <= STALLED_AT_ALL or since <= STALLED_ROUNDS * len(covered):
+            return False
+        accesses = self.code.lone_accesses
+        return since > STALLED_STEPS or (accesses is not None and not self.frames and covered.issuperset(accesses))
 
     def _execute(self, block: Block) -> int:
         """The index of the step to go on with, or END."""
@@ -252,7 +259,7 @@ class Walker:
         """A walker for a part of the group, just before the current step."""
         tids = tuple(self.tids[index] for index in indices)
         other = Walker(self.code, self.scenario, tids, self.terms, self.exchange, self.pointers)
-        other.registers, other._among_registers = dict(self.registers), indices
+        other.registers = self.registers.among(indices)
         other.memory = self.memory.among(indices)
         other.frames = [frame.among(indices) for frame in self.frames]
         other.trace = self.trace.among(indices)
@@ -264,15 +271,8 @@ class Walker:
         other.meetings = list(self.meetings)
         return other
 
-    def _take_part(self) -> None:
-        """Leaves in the registers what a part of the group holds; of groups that nobody walks, never."""
-        if self._among_registers is not None:
-            self.registers = _among(self.registers, self._among_registers)
-            self._among_registers = None
-
     def _become(self, indices: list[int]) -> None:
         part = self._among(indices)
-        part._take_part()
         self.tids, self.special, self._partial = part.tids, part.special, None
         self.registers, self.memory, self.frames = part.registers, part.memory, part.frames
         self.answers = part.answers
@@ -340,7 +340,7 @@ class Walker:
         """Writes a register, in the threads that execute the current step."""
         if self._active is not None:
             value = self._merged(self.registers.get(register), value, register)
-        self.registers[register] = value
+        self.registers.set(register, value)
 
     def keep(self, space: str, place: Held, value: Held, size: int) -> None:
         """Writes a cell of the threads' own memory."""
@@ -412,13 +412,13 @@ class Walker:
             if arguments:  # they may be addresses of the threads' own variables
                 self.memory.forget("local")
             for result in results:
-                self.registers[result] = self.fresh("result")
+                self.registers.set(result, self.fresh("result"))
                 self.memory.forget(result)
             return None
         function = callee.program.function
         formals = [d.name for parameter in function.parameters for d in parameter.declarators]
         returned = [d.name for result in function.results for d in result.declarators]
-        inner = dict(self.registers)
+        inner = self.registers.copy()
         for formal, argument in zip(formals, arguments, strict=False):
             if isinstance(argument, Name):
                 self._pass(argument.text, formal, inner)
@@ -432,12 +432,9 @@ class Walker:
             callee.program.has_locals
         )
 
-    def _pass(self, source: str, target: str, registers: dict[str, Held]) -> None:
+    def _pass(self, source: str, target: str, registers: Registers) -> None:
         """Copies a parameter variable or register from one side of a call to the other."""
         self.memory.copy(source, target)
-        if source in self.registers:
-            registers[target] = self.registers[source]
-
-
-def _among(registers: dict[str, Held], indices: Sequence[int]) -> dict[str, Held]:
-    return {name: held_among(held, indices) for name, held in registers.items()}
+        held = self.registers.get(source)
+        if held is not None:
+            registers.set(target, held)

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING
 
+from ptxkit.analysis.by_match import by_match
 from ptxkit.analysis.operands import Operands, Reader
 from ptxkit.analysis.operations import Operations
 from ptxkit.analysis.program import Step
@@ -35,14 +36,18 @@ def window_checks(operands: Operands) -> list[Callable[[Walker], None]]:
     """A check for each generic address that must lie in some window."""
     match = operands.step.match
     checks: list[Callable[[Walker], None]] = []
-    for form in match.operands if match is not None else ():
-        operand = operands.role(form.role)
-        if match is None or form.kind != "address" or form.space != Const("generic"):
-            continue
-        taken = _taken(match, form.role)
-        if taken and isinstance(operand, Address) and not operands.is_symbol(operand.base):
-            checks.append(_in_window(operands, form.role, taken))
+    for role, taken in _bound_to_windows(match) if match is not None else ():
+        operand = operands.role(role)
+        if isinstance(operand, Address) and not operands.is_symbol(operand.base):
+            checks.append(_in_window(operands, role, taken))
     return checks
+
+
+@by_match
+def _bound_to_windows(match: Match) -> tuple[tuple[str, frozenset[str]], ...]:
+    """The roles of generic addresses that must lie in some windows, with these."""
+    generic = [each.role for each in match.operands if each.kind == "address" and each.space == Const("generic")]
+    return tuple((role, taken) for role in generic if (taken := _taken(match, role)))
 
 
 def _taken(match: Match, role: str) -> frozenset[str]:

@@ -52,9 +52,10 @@ def _executed(world: World) -> dict[Step, int | None]:
     cut = {warp for actor in world.actors if actor.ended != "exit" for warp in actor.warps}
     for actor in world.actors:
         met = Counter(e.step for e in actor.events if isinstance(e.effect, Barrier) and _is_aligned(e.effect))
+        warps = Counter(tid // 32 for tid in actor.tids) if met else Counter[int]()
         for step, times in met.items():
-            for tid in actor.tids:
-                counts[step][tid // 32][times] += 1
+            for warp, count in warps.items():
+                counts[step][warp][times] += count
     found: dict[Step, int | None] = {}
     for step, by_warp in counts.items():
         parted = [(warp, times) for warp, times in by_warp.items() if warp not in cut]

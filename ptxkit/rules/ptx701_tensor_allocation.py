@@ -37,7 +37,7 @@ from ptxkit.rules.finding import Doubt, Finding, Mend, Observation, Rule, other_
 
 def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
     """Looks at the allocations of each warp, and at what is given back by any."""
-    if not any(_manages(step) for step in kernel.program.steps):
+    if not any(_manages(step) for step in kernel.program.acting):
         return
     for number, world in enumerate(kernel.worlds):
         for step, uneven in compared(world, _is_management, WARP):
@@ -91,12 +91,12 @@ def _given_back(number: int, kernel: Kernel, world: World) -> Iterator[Observati
     leaders = [thread for thread in world.everyone(TensorMemory) or () if thread.tid % WARP == 0]
     taken = [(thread, at, event) for thread in leaders for at, event in _actions(thread, "allocate")]
     given = [(thread, at, event) for thread in leaders for at, event in _actions(thread, "deallocate")]
-    if not any(_manages(step, "allocate") for step in kernel.program.steps):
+    if not any(_manages(step, "allocate") for step in kernel.program.acting):
         for thread in world.threads.values():
             for at, event in _actions(thread, "deallocate"):
                 yield Observation((event.step, None), number, thread.trace.is_sure(at), _not_taken(event.step))
         return
-    if not any(_manages(step, "deallocate") for step in kernel.program.steps):
+    if not any(_manages(step, "deallocate") for step in kernel.program.acting):
         for thread in world.threads.values():
             for at, event in _actions(thread, "allocate"):
                 yield Observation((event.step, None), number, thread.trace.is_sure(at), _lost(event.step))

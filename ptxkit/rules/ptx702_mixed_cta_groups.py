@@ -32,7 +32,7 @@ from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
 def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
     """Compares the instructions of the kernel, whether or not they are executed."""
     first: dict[int, Step] = {}
-    for step in kernel.program.steps:
+    for step in kernel.program.acting:
         for effect in step.effects:
             if isinstance(effect, CtaGroup):
                 first.setdefault(effect.ctas, step)

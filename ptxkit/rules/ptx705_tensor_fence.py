@@ -42,7 +42,7 @@ _FENCE = "tcgen05.fence::after_thread_sync;"
 
 def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
     """Looks at each access to Tensor Memory whose thread had to learn of another thread's doing, or of a completion."""
-    fences = any(_is_fence(step) for step in kernel.program.steps)
+    fences = any(_is_fence(step) for step in kernel.program.acting)
     if not fences and kernel.policy != "strict":
         return
     severity = Severity.ERROR if fences else Severity.WARNING

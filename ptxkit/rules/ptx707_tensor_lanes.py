@@ -37,7 +37,7 @@ _GROUPS = ("tcgen05.ld", "tcgen05.st")
 
 def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
     """Looks at the lanes of each load and store, and at which threads execute it."""
-    if not any(_is_move(step) for step in kernel.program.steps):
+    if not any(_is_move(step) for step in kernel.program.acting):
         return
     for number, world in enumerate(kernel.worlds):
         for step, uneven in compared(world, _is_collective, WARP):

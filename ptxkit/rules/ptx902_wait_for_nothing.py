@@ -40,7 +40,7 @@ from ptxkit.rules.finding import Finding, Observation, Rule
 
 def check(kernel: Kernel) -> Iterator[Observation]:
     """Looks at each wait for groups, where all that the kernel does is known."""
-    if not any(isinstance(effect, WaitGroup) for step in kernel.program.steps for effect in step.effects):
+    if not any(isinstance(effect, WaitGroup) for step in kernel.program.acting for effect in step.effects):
         return
     groups = groups_of(kernel) if is_all_known(kernel) else None
     for step, useful in groups.waits.items() if groups is not None else ():

@@ -36,7 +36,7 @@ from ptxkit.rules.finding import Finding, Observation, Rule
 
 def check(kernel: Kernel) -> Iterator[Observation]:
     """Looks at each commit, where all that the kernel does is known."""
-    if not any(_kinds(step) for step in kernel.program.steps):
+    if not any(_kinds(step) for step in kernel.program.acting):
         return
     groups = groups_of(kernel) if is_all_known(kernel) else None
     for step, useful in groups.commits.items() if groups is not None else ():

@@ -92,9 +92,11 @@ def computed(line: str, **registers: Value) -> Value | None:
         Exchange(),
         frozenset(),
     )
-    walker.registers.update({f"%{name}": value for name, value in registers.items()})
+    for name, value in registers.items():
+        walker.registers.set(f"%{name}", value)
     walker.run()
-    found = [walker.registers[name] for name in ("%rd9", "%r9", "%h9", "%p9") if name in walker.registers]
+    read = map(walker.registers.get, ("%rd9", "%r9", "%h9", "%p9"))
+    found = [held for held in read if held is not None]
     if not found:
         return None
     assert not isinstance(found[0], Lanes)

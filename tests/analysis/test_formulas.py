@@ -173,7 +173,8 @@ def test_what_formulas_say_is_what_a_walk_finds(name: str) -> None:
             if not isinstance(target, Name) or not target.text.startswith("%r"):
                 continue
             formula, lane = formulas.after(step, target.text), walker.first
-            found = of_lane(walker.registers.get(target.text, 0), lane)
+            held = walker.registers.get(target.text)
+            found = 0 if held is None else of_lane(held, lane)
             if formula is None or formula.generic or formula.truth or not isinstance(found, int):
                 continue
             factors = {each: value(each, walker, lane) for product, _ in formula.sum.products for each in product}

@@ -204,3 +204,19 @@ def test_a_kernel_that_mentions_more_than_a_cta_can_have_is_crowded() -> None:
     many = "".join(f".shared .align 16 .b8 tile{n}[100000]; mov.u32 %r1, tile{n};\n" for n in range(3))
     assert program_of(module_of(many)).is_crowded
     assert not program_of(module_of(many.replace("100000", "10000"))).is_crowded
+
+
+def test_the_acting_steps_are_those_that_do_more_than_compute() -> None:
+    body = "mov.u32 %r1, 1; st.global.u32 [%rd1], %r1; add.u32 %r2, %r1, 1; ld.global.u32 %r3, [%rd1]; bar.sync 0;"
+    program = program_of(module_of(body + "add.strange %r1, %r2; mul.lo.u32 %r1, %r2, %r3;"))
+    assert [step.instruction.name for step in program.acting] == ["st", "ld", "bar", "add", "ret"]
+
+
+def test_a_crowded_module_lays_out_for_each_function_what_it_mentions_and_all_that_has_no_place() -> None:
+    shared = "".join(f".shared .align 16 .b8 tile{number}[100000];" for number in range(4))
+    before = f".global .u32 flag; {shared} .extern .shared .align 16 .b8 rest[]; .const .u32 table[4];"
+    program = program_of(module_of("mov.u32 %r1, tile2; mov.u32 %r2, rest;", before=before))
+    assert [each.name for each in program.variables] == ["tile2", "rest"]
+    outermost = program.scope.parent
+    assert outermost is not None
+    assert set(outermost.variables) == {"flag", "tile2", "rest", "table"}

@@ -1,0 +1,34 @@
+"""Programs of which a walk can tell nothing but whether each access is right by itself.
+
+They compute, load and store, and have nothing to do with other threads. A walk of one that has executed each of its
+accesses for many rounds has told what there is to tell, however many rounds its loops still have.
+"""
+
+from __future__ import annotations
+
+from ptxkit.analysis.meeting_actions import is_collective
+from ptxkit.analysis.program import Program, Step
+from ptxkit.isa.effects import Access, Control, Effect, Value
+
+#: State spaces of which a walk records no accesses.
+_UNHEARD = ("global", "const", "param", "local")
+
+
+def lone_accesses(program: Program) -> frozenset[Step] | None:
+    """The accesses of such a program; None where it does more, or calls functions."""
+    found: set[Step] = set()
+    for step in program.acting:
+        if step.match is None or is_collective(step.match) or not all(map(_is_unheard, step.effects)):
+            return None
+        if any(isinstance(effect, Access) for effect in step.effects):
+            found.add(step)
+    return frozenset(found)
+
+
+def _is_unheard(effect: Effect) -> bool:
+    if isinstance(effect, Control):
+        return effect.kind != "call"
+    if isinstance(effect, Access):
+        is_at_once = (effect.completion, effect.proxy, effect.order) == (None, "generic", "weak")
+        return is_at_once and effect.space.startswith(_UNHEARD)
+    return isinstance(effect, Value)
