@@ -122,6 +122,8 @@ class Conflicts:
         self._seen: set[tuple[Path, tuple[int, ...], Path, tuple[int, ...]]] = set()
         self._found: set[tuple[Step, Step, bool, bool, bool]] = set()
         self._endings: dict[int, Mapping[int, int]] = {}
+        self._paths: dict[int, list[Path]] = {}
+        self._looked: dict[tuple[int, str, int], list[tuple[int, Event | GroupEvent]]] = {}
 
     @cached_property
     def _causality(self) -> Causality:
@@ -136,9 +138,9 @@ class Conflicts:
         """Whether a look at whole groups shows that there are no conflicts of accesses of one kind with those of
         another. It sees at least the executions that `_touches` gives."""
         groups = self._world.groups
-        writes = [(group, list(_looked_at(group, writing, FIRST_ROUNDS))) for group in groups]
+        writes = [(group, self._looked_at(group, writing, FIRST_ROUNDS)) for group in groups]
         fills = {event.step for _, seen in writes for _, event in seen if _is_fill(event)}
-        reads = [(group, list(_looked_at(group, reading, _rounds_for(len(fills))))) for group in groups]
+        reads = [(group, self._looked_at(group, reading, _rounds_for(len(fills)))) for group in groups]
         if not any(seen for _, seen in writes) or not any(seen for _, seen in reads):
             return True
         if sum(len(seen) for _, seen in (*writes, *reads)) > MAX_ACCESSES:
@@ -200,7 +202,7 @@ class Conflicts:
         left, rounds = MAX_TOUCHES, self._rounds(kind, _rounds_for(fills))
         for group in self._world.groups:
             tids, paths, chosen = group.tids, self._paths_of(group), self._chosen(group, kind)
-            for position, event in _looked_at(group, kind, rounds):
+            for position, event in self._looked_at(group, kind, rounds):
                 for index in chosen[isinstance(event, Event)]:
                     touched = extent_of(event, index)
                     if touched is not None:
@@ -211,7 +213,17 @@ class Conflicts:
                     return
 
     def _paths_of(self, group: GroupTrace) -> list[Path]:
-        return [self._causality.path_of(tid) for tid in group.tids]
+        found = self._paths.get(id(group))
+        if found is None:
+            found = self._paths[id(group)] = [self._causality.path_of(tid) for tid in group.tids]
+        return found
+
+    def _looked_at(self, group: GroupTrace, kind: str, rounds: int) -> list[tuple[int, Event | GroupEvent]]:
+        key = id(group), kind, rounds
+        found = self._looked.get(key)
+        if found is None:
+            found = self._looked[key] = list(_looked_at(group, kind, rounds))
+        return found
 
     def _chosen(self, group: GroupTrace, kind: str) -> tuple[Sequence[int], Sequence[int]]:
         """The threads of a group that are looked at, as indices: where they differ, and where all do the same."""
@@ -224,7 +236,7 @@ class Conflicts:
             touches = sum(
                 threads[isinstance(event, Event)]
                 for group, threads in chosen
-                for _, event in _looked_at(group, kind, rounds)
+                for _, event in self._looked_at(group, kind, rounds)
             )
             if touches <= MAX_TOUCHES:
                 return rounds

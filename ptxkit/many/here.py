@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from ptxkit.limits import MAX_WAITING_TEXT
 from ptxkit.many.alone import Alone
 from ptxkit.many.question import Answer, Item, Question
+from ptxkit.many.turns import Turns
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
@@ -47,6 +48,7 @@ class Here:
         self._free: SimpleQueue[Watched]
         self._watched: list[Watched] = []
         self._threads: ThreadPoolExecutor | None = None
+        self._turns: Turns[tuple[Question, Future[Answer]]] = Turns()
 
     def answers(self, items: Iterable[Item]) -> Iterator[tuple[Item, Answer]]:
         """An answer to each, in their order."""
@@ -70,6 +72,8 @@ class Here:
     def _begun(self, item: Item) -> tuple[Item, Future[Answer] | None]:
         if item.question is None or item.answer is not None or self._is_small(item.question):
             return item, None
+        from concurrent.futures import Future
+
         if self._threads is None:
             from concurrent.futures import ThreadPoolExecutor
             from queue import SimpleQueue
@@ -81,7 +85,10 @@ class Here:
             self._watched = [Watched(self._seconds) for _ in range(self._jobs)]
             for each in self._watched:
                 self._free.put(each)
-        return item, self._threads.submit(self._asked, item.question)
+        future: Future[Answer] = Future()
+        self._turns.put(_length(item), (item.question, future))
+        self._threads.submit(self._take_turn)
+        return item, future
 
     def _is_small(self, question: Question) -> bool:
         """Whether to check it in this process: the first texts are, as long as they are small."""
@@ -93,10 +100,13 @@ class Here:
             return False
         return True
 
-    def _asked(self, question: Question) -> Answer:
+    def _take_turn(self) -> None:
+        question, future = self._turns.take()
         watched = self._free.get()
         try:
-            return watched.answer(question)
+            future.set_result(watched.answer(question))
+        except BaseException as error:  # whoever waits for the answer is told
+            future.set_exception(error)
         finally:
             self._free.put(watched)
 
