@@ -12,7 +12,10 @@ ROOT = Path(__file__).resolve().parent.parent
 
 def test_the_start_is_measured_part_by_part() -> None:
     run = subprocess.run(
-        [sys.executable, str(ROOT / "scripts" / "bench"), "start"], capture_output=True, text=True, check=False
+        [sys.executable, str(ROOT / "scripts" / "bench"), "start", "--repeats", "1"],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert run.returncode in (0, 1), run.stderr
     for part in ("python -c pass", "instruction table", "grammar", "ptxkit lint"):
@@ -53,7 +56,7 @@ def test_what_is_left_undecided_is_counted_by_file_and_by_reason() -> None:
 
 def test_many_files_are_measured_by_jobs_and_from_results_kept() -> None:
     run = subprocess.run(
-        [sys.executable, str(ROOT / "scripts" / "bench"), "files", "--count", "4"],
+        [sys.executable, str(ROOT / "scripts" / "bench"), "files", "--count", "2"],
         capture_output=True,
         text=True,
         check=False,
@@ -66,7 +69,7 @@ def test_many_files_are_measured_by_jobs_and_from_results_kept() -> None:
 
 def test_strategies_are_measured_without_a_health_check_that_fails() -> None:
     run = subprocess.run(
-        [sys.executable, str(ROOT / "scripts" / "bench"), "strategies", "--examples", "20"],
+        [sys.executable, str(ROOT / "scripts" / "bench"), "strategies", "--examples", "10"],
         capture_output=True,
         text=True,
         check=False,

@@ -61,12 +61,15 @@ def test_any_number_of_jobs_gives_the_same_bytes_and_status(files: Path, ptxkit:
 @pytest.mark.parametrize(
     "options",
     [
-        *(["--format", form] for form in ("full", "concise", "json-lines", "github", "gitlab", "junit", "sarif")),
-        *([option] for option in ("--diff", "--statistics", "--show-fixes", "--show-undecided")),
+        ["--show-undecided", "--show-fixes"],
+        ["--format", "sarif"],
+        ["--statistics"],
+        ["--diff"],
     ],
     ids=lambda options: options[-1],
 )
-def test_two_processes_report_in_every_form_what_this_one_does(files: Path, ptxkit: Run, options: list[str]) -> None:
+def test_two_processes_report_what_this_one_does(files: Path, ptxkit: Run, options: list[str]) -> None:
+    """All forms are written from the same results, which the test before compares; here what else is asked of them."""
     one, two = (ptxkit("lint", *jobs, *options, *INPUTS) for jobs in ([], ["--jobs", "2"]))
     assert (one.stdout, one.exit_code) == (two.stdout, 2)
     assert one.stdout

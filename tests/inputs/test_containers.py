@@ -271,29 +271,34 @@ def test_any_byte_may_be_changed_or_missing_and_nothing_breaks(whole: bytes) -> 
 NVCC = shutil.which("nvcc")
 
 
-@pytest.mark.skipif(NVCC is None, reason="needs nvcc")
-@pytest.mark.parametrize("mode", ["none", "speed", "size"])
-def test_what_nvcc_packs_is_what_it_compiles(tmp_path: Path, mode: str) -> None:
+@pytest.fixture(scope="module")
+def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a kernel and what nvcc compiles it to."""
+    folder = tmp_path_factory.mktemp("nvcc")
+    (folder / "a.cu").write_text("__global__ void k(float* x, int n) { if (threadIdx.x < n) x[threadIdx.x] *= 2; }\n")
+    nvcc(folder, "-ptx", "-arch=compute_80", "-o", "sm_80.ptx")
+    nvcc(folder, "-ptx", "-arch=compute_90a", "-o", "sm_90a.ptx")
+    return folder
+
+
+def nvcc(folder: Path, *arguments: str) -> None:
     assert NVCC is not None
-    (tmp_path / "a.cu").write_text("__global__ void k(float* x, int n) { if (threadIdx.x < n) x[threadIdx.x] *= 2; }\n")
+    done = subprocess.run([NVCC, *arguments, "a.cu"], cwd=folder, capture_output=True, text=True, check=False)
+    if done.returncode and "compress-mode" in done.stderr:
+        pytest.skip("this nvcc cannot choose how to compress")
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.skipif(NVCC is None, reason="needs nvcc")
+@pytest.mark.parametrize(
+    ("mode", "kind"),
+    [("none", "-fatbin"), ("speed", "-fatbin"), ("size", "-fatbin"), ("size", "-c"), ("speed", "-c -rdc=true")],
+)
+def test_what_nvcc_packs_is_what_it_compiles(source: Path, mode: str, kind: str) -> None:
     code = ["-gencode", "arch=compute_80,code=[sm_80,compute_80]", "-gencode", "arch=compute_90a,code=compute_90a"]
-
-    def nvcc(*arguments: str) -> None:
-        done = subprocess.run([NVCC, *arguments, "a.cu"], cwd=tmp_path, capture_output=True, text=True, check=False)
-        if done.returncode and "compress-mode" in done.stderr:
-            pytest.skip("this nvcc cannot choose how to compress")
-        assert done.returncode == 0, done.stderr
-
-    nvcc("-ptx", "-arch=compute_80", "-o", "a80.ptx")
-    nvcc("-ptx", "-arch=compute_90a", "-o", "a90a.ptx")
-    expected = {
-        ("sm_80", bare((tmp_path / "a80.ptx").read_bytes())),
-        ("sm_90a", bare((tmp_path / "a90a.ptx").read_bytes())),
-    }
-    for name, arguments in (("a.fatbin", ["-fatbin"]), ("a.o", ["-c"]), ("rdc.o", ["-c", "-rdc=true"])):
-        nvcc(*arguments, *code, f"--compress-mode={mode}", "-o", name)
-        data = (tmp_path / name).read_bytes()
-        assert {(target, bare(text)) for target, text in texts(data)} == expected, name
+    expected = {(target, bare((source / f"{target}.ptx").read_bytes())) for target in ("sm_80", "sm_90a")}
+    nvcc(source, *kind.split(), *code, f"--compress-mode={mode}", "-o", "packed")
+    assert {(target, bare(text)) for target, text in texts((source / "packed").read_bytes())} == expected
 
 
 def bare(text: bytes) -> bytes:

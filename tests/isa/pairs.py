@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 
 from ptxkit.diagnostics import Severity
 from ptxkit.isa.scaffold import scaffold
@@ -41,6 +43,40 @@ class Gated:
         return self.text
 
 
+Case = tuple[str, Version, str]
+"""An instruction, a version and a target."""
+
+_EXPECTED: set[Case] = set()
+
+
+def will_be_asked(cases: Iterable[Case]) -> None:
+    """Says which instructions will be asked about: ptxas is given all of a target at the first of them, in two
+    processes where each alone would cost its own."""
+    _EXPECTED.update(cases)
+
+
+def cases_of(each: Pair | Gated) -> list[Case]:
+    """What `holds` and `opens` ask about."""
+    if isinstance(each, Gated):
+        return [(each.text, each.version, each.target), (each.text, *each.older)]
+    return [(text, each.version, each.target) for text in (each.right, each.wrong)]
+
+
+@cache
+def _answers(target: str) -> dict[Case, str | None]:
+    """What ptxas says of all that is expected for a target."""
+    cases = sorted(case for case in _EXPECTED if case[2] == target)
+    refused = installed()[0].refusals([scaffold([text], version, target) for text, version, _ in cases], target)
+    return {case: refused.get(place) for place, case in enumerate(cases)}
+
+
+def _refusal(text: str, version: Version, target: str) -> str | None:
+    """What ptxas says of an instruction; None where it takes it."""
+    if (text, version, target) in _EXPECTED:
+        return _answers(target)[text, version, target]
+    return installed()[0].refusal(scaffold([text], version, target), target)
+
+
 def holds(pair: Pair) -> None:
     """Both sides take the right instruction and refuse the wrong one."""
     agree(pair.right, pair.version, pair.target, accepted=True)
@@ -55,9 +91,7 @@ def opens(gated: Gated) -> None:
 
 def agree(text: str, version: Version, target: str, *, accepted: bool) -> None:
     """ptxkit and the newest ptxas take the instruction, or both refuse it."""
-    module = scaffold([text], version, target)
-    newest, *_ = installed()
-    theirs, ours = newest.refusal(module, target), why_refused(module)
+    theirs, ours = _refusal(text, version, target), why_refused(scaffold([text], version, target))
     assert (theirs is None) == accepted, f"ptxas: {text} {theirs}"
     assert (ours is None) == accepted, f"ptxkit: {text} {ours}"
 

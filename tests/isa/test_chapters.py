@@ -16,7 +16,7 @@ from tests.isa import (
     cases_texture,
     cases_video,
 )
-from tests.isa.pairs import Gated, Pair, holds, is_tolerated, opens
+from tests.isa.pairs import NEWEST, Gated, Pair, cases_of, holds, is_tolerated, opens, will_be_asked
 
 CHAPTERS = (
     cases_atomics,
@@ -30,6 +30,9 @@ CHAPTERS = (
     cases_texture,
     cases_video,
 )
+for chapter in CHAPTERS:
+    will_be_asked(case for each in (*chapter.PAIRS, *chapter.GATED) for case in cases_of(each))
+    will_be_asked((text, *NEWEST) for text in chapter.TOLERATED)
 
 
 @pytest.mark.parametrize("pair", [pair for chapter in CHAPTERS for pair in chapter.PAIRS], ids=str)

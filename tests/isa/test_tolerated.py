@@ -14,7 +14,7 @@ from ptxkit.isa.mistakes import NotationError
 from ptxkit.isa.table import Table
 from ptxkit.testing.agreement import PAIRS, why_refused
 from ptxkit.testing.ptxas import installed
-from tests.isa.pairs import NEWEST, agree, is_tolerated
+from tests.isa.pairs import NEWEST, agree, is_tolerated, will_be_asked
 
 TOLERATED = [form for name in table().names for form in table().forms(name) if form.tolerated]
 
@@ -22,8 +22,8 @@ TOLERATED = [form for name in table().names for form in table().forms(name) if f
 def is_taken(form: Form) -> bool:
     """Whether ptxas and ptxkit take some instance of the form, on some version and target."""
     newest = installed()[0]
+    made = list(instances(form, table().value_gates, Random(form.syntax), 12))
     for version, target in reversed(PAIRS):
-        made = instances(form, table().value_gates, Random(form.syntax), 12)
         modules = [scaffold([each.text], version, target) for each in made]
         # One by one: texturing modes must not differ among the modules of one process.
         if any(why_refused(module) is None and newest.refusal(module, target) is None for module in modules):
@@ -507,6 +507,8 @@ TAKEN = [
     ),
 ]
 
+will_be_asked((text, *NEWEST) for _, *texts in TAKEN for text in texts)
+
 
 @pytest.mark.parametrize(("why", "right", "wrong"), TAKEN, ids=[right for _, right, _ in TAKEN])
 def test_what_ptxas_takes_is_a_warning_and_its_neighbour_an_error(why: str, right: str, wrong: str) -> None:
@@ -690,6 +692,8 @@ REFUSED = [
         "wmma.load.a.sync.aligned.row.m8n8k32.u4.b2 {%b32_1}, [%b64_1];",
     ),
 ]
+
+will_be_asked((text, *NEWEST) for texts in REFUSED for text in texts)
 
 
 @pytest.mark.parametrize(("right", "wrong"), REFUSED, ids=[wrong for _, wrong in REFUSED])

@@ -341,14 +341,15 @@ def short() -> tuple[list[Mutant], list[Outcome]]:
         every += found
         if kernel.name in FLOORS["without"]:
             continue
-        sample = chosen(found, FLOORS["most"], FLOORS["share"], FLOORS["seed"])
+        share = FLOORS["seldom_share" if kernel.name in FLOORS["seldom"] else "share"]
+        sample = chosen(found, FLOORS["most"], share, FLOORS["seed"])
         outcomes += tried(kernel, assembled(kernel, sample, installed()[0]))
     return every, outcomes
 
 
 @pytest.mark.timeout(900)
 def test_harmless_changes_are_not_reported(short: tuple[list[Mutant], list[Outcome]]) -> None:
-    assert sum(each.mutant.harmless for each in short[1]) > 50
+    assert sum(each.mutant.harmless for each in short[1]) > 40
     assert [f"{each.mutant}: {each.codes + each.warned}" for each in tables.alarms(short[1])] == []
 
 
@@ -367,7 +368,7 @@ def test_no_family_is_found_less_often_than_before(short: tuple[list[Mutant], li
 
 @pytest.mark.timeout(900)
 def test_explanations_hold(short: tuple[list[Mutant], list[Outcome]]) -> None:
-    assert {each.name for each in CLEAN} >= set(FLOORS["without"])
+    assert {each.name for each in CLEAN} >= {*FLOORS["without"], *FLOORS["seldom"]}
     entries = equivalents.load(EXPLAINED)
     families = {each.family for each in OPERATORS}
     assert equivalents.mistakes(entries, [each.name for each in CLEAN], families, *short) == []
