@@ -30,7 +30,7 @@ from ptxkit.records import dataclass, field
 MAX_NAME = 60
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class World:
     """One scenario with its threads. `exact`: no decision was guessed, so an input surely takes these paths."""
 

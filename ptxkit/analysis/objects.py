@@ -169,8 +169,13 @@ class Objects:
     def count(self, known: Object, arrivals: int, actor: int, event: Event, place: Place) -> None:
         """Counts arrivals, those of one phase at a time."""
         known.touched = self.now
+        told = False
         while arrivals > 0:
+            if told and known.pending == known.count > 0:
+                arrivals = self._pass_over(known, arrivals, event)
+                continue
             if known.phase > known.observed:
+                told = True
                 # Who has asked may have been told; what it did then is not what this walk does.
                 if (event.step, event.visit) not in self._actors[actor].tested:
                     self._exceeds(known, actor, event, place, known.last, unobserved=True)
@@ -183,6 +188,20 @@ class Objects:
             known.pending -= some
             known.arrivals.append(event)
             self._settle(known)
+
+    def _pass_over(self, known: Object, arrivals: int, event: Event) -> int:
+        """Ends all phases that arrivals of one event fill, however many; the arrivals that are left."""
+        whole, left = divmod(arrivals, known.count)
+        if not whole:
+            known.observed = known.phase
+            known.pending -= left
+            known.arrivals.append(event)
+            return 0
+        known.phase += whole
+        known.observed = known.phase - 1
+        known.last = (event,)
+        self.changed.append(known)
+        return left
 
     def _exceeds(
         self, known: Object, actor: int, event: Event, place: Place, others: tuple[Event, ...], *, unobserved: bool

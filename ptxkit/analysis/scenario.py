@@ -84,9 +84,11 @@ class Scenario:
 
 def launch_of(program: Program) -> Launch:
     """The geometry that the kernel's directives give; one dimension of DEFAULT_THREADS where they say nothing, or of
-    blocks that no GPU launches."""
+    blocks that no GPU launches, and one CTA for clusters of none."""
     function = program.function
     block, ctas = extents(function, *BLOCK), extents(function, "reqnctapercluster") or (1, 1, 1)
+    if prod(ctas) <= 0:  # ptxas takes it
+        ctas = (1, 1, 1)
     if block is None or not 0 < prod(block) <= MOST_THREADS:
         return Launch((DEFAULT_THREADS, 1, 1), ctas, is_exact=False)
     return Launch(block, ctas, function.directive("reqntid") is not None, is_limit=True)

@@ -61,6 +61,7 @@ def _thread(
     number: int, thread: Thread, fences: RegisterFences, approaches: dict[Step, list[Approach]]
 ) -> Iterator[Observation]:
     history: list[Step] = []
+    fence: Step | None = None
     seen: set[tuple[int, Step | None]] = set()
     for position, event in _events(thread):
         for approach in approaches.get(event.step, ()):
@@ -68,11 +69,11 @@ def _thread(
             unknown = approach.unclear or (before is None and len(history) > MAX_BACK)
             if not unknown and (id(approach), before) not in seen:
                 seen.add((id(approach), before))
-                fence = next((step for step in reversed(history) if step in fences), None)
                 finding = _judge(thread, approach, before, fence)
                 yield Observation((event.step, before), number, thread.trace.is_sure(position), finding)
         if not history or history[-1] is not event.step:
             history.append(event.step)
+            fence = event.step if event.step in fences else fence
 
 
 def _events(thread: Thread) -> list[tuple[int, Event]]:

@@ -23,7 +23,8 @@ ISA section
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
 
 from ptxkit.analysis.clusters import SIGNALS, reaches, world_at
 from ptxkit.analysis.kernel import Kernel, World
@@ -40,13 +41,15 @@ _MEET_IN_CLUSTER = "barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligne
 
 def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
     """Looks at each first use of an object by each thread."""
+    made = cache(_made)  # by world, once: many threads use many objects
     for number, world in enumerate(kernel.worlds):
         if not is_murky(world):
-            yield from _world(number, world, world.executes_all(MbarrierInit))
-            yield from _elsewhere(kernel, number, world)
+            yield from _world(number, world, made)
+            yield from _elsewhere(kernel, number, world, made)
 
 
-def _world(number: int, world: World, all_inits: bool) -> Iterator[Observation]:
+def _world(number: int, world: World, made: Callable[[World], set[int] | None]) -> Iterator[Observation]:
+    all_inits = world.executes_all(MbarrierInit)
     inits = initialisations(world.threads.values())
     for thread in world.threads.values():
         seen: set[int] = set()
@@ -58,13 +61,15 @@ def _world(number: int, world: World, all_inits: bool) -> Iterator[Observation]:
                 continue
             seen.add(address)
             makers = inits.get(address)
-            if makers is None and all_inits and _nobody_makes(world, address):
+            if makers is None and all_inits and _lacks(made(world), address):
                 yield Observation((event.step, None), number, thread.trace.is_sure(position), _never(event))
             elif makers is not None:
                 yield _ordered(number, world, makers, (thread, position, event))
 
 
-def _elsewhere(kernel: Kernel, number: int, world: World) -> Iterator[Observation]:
+def _elsewhere(
+    kernel: Kernel, number: int, world: World, made: Callable[[World], set[int] | None]
+) -> Iterator[Observation]:
     """What signals objects of another CTA of the cluster: some thread there must make them."""
     seen: set[tuple[int, int | None]] = set()
     for reach in reaches(world) if world.scenario.launch.cluster_size > 1 else ():
@@ -77,14 +82,19 @@ def _elsewhere(kernel: Kernel, number: int, world: World) -> Iterator[Observatio
             continue
         exact = reach.thread.trace.is_sure(reach.position) and other.is_exact
         all_inits = world.executes_all(MbarrierInit) or other.executes_all(MbarrierInit)
-        never = all_inits and _nobody_makes(other, reach.mbarrier)
+        never = all_inits and _lacks(made(other), reach.mbarrier)
         finding = _never(reach.event, f"CTA {reach.rank} of the cluster") if never else None
         yield Observation((reach.event.step, None), number, exact, finding)
 
 
-def _nobody_makes(world: World, address: int) -> bool:
-    """Whether surely no thread of the CTA initialises the object."""
-    return world.setup is not None and address not in initialisations(world.setup)
+def _made(world: World) -> set[int] | None:
+    """The objects that threads of the CTA initialise; None where not all are known."""
+    return None if world.setup is None else set(initialisations(world.setup))
+
+
+def _lacks(made: set[int] | None, address: int) -> bool:
+    """Whether surely no thread initialises the object."""
+    return made is not None and address not in made
 
 
 def _ordered(

@@ -24,6 +24,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 
 from ptxkit.analysis.announcements import Late, late_announcements
 from ptxkit.analysis.cluster_bytes import Imbalance, imbalances
@@ -64,11 +65,12 @@ def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
                 by_object[address].append(ledger)
             yield from _same_boxes(number, thread, mine.values())
         yield from _at_odds(number, world, by_object)
+        everyone = cache(_ledgers_of_all)  # once, not for each object
         for address, ledgers in by_object.items():
             if len(ledgers) == 1:
                 yield from _one_thread(number, world, ledgers[0])
             else:
-                yield from _many_threads(number, world, address)
+                yield from _many_threads(number, everyone(world), address)
 
 
 def _uses_any(world: World) -> bool:
@@ -164,14 +166,18 @@ def _one_thread(number: int, world: World, ledger: Ledger) -> Iterator[Observati
         yield Observation(key, number, sure)
 
 
-def _many_threads(number: int, world: World, address: int) -> Iterator[Observation]:
-    """Several threads feed the object: over a whole kernel, all that is announced must come."""
+def _ledgers_of_all(world: World) -> list[tuple[bool, dict[int, Ledger]]]:
+    """Of all threads of the CTA: whether what it did is sure, and its ledgers by object."""
     everyone = world.everyone(MbarrierArrive, MbarrierComplete, MbarrierExpect) or []
-    ledgers = [ledgers_of(thread.trace, object_of).get(address) for thread in everyone]
-    found = [ledger for ledger in ledgers if ledger is not None]
+    return [(thread.trace.is_sure(), ledgers_of(thread.trace, object_of)) for thread in everyone]
+
+
+def _many_threads(number: int, everyone: list[tuple[bool, dict[int, Ledger]]], address: int) -> Iterator[Observation]:
+    """Several threads feed the object: over a whole kernel, all that is announced must come."""
+    found = [ledgers[address] for _, ledgers in everyone if address in ledgers]
     whole = Round(tuple(entry for ledger in found for entry in ledger.entries))
     if found and all(ledger.complete for ledger in found) and whole.is_even is not None:
-        sure = all(thread.trace.is_sure() for thread in everyone)
+        sure = all(sure for sure, _ in everyone)
         finding = None if whole.is_even else _finding(whole)
         yield Observation((whole.entries[0].event.step, None), number, sure, finding, len(found))
 
@@ -331,6 +337,7 @@ def _unarrived(number: int, world: World) -> Iterator[Observation]:
     arrived = _arrivals(world.threads.values())
     if None in arrived:
         return
+    everywhere = cache(_arrivals_of_all)  # once, not for each object and each of a thousand threads
     for thread in world.threads.values():
         seen: set[int] = set()
         for at, event in thread.positions(MbarrierWait):
@@ -341,18 +348,16 @@ def _unarrived(number: int, world: World) -> Iterator[Observation]:
                 continue
             seen.add(address)
             if address not in arrived:
-                if not arrived or _nobody_arrives(world, address):
+                if not arrived or not {address, None} & everywhere(world):
                     yield Observation((event.step, None), number, thread.trace.is_sure(at), _never(world, event))
             else:
                 yield Observation((event.step, None), number, thread.trace.is_sure(at))
 
 
-def _nobody_arrives(world: World, address: int) -> bool:
+def _arrivals_of_all(world: World) -> set[int | None]:
+    """The mbarriers at which threads of the CTA arrive; None among them where not all are known."""
     everyone = world.everyone(MbarrierArrive, MbarrierTrack)
-    if everyone is None:
-        return False
-    arrived = _arrivals(everyone)
-    return address not in arrived and None not in arrived
+    return {None} if everyone is None else _arrivals(everyone)
 
 
 def _arrivals(threads: Iterable[Thread]) -> set[int | None]:

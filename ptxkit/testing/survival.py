@@ -4,34 +4,32 @@ Time: a second of the processor for parsing, checking, printing and formatting t
 characters, as files of a corpus are, has a second for every `SMALL` of them. Neither other processes count nor how fast
 the machine is: where a million additions take longer than `ADDITIONS` seconds, everything may, and what is too long is
 so twice.
-Memory: 60 times the text and 60 MB of address space, above what the process has; it may have no more meanwhile. Where
-the system does not tell how much a process has (all but Linux), nobody looks. (The largest amount that was resident
-says less: it depends on what the system takes away at the same time.)
+Memory: 60 times the text and 60 MB of address space, above what the process had: a thread looks again and again, where
+the system tells (Linux). What was resident says less, as it depends on what the system takes away at the same time; and
+of a limit that it sets, Python may die where it should raise MemoryError.
 """
 
 from __future__ import annotations
 
 import gc
-import sys
+import mmap
 import time
-from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from threading import Event, Thread
 
 from ptxkit.linter import lint_source
 from ptxkit.results import Status
 from ptxkit.source import SourceFile
 from ptxkit.syntax import PTXSyntaxError, format_source, parse
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 SECONDS, SMALL = 1.0, 10_000
 ADDITIONS = 0.04
 BYTES, BYTES_A_CHARACTER = 60_000_000, 60
+LOOKS = 0.005
+"""Seconds between two looks at the memory."""
 
-_STATUS = Path("/proc/self/status")
+_AMOUNTS = Path("/proc/self/statm")
 
 
 def fault_of(text: str) -> str:
@@ -41,14 +39,12 @@ def fault_of(text: str) -> str:
     """
     _load()
     gc.collect()
-    most = BYTES + BYTES_A_CHARACTER * len(text)
-    try:
-        with _at_most(most):
-            began = time.process_time()
-            differs = _fault_in_it(text)
-            seconds = time.process_time() - began
-    except MemoryError:
-        return f"takes too much memory: more than {most / 1e6:.0f} MB for {len(text)} characters"
+    with _Watch() as watch:
+        began = time.process_time()
+        differs = _fault_in_it(text)
+        seconds = time.process_time() - began
+    if watch.grown > BYTES + BYTES_A_CHARACTER * len(text):
+        return f"takes too much memory: {watch.grown / 1e6:.0f} MB for {len(text)} characters"
     if _is_long(seconds, text):
         return f"takes too long: {seconds:.1f} s for {len(text)} characters"
     return differs
@@ -104,28 +100,37 @@ def _slowness() -> float:
     return max(1.0, min(once() for _ in range(3)) / ADDITIONS)
 
 
-@contextmanager
-def _at_most(more: int) -> Iterator[None]:
-    """Lets the process have so many bytes of address space more than it has; over it Python says MemoryError."""
-    has = _address_space()
-    if sys.platform == "win32" or has == 0:
-        yield
-        return
-    import resource
+class _Watch:
+    """Looks how much the process's address space grows."""
 
-    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
-    limits = (limit for limit in (has + more, soft) if limit != resource.RLIM_INFINITY)
-    resource.setrlimit(resource.RLIMIT_AS, (min(limits), hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+    def __enter__(self) -> _Watch:
+        self._began = self._most = 0
+        self._looks, self._over = Event(), Event()
+        self._thread = Thread(target=self._look, daemon=True)
+        self._thread.start()
+        self._looks.wait()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self._thread.join()
+
+    def _look(self) -> None:
+        _address_space()  # a thread that begins to allocate has memory set apart for it
+        self._began = self._most = _address_space()
+        self._looks.set()
+        while not self._over.wait(LOOKS):
+            self._most = max(self._most, _address_space())
+
+    @property
+    def grown(self) -> int:
+        """The most bytes by which it was larger than at the beginning."""
+        return self._most - self._began
 
 
 def _address_space() -> int:
     """Bytes of address space that the process has; 0 where nobody knows."""
     try:
-        lines = _STATUS.read_text().splitlines()
+        return int(_AMOUNTS.read_bytes().split()[0]) * mmap.PAGESIZE
     except OSError:
         return 0
-    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("VmSize:")), 0)
