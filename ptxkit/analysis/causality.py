@@ -138,10 +138,14 @@ def _completions(events: list[tuple[int, Event]], marks: Marks) -> dict[tuple[Ha
 
 
 class Causality:
-    """What may order the threads of some groups."""
+    """What may order the threads of some groups.
 
-    def __init__(self, world: World, budget: Budget) -> None:
+    released: a strong write to memory tells nothing of what its thread did before the last release.
+    """
+
+    def __init__(self, world: World, budget: Budget, *, released: bool = False) -> None:
         self._budget = budget
+        self._released = released
         self._program = world.program
         self._threads = world.scenario.launch.threads
         self._is_alone = world.scenario.launch.cluster_size == 1
@@ -366,6 +370,9 @@ class Causality:
         """The paths that may tell others something by a strong write to memory, with the last position from which they
         may still come to one."""
         strong, found = self._strong("write"), {}
+        if self._released:
+            telling = self._reach.to(strong)
+            strong = frozenset(step for step in self._program.steps if _releases(step) and step in telling)
         for path in self.paths if strong else ():
             if not strong.isdisjoint(path.group.covered):
                 ahead = self._reach.to(strong & path.group.covered)
@@ -429,6 +436,15 @@ def _alternates(path: Path, key: Hashable) -> bool:
 def _answers(effects: tuple[Effect, ...]) -> bool:
     """Whether an instruction gives back what it read."""
     return any(isinstance(effect, Value) for effect in effects)
+
+
+def _releases(step: Step) -> bool:
+    """Whether a step is a release, or a fence that makes one of a later write."""
+    return any(
+        isinstance(effect, _FENCES)
+        or (isinstance(effect, Access) and effect.order not in ("weak", "relaxed", "acquire"))
+        for effect in step.effects
+    )
 
 
 def _is_strong(step: Step, kind: str) -> bool:

@@ -13,7 +13,7 @@ from ptxkit.analysis.definitions import Definitions
 from ptxkit.analysis.dependence import Leaf
 from ptxkit.analysis.layout import Variable
 from ptxkit.analysis.program import Program, Step
-from ptxkit.isa.effects import Access, Effect, Value
+from ptxkit.isa.effects import Access, Barrier, Effect, Value
 from ptxkit.isa.expressions import Call
 from ptxkit.records import dataclass, field
 from ptxkit.syntax.tree import Address, Name, Operand
@@ -113,8 +113,18 @@ def _keep(found: Decided, leaves: Collection[Leaf]) -> None:
 
 
 def _loads(step: Step) -> bool:
-    """Whether an instruction gives a register what is in memory, other than a parameter, or what nobody knows."""
+    """Whether an instruction gives a register what is in memory, other than a parameter, or what nobody knows.
+
+    What does nothing but give a value, alone or with the lanes of its warp, makes it of its operands, whether walks can
+    compute it or not.
+    """
+    if all(isinstance(effect, Value) or _is_of_a_warp(effect) for effect in step.effects):
+        return False
     return any(_is_data(effect) for effect in step.effects)
+
+
+def _is_of_a_warp(effect: Effect) -> bool:
+    return isinstance(effect, Barrier) and effect.level == "warp"
 
 
 def _is_data(effect: Effect) -> bool:

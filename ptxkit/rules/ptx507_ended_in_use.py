@@ -2,7 +2,8 @@
 
 What it does
     Finds `mbarrier.inval` by one thread that nothing puts behind a wait of another thread on the same object, and
-    objects that are invalidated more often than they are initialised.
+    objects that are invalidated more often than they are initialised. Where an atomic's answer says which thread comes
+    last and ends the life, the others need a release between their waits and the atomic.
 
 Why it matters
     Between the end of an object's life and its next initialisation its bytes are plain memory. A thread that still
@@ -30,11 +31,13 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 
+from ptxkit.analysis.answered_ends import AnsweredEnds
 from ptxkit.analysis.kernel import Kernel, World
+from ptxkit.analysis.program import Step
 from ptxkit.analysis.thread import Thread
 from ptxkit.analysis.trace import Event
 from ptxkit.isa.effects import MbarrierInit, MbarrierInvalidate, MbarrierWait
-from ptxkit.rules.finding import Finding, Observation, Rule
+from ptxkit.rules.finding import Change, Finding, Mend, Observation, Rule
 from ptxkit.rules.mbarriers import initialisations, is_murky, object_of
 
 #: Where something happened: the thread, the position in its trace, the event.
@@ -43,17 +46,18 @@ _Spot = tuple[Thread, int, Event]
 
 def check(kernel: Kernel) -> Iterator[Observation]:
     """Looks at every end of an object's life."""
+    answered = AnsweredEnds(kernel)
     for number, world in enumerate(kernel.worlds):
         ends = {
             id(thread): [(thread, position, event) for position, event in thread.positions(MbarrierInvalidate)]
             for thread in world.threads.values()
         }
         if any(ends.values()) and not is_murky(world):
-            yield from _in_use(number, world, [spot for spots in ends.values() for spot in spots])
+            yield from _in_use(number, world, [spot for spots in ends.values() for spot in spots], answered)
             yield from _without_life(number, world)
 
 
-def _in_use(number: int, world: World, ends: Iterable[_Spot]) -> Iterator[Observation]:
+def _in_use(number: int, world: World, ends: Iterable[_Spot], answered: AnsweredEnds) -> Iterator[Observation]:
     """Ends of lives against the waits of other threads in the same life."""
     made = initialisations(world.threads.values())
     waits = _waits(world)
@@ -66,6 +70,9 @@ def _in_use(number: int, world: World, ends: Iterable[_Spot]) -> Iterator[Observ
             finding = None
             if not _is_over(world, (other, last, wait), end, made.get(address or 0, [])):
                 finding = _finding(event, wait)
+                atomic = None if exact or not other.trace.is_sure(last) else answered.atomic_of(event.step)
+                if atomic is not None and not answered.is_behind(world, (other, last), (thread, position)):
+                    exact, finding = True, _unreleased(event, wait, atomic)
             yield Observation((event.step, wait.step), number, exact, finding, 2)
 
 
@@ -134,6 +141,18 @@ def _finding(end: Event, wait: Event) -> Finding:
         message="ends the life of an mbarrier on which another thread may still wait at line {1}",
         labels=((wait.step, "another thread waits on it"),),
         help="add `bar.sync 0;` between the wait and line {0}",
+    )
+
+
+def _unreleased(end: Event, wait: Event, atomic: Step) -> Finding:
+    return Finding(
+        primary=end.step,
+        message="ends the life of an mbarrier on which another thread may still wait at line {1}, as the atomic at line"
+        " {2} answers: no release stands between the wait and the atomic",
+        labels=((wait.step, "other threads wait on it"), (atomic, "its answer leads here")),
+        help="add `fence.acq_rel.cta;` before line {2}",
+        cause=atomic,
+        mends=(Mend("add `fence.acq_rel.cta;`", (Change(atomic, "fence.acq_rel.cta;"),)),),
     )
 
 

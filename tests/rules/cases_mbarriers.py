@@ -263,6 +263,9 @@ ld.shared.u32 %r10, [%r4]; //! PTX302 copy""",
 ALL_ARRIVE = "@%p1 mbarrier.init.shared::cta.b64 [%r5], 128; bar.sync 0; mbarrier.arrive.shared::cta.b64 %rd7, [%r5];"
 WAIT = "wait: mbarrier.try_wait.parity.shared::cta.b64 %p3, [%r5], 0; //= wait\n@!%p3 bra wait;"
 
+LAST = "setp.ne.u32 %p4, %r20, 1; @%p4 bra end; mbarrier.inval.shared::cta.b64 [%r5];"
+COUNT = "atom.acquire.cta.shared::cta.add.u32 %r20, [%r2], -1;"
+
 ENDED = (
     Case(
         "others may still wait when the first thread is done",
@@ -278,6 +281,31 @@ ENDED = (
 @%p1 mbarrier.init.shared::cta.b64 [%r5], 128; bar.sync 0; mbarrier.arrive.shared::cta.b64 %rd7, [%r5];
 {LOOP.replace("wait:", "again:").replace("bra wait", "bra again")} bar.sync 0;
 @%p1 mbarrier.inval.shared::cta.b64 [%r5];""",
+    ),
+    Case(
+        "who comes last by an atomic, with no release before it, may end what others wait for",
+        f"{ALL_ARRIVE}\n{WAIT}\n{COUNT} //= atomic\n{LAST} //! PTX507 wait atomic\nend:",
+        undecided=("PTX507",),
+    ),
+    Case(
+        "who comes last by an atomic that releases",
+        f"{ALL_ARRIVE} {LOOP} {COUNT.replace('.acquire', '.acq_rel')} {LAST} end:",
+        undecided=("PTX507",),
+    ),
+    Case(
+        "who comes last behind a fence",
+        f"{ALL_ARRIVE} {LOOP} fence.acq_rel.cta; {COUNT} {LAST} end:",
+        undecided=("PTX507",),
+    ),
+    Case(
+        "who comes last behind a barrier",
+        f"{ALL_ARRIVE} {LOOP} bar.sync 0; {COUNT} {LAST} end:",
+        undecided=("PTX507",),
+    ),
+    Case(
+        "a number in memory says who comes last",
+        f"{ALL_ARRIVE} {LOOP} {COUNT} ld.global.u32 %r20, [%rd1]; {LAST} end:",
+        undecided=("PTX507",),
     ),
     Case(
         "an object that was ended already has no life to end",
