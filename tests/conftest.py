@@ -5,10 +5,14 @@ from __future__ import annotations
 import os
 
 import pytest
+from hypothesis import settings
 
 from ptxkit.garbage import keep_all
 
 os.environ["PTXKIT_NO_CACHE"] = "1"
+
+settings.register_profile("suite", max_examples=40, derandomize=True, deadline=None, database=None)
+settings.load_profile("suite")  # `--hypothesis-profile=default` has more examples, and others each time
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

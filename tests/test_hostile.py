@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parent.parent
 @pytest.mark.skipif(sys.platform != "linux", reason="needs pipes, devices and /proc")
 def test_hostile_inputs_do_no_harm() -> None:
     run = subprocess.run(
-        [sys.executable, str(ROOT / "scripts" / "hostile"), "--count", "120"],
+        [sys.executable, str(ROOT / "scripts" / "hostile"), "--count", "60"],
         capture_output=True,
         text=True,
         check=False,
@@ -26,4 +26,4 @@ def test_hostile_inputs_do_no_harm() -> None:
     assert run.stdout.endswith("all held\n")
     checked = re.search(r"^  (\d+) texts with a verdict, (\d+) places without one", run.stdout, re.M)
     assert checked is not None, run.stdout
-    assert min(map(int, checked.groups())) > 20
+    assert min(map(int, checked.groups())) > 10

@@ -124,7 +124,7 @@ def shown_tests(**theirs: object) -> dict[str, Any]:
     settings.register_profile("few", max_examples=50, phases=[Phase.generate], derandomize=True, database=None)
     settings.load_profile("few")
     exec(shown, namespace)
-    settings.load_profile("default")
+    settings.load_profile("suite")
     return namespace
 
 

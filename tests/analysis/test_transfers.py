@@ -1,4 +1,7 @@
-"""The table of transfers: each column against correct kernels, whose text says where the lines are."""
+"""The table of transfers: each column against correct kernels, whose text says where the lines are.
+
+tests/corpus/test_compilers.py asks of all of them whether each transfer is waited for.
+"""
 
 from __future__ import annotations
 
@@ -237,11 +240,3 @@ def test_a_built_module_is_listed_by_the_lines_of_its_text() -> None:
     (kernel,) = transfers(built).kernels
     (row,) = kernel.transfers
     assert "prefetch" in str(built).splitlines()[row.line - 1]
-
-
-@pytest.mark.parametrize("path", sorted((CORPUS / "kernels").glob("*.ptx")), ids=lambda path: path.stem)
-def test_every_transfer_of_a_correct_kernel_is_waited_for_and_fenced_where_it_must_be(path: Path) -> None:
-    rows = [row for row in Kernel(f"kernels/{path.name}").rows() if row.reached and row.unit != Unit.PLAIN]
-    untold = [row.line for row in rows if not row.waits and row.completion.mechanism != "nothing"]
-    unfenced = [row.line for row in rows for fence in row.fences if fence.line is None]
-    assert (untold, unfenced) == ([], [])

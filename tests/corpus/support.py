@@ -12,8 +12,15 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from ptxkit import Diagnostic, Severity, lint
+from ptxkit import Diagnostic, Severity, parse
+from ptxkit.analysis.kernel import Kernel
+from ptxkit.analysis.transfers import transfers
+from ptxkit.linter import lint_source
+from ptxkit.results import FileResult
+from ptxkit.settings.model import Level, Settings
+from ptxkit.source import SourceFile
 from ptxkit.testing.ptxas import oracle
+from ptxkit.transfers import TransferTable
 
 CORPUS = Path(__file__).resolve().parents[2] / "corpus"
 _EXPECTATION = re.compile(r"// expect(?:\((strict|notes)\))?: (PTX\d{3})\s*$")
@@ -40,10 +47,17 @@ def compiler_files() -> tuple[CompilerFile, ...]:
     )
 
 
-@cache
-def found_in(path: Path, more: bool = False) -> tuple[Diagnostic, ...]:
-    """What lint finds in a file, once for all tests. more: by the policy `strict`, and notes as well."""
-    return lint(path.read_text(), path=path.name, policy="strict" if more else "isa", notes=more).diagnostics
+def more_found_in(path: Path, code: str) -> tuple[Diagnostic, ...]:
+    """What is found of one code in a file, by the policy `strict` and with notes; nobody looks for others."""
+    settings = Settings.of([Level("test", policy="strict", notes=True, select=(code,))])
+    return lint_source(SourceFile(path.name, path.read_text()), settings).diagnostics
+
+
+def looked_at(text: str, path: str) -> tuple[FileResult, TransferTable]:
+    """What lint finds in a correct text, and the table of its transfers, of one walk."""
+    explored: dict[str, Kernel] = {}
+    result = lint_source(SourceFile(path, text), explored=explored)
+    return result, transfers(parse(text, path), explored=explored)
 
 
 def fixtures() -> list[Path]:

@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from ptxkit import Severity, lint, parse
+from ptxkit.transfers import Unit
 from ptxkit.validate import validate
 
-from .support import CORPUS, CompilerFile, assemble, compiler_files, kernels, told
+from .support import CORPUS, CompilerFile, assemble, compiler_files, kernels, looked_at, told
 
 FILES = compiler_files()
 each_file = pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
@@ -50,7 +51,13 @@ def test_the_manifest_names_every_file_and_the_readme_too() -> None:
 
 @each_kernel
 def test_nothing_is_found_in_a_correct_kernel(path: Path) -> None:
-    assert told(lint(path.read_text(), path=str(path)).diagnostics, *Severity) == []
+    """And every transfer is waited for, and fenced where it must be."""
+    result, table = looked_at(path.read_text(), str(path))
+    assert told(result.diagnostics, *Severity) == []
+    rows = [row for kernel in table.kernels for row in kernel.transfers if row.reached and row.unit != Unit.PLAIN]
+    untold = [row.line for row in rows if not row.waits and row.completion.mechanism != "nothing"]
+    unfenced = [row.line for row in rows for fence in row.fences if fence.line is None]
+    assert (untold, unfenced) == ([], [])
 
 
 @each_kernel

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from ptxkit import Severity
+from ptxkit import Severity, lint
 from ptxkit.rules import RULES
 
-from .support import assemble, expectations, fixtures, found_in, places, refusals, told
+from .support import assemble, expectations, fixtures, more_found_in, places, refusals, told
 
 FIXTURES = fixtures()
 REFUSED = [path for path in FIXTURES if "\n// ptxas refuses this" in path.read_text()]
@@ -18,25 +18,18 @@ each_fixture = pytest.mark.parametrize("path", FIXTURES, ids=lambda path: path.s
 
 
 @each_fixture
-def test_errors_are_exactly_those_that_the_comments_expect(path: Path) -> None:
-    found = found_in(path)
-    assert places(found, Severity.ERROR) == expectations(path.read_text()), told(found, Severity.ERROR)
-
-
-@each_fixture
-def test_the_code_of_the_file_is_found_where_it_is_expected_by_those_who_ask_for_more(path: Path) -> None:
-    """The policy `strict` says more in warnings, those who ask for notes get notes: one run shows both."""
-    always = found_in(path)
-    found = tuple(each for each in found_in(path, more=True) if each.code == path.stem[:6])
+def test_errors_are_exactly_those_that_the_comments_expect_and_more_is_found_by_those_who_ask(path: Path) -> None:
+    """The policy `strict` says more in warnings, those who ask for notes get notes: one run shows both. About a correct
+    kernel there is no warning either."""
+    always = lint(path.read_text(), path=path.name).diagnostics
+    assert places(always, Severity.ERROR) == expectations(path.read_text()), told(always, Severity.ERROR)
+    if "_ok_" in path.stem:
+        assert not told(always, Severity.ERROR, Severity.WARNING)
+    found = more_found_in(path, path.stem[:6])
     for asked, severity in (("strict", Severity.WARNING), ("notes", Severity.NOTE)):
         more = places(found, severity) - places(always, severity)
         assert more == expectations(path.read_text(), asked), told(found, *Severity)
     assert all(each.severity is not Severity.ERROR for each in found if each not in always)
-
-
-@pytest.mark.parametrize("path", [path for path in FIXTURES if "_ok_" in path.stem], ids=lambda path: path.stem)
-def test_a_correct_kernel_gets_no_warning_either(path: Path) -> None:
-    assert not told(found_in(path), Severity.ERROR, Severity.WARNING)
 
 
 def test_ptxas_accepts_every_fixture_that_does_not_say_otherwise() -> None:

@@ -74,7 +74,7 @@ def test_the_verifier_finds_nothing(build: Callable[[], Kernel]) -> None:
 @pytest.mark.parametrize("build", KERNELS)
 def test_ptxas_and_nvjitlink_accept_it(build: Callable[[], Kernel], tmp_path: Path) -> None:
     assert_ptxas_accepts(str(build()), tmp_path)
-    assert compile_kernel(build()).code.startswith(b"\x7fELF")
+    assert compile_kernel(build(), verify=False).code.startswith(b"\x7fELF")
 
 
 @pytest.mark.parametrize(("build", "opcode", "code"), REMOVALS)

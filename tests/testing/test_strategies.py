@@ -14,7 +14,7 @@ from ptxkit.testing.agreement import why_refused
 from ptxkit.testing.generated import GeneratedKernel, If
 from ptxkit.testing.oracles import assert_ptxas_agrees, assert_round_trips
 
-QUIET = settings(max_examples=60, deadline=None, database=None, derandomize=True)
+QUIET = settings(max_examples=40, deadline=None, database=None, derandomize=True)
 
 
 @QUIET
