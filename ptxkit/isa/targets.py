@@ -16,7 +16,7 @@ from ptxkit.records import dataclass
 # Source: PTX ISA, ".target"; sm_101 was renamed sm_110 in PTX 9.0.
 _FAMILIES = ((100, 103, 107), (110, 101), (120, 121))
 _TARGET = re.compile(r"sm_(\d+)([af]?)")
-_LAX_TARGET = re.compile(r"(?:sm|compute)_0*(\d{1,9}[af]?)")
+_LAX_TARGET = re.compile(r"\D*(?:sm|compute)_\D*0*(\d{1,9}[af]?)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Target:
 
 
 def canonical_target(word: str) -> str | None:
-    """What ptxas takes a `.target` word for: `sm_90a` of `compute_90a`, `sm_090a` and `sm_90abc`; None for no target.
+    """What ptxas takes a `.target` word for: `sm_90a` of `compute_90a`, `sm_x090a` and `sm_90abc`; None for no target.
 
     Whether there is such a target is another question.
     """

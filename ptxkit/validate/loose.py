@@ -57,12 +57,10 @@ def is_taken_loosely(operand: OperandForm, shape: TypedShape, *, is_result: bool
         return False
     if operand.kind == "address":
         return isinstance(shape[1], tuple) and shape[1][:2] == ("r", "f16x2")
-    if operand.kind != "vector" and operand.count is not None and shape[0] == "v":  # `{%r1}`, a vector of one
-        return _are_taken(operand, shape[1:], is_result=is_result)
-    if operand.kind != "vector" and shape[0] == "v":
-        return (
-            operand.vector and not is_result and _are_taken(replace(operand, integer=False), shape[1:], is_result=False)
-        )
+    if operand.kind != "vector" and shape[0] == "v" and operand.vector:
+        return not is_result and _are_taken(replace(operand, integer=False), shape[1:], is_result=False)
+    if operand.kind != "vector" and shape[0] == "v":  # `{%r1}`, a vector of one
+        return operand.count is not None and _are_taken(operand, shape[1:], is_result=is_result)
     if operand.kind != "vector":
         return _has_width(operand, shape) and (shape[0] == "r" or not is_result)
     if shape[0] == "r":

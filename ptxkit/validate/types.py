@@ -155,6 +155,8 @@ def _passes_for_vector(operand: OperandForm) -> bool:
     """Whether an assembler takes a vector of four words for an operand, when it does not look what words they are."""
     if operand.kind != "vector":
         return operand.loose and operand.vector
+    if operand.nameless:
+        return False
     least = operand.count.value if isinstance(operand.count, Const) else None
     width = bits(wanted_type(operand) or "b32")
     is_wide_enough = width == 32 if operand.own else width <= 32 or not operand.loose

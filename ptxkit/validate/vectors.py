@@ -12,7 +12,7 @@ from ptxkit.isa.expressions import Const
 from ptxkit.isa.forms import OperandForm
 from ptxkit.isa.functions import as_bits, bits, is_narrow, is_type, kind
 from ptxkit.records import replace
-from ptxkit.validate.constants import DOUBLE, INTEGER, INVALID
+from ptxkit.validate.constants import DOUBLE, INTEGER, INVALID, SINGLE
 from ptxkit.validate.registers import EXAMPLES, VECTORS, wanted_type, wrong_name, wrong_single
 from ptxkit.validate.scopes import SPECIAL, UNKNOWN, is_symbol
 from ptxkit.validate.typed_shapes import COMPONENT, TypedShape
@@ -33,12 +33,14 @@ def wrong_elements(element: OperandForm, parts: Sequence[object]) -> str | None:
     is_counted = parts[0] == "_" if "_" in parts else element.own  # behind a sink a constant says how wide all are
     if is_counted and wanted is not None and kind(wanted) == "b" and _are_too_wide(element, tagged):
         return f"must be a .{wanted} register, and all are integer constants"
+    if _has_two_precisions(element, tagged):
+        return f"begins with a constant of single precision, and has one of double; each must be a .{wanted} register"
     ruling = _ruling(tagged, wanted, element) if wanted is not None and tagged and tagged[0][0] == "c" else None
     if ruling is not None:
         return _wrong_behind_constant(element, str(wanted), ruling)
     if _is_of_constants(wanted, tagged, types) or (element.halves and _counts_from_integers(wanted, tagged, types)):
         return None
-    if _passes_for_integers(wanted, tagged, types):
+    if _passes_for_integers(element, tagged, types):
         return None
     untyped = next((each for each in sorted(types) if kind(each) == "b"), None) or _of_both_signs(types)
     if untyped is not None:
@@ -48,23 +50,30 @@ def wrong_elements(element: OperandForm, parts: Sequence[object]) -> str | None:
     return next((found for part in parts if (found := wrong_single(element, part, inside=True))), None)  # type: ignore[arg-type]
 
 
+def _has_two_precisions(element: OperandForm, tagged: Sequence[tuple[object, ...]]) -> bool:
+    """Whether a constant of double precision follows one of single precision in front, which no assembler overlooks in
+    a vector of no type; of `mov` and for matrices all of integers are such."""
+    wanted = wanted_type(element)
+    is_counted = element.special or element.loose
+    is_untyped = wanted is not None and (kind(wanted) == "b" or (is_counted and kind(wanted) in ("u", "s")))
+    return is_untyped and bits(str(wanted)) != 64 and tagged[:1] == [("c", SINGLE)] and ("c", DOUBLE) in tagged
+
+
 def _of_both_signs(types: set[str]) -> str | None:
     """The untyped type that integers of one width and of both signs make together."""
     return next((as_bits(each) for each in types if kind(each) == "u" and f"s{bits(each)}" in types), None)
 
 
-def _passes_for_integers(wanted: str | None, tagged: Sequence[tuple[object, ...]], types: set[str]) -> bool:
-    """Whether a constant of double precision behind a register of single precision hides from an assembler that these
-    are no integers."""
-    is_integer = wanted is not None and kind(wanted) in ("u", "s")
-    return (
-        is_integer
-        and tagged[:1] != []
-        and tagged[0][0] == "r"
-        and ("c", DOUBLE) in tagged
-        and types == {"f32"}
-        and bits(str(wanted)) == 32
-    )
+def _passes_for_integers(element: OperandForm, tagged: Sequence[tuple[object, ...]], types: set[str]) -> bool:
+    """Whether a constant of the other precision behind floating-point registers hides from an assembler that these are
+    no integers, or not untyped where nothing else may be."""
+    wanted = str(wanted_type(element))
+    is_other = kind(wanted) in ("u", "s") or (kind(wanted) == "b" and (element.exact or element.halves))
+    if not tagged or tagged[0][0] != "r" or len(types) != 1 or not (is_other or element.wider):
+        return False
+    (found,) = types
+    hiding = {"f32": DOUBLE, "f64": SINGLE}.get(found)
+    return ("c", hiding) in tagged and (bits(found) == bits(wanted) or (element.wider and bits(found) > bits(wanted)))
 
 
 def incoherence(parts: Sequence[object]) -> str | None:

@@ -688,6 +688,29 @@ REFUSED = [
         "tex.level.2d.v2.f16x2.s32 {%f16x2_1, %f16x2_2}, [%b64_1, %b64_2, {%s32_1}], %s32_2;",
     ),
     (
+        "mma.sp.sync.aligned.m16n8k16.v2.row.col.f16.f16.f16.f16 "
+        "%v2b32_1, {%b32_1, %b32_2}, {%b32_3, %b32_4}, %v2b32_2, %b32_5, 0;",
+        "mma.sp.sync.aligned.m16n8k16.v4.row.col.f16.f16.f16.f16 "
+        "%v2b32_1, {%b32_1, %b32_2}, {%b32_3, %b32_4}, %v2b32_2, %b32_5, 0;",
+    ),
+    (
+        "mma.sp::ordered_metadata.sync.aligned.m16n8k64.row.col.kind::ti16.f32.e4m3.e5m2.f32 "
+        "{%f32_1, %f32_2, %f32_3, %f32_4}, {%b32_0, %b32_1, %b32_2, %b32_3}, {%b32_1, %b32_2, %b32_3, %b32_4}, "
+        "{%f32_1, %f32_2, %f32_3, %f32_4}, %b32_5, 0;",
+        "mma.sp::ordered_metadata.sync.aligned.m16n8k64.row.col.kind::i8.f32.e4m3.e5m2.f32 "
+        "{%f32_1, %f32_2, %f32_3, %f32_4}, {%b32_0, %b32_1, %b32_2, %b32_3}, {%b32_1, %b32_2, %b32_3, %b32_4}, "
+        "{%f32_1, %f32_2, %f32_3, %f32_4}, %b32_5, 0;",
+    ),
+    (
+        "st.v4.u32 [%b64_1], {0f3F800000, 1.5, %f32_1, %f32_2};",
+        "st.v4.b32 [%b64_1], {0f3F800000, 1.5, %f32_1, %f32_2};",
+    ),
+    ("st.v2.u64 [%b64_1], {%f64_1, 0f3F800000};", "st.v2.u64 [%b64_1], {%f64_1, %f64_2};"),
+    (
+        "cvt.rn.satfinite.ue5m3x2.bf16x2 %b16_1, %b32_1, %v2b16_1;",
+        "cvt.rn.satfinite.ue5m3x2.bf16x2 %b16_1, %b32_1, %tid+4;",
+    ),
+    (
         "wmma.load.a.sync.aligned.row.m8n8k32.u4 {%b32_1}, [%b64_1];",
         "wmma.load.a.sync.aligned.row.m8n8k32.u4.b2 {%b32_1}, [%b64_1];",
     ),
@@ -707,6 +730,25 @@ def test_a_sampler_in_a_register_hides_a_slope_without_braces_before_sm_90() -> 
     agree(read.format(", %s32_1, %f32_4"), (7, 5), "sm_86", accepted=True)
     agree(read.format(", %s32_1"), (7, 5), "sm_86", accepted=False)
     agree(read.format(""), (9, 5), "sm_100a", accepted=False)
+
+
+def test_registers_in_braces_for_a_scale_may_have_any_type_of_their_width() -> None:
+    product = (
+        "mma.sync.aligned.m16n8k32.row.col.kind::mxf8f6f4.block_scale.f32.e5m2.e3m2.f32.ue8m0 "
+        "%v4f32_1, %v4b32_1, %v2b32_1, %v4f32_2, %b32_1, {{%b16_1, %b16_2}}, {}, {{%b16_1, %b16_2}};"
+    )
+    agree(product.format("{%f32_1, %f32_2}"), (9, 5), "sm_121a", accepted=True)
+    agree(product.format("{%pred_1, %pred_2, %pred_3, %pred_4}"), (9, 5), "sm_121a", accepted=True)
+    agree(product.format("{%f64_1}"), (9, 5), "sm_121a", accepted=False)
+
+
+def test_modifiers_of_an_overlooked_type_stand_in_any_order() -> None:
+    product = (
+        "mma.sync.aligned.m8n8k16.row.satfinite.col.s32.s8.s8.s32 "
+        "{{%s32_1, %s32_2}}, {{%b32_1}}, {{{}}}, {{%s32_3, %s32_4}};"
+    )
+    agree(product.format("%f16x2_3"), (8, 8), "sm_120f", accepted=True)
+    agree(product.format("%b64_3"), (8, 8), "sm_120f", accepted=False)
 
 
 def test_one_constant_in_braces_is_no_vector_of_constants() -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from ptxkit.diagnostics import Severity
+from ptxkit.testing.ptxas import installed
 from tests.validate.modules import Pair, accepted_by_ptxas, check, diagnostics, disagreements
 
 
@@ -117,6 +118,13 @@ def test_a_target_that_only_ptxas_understands_is_a_warning(word: str, tmp_path: 
     found = [(each.code, each.severity, each.help) for each in diagnostics(text)]
     assert found == ([] if word == "sm_90" else [("PTX803", Severity.WARNING, "write `sm_90`")])
     assert accepted_by_ptxas(text, tmp_path, 0)
+
+
+@pytest.mark.parametrize(("word", "taken"), [("sm_x90", True), ("xsm_90", True), ("x4sm_90", False), ("sm_9x0", False)])
+def test_a_target_may_have_letters_before_its_number_to_ptxas(word: str, taken: bool) -> None:
+    text = f".version 8.7\n.target {word}\n.address_size 64\n.entry k() {{ ret; }}\n"
+    assert [found.severity for found in diagnostics(text)] == [Severity.WARNING if taken else Severity.ERROR]
+    assert (installed()[0].refusal(text, "sm_90") is None) is taken
 
 
 def test_a_heading_alone_needs_no_newer_version() -> None:
