@@ -4,7 +4,7 @@ What it does
     Finds a read of bytes that an asynchronous copy writes, where the copy's thread has not waited for it: no wait at
     all, a `wait_group` that leaves the copy's group pending, a wait for the other kind of group, a missing wait on the
     mbarrier that the copy completes on; or where the issuing thread waited but nothing orders that wait before another
-    thread's read.
+    thread's read, or another CTA copied, is told of the end on an mbarrier of its own, and tells nobody.
 
 Why it matters
     Until its completion is observed, the copy may write at any time. The read gives old bytes, or a mixture.
@@ -21,7 +21,7 @@ Use instead
 
 ISA section
     "cp.async.wait_group / cp.async.wait_all", "Completion Mechanisms for Asynchronous Copy Operations",
-    "mbarrier.test_wait / mbarrier.try_wait". Catalogue: CA1, CA2, CA4, CA5, CA9, BK7, PX5.
+    "mbarrier.test_wait / mbarrier.try_wait". Catalogue: CA1, CA2, CA4, CA5, CA9, BK4, BK7, PX5.
 """
 
 from __future__ import annotations
