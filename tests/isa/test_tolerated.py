@@ -744,6 +744,15 @@ def test_registers_in_braces_for_a_scale_may_have_any_type_of_their_width() -> N
     agree(product.format("{%f64_1}"), (9, 5), "sm_121a", accepted=False)
 
 
+def test_a_vector_size_is_overlooked_where_all_fragments_have_it() -> None:
+    product = (
+        "wgmma.mma_async.sync.aligned.{}.m64n16k16.f16.f16.f16 "
+        "{{%b32_1, %b32_2, %b32_3, %b32_4}}, %b64_1, %b64_2, 1, 1, 1, 0, 0;"
+    )
+    agree(product.format("v4"), (9, 4), "sm_90a", accepted=True)
+    agree(product.format("v2"), (9, 4), "sm_90a", accepted=False)
+
+
 def test_modifiers_of_an_overlooked_type_stand_in_any_order() -> None:
     product = (
         "mma.sync.aligned.m8n8k16.row.satfinite.col.s32.s8.s8.s32 "
