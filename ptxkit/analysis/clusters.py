@@ -85,6 +85,17 @@ def world_at(worlds: Sequence[World], world: World, rank: int) -> World | None:
     return None
 
 
+def others_of(worlds: Sequence[World], world: World) -> list[World]:
+    """The walked CTAs of the cluster of another, by their ranks: few, however many the cluster has."""
+    own = world.scenario
+    found: dict[int, World] = {}
+    for other in worlds:
+        scenario = other.scenario
+        if scenario.rank != own.rank and (scenario.sample, scenario.launch) == (own.sample, own.launch):
+            found.setdefault(scenario.rank, other)
+    return [found[rank] for rank in sorted(found)]
+
+
 def signalled(worlds: Sequence[World]) -> frozenset[int]:
     """The mbarriers, as their own CTA sees them, that some walked CTA signals in another, or in several."""
     found = {reach.mbarrier for world in worlds for reach in reaches(world) if reach.mbarrier is not None}

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ptxkit.analysis.clusters import CLUSTER, arrivals, is_told, reaches, told_at, world_at
+from ptxkit.analysis.clusters import CLUSTER, arrivals, is_told, others_of, reaches, told_at
 from ptxkit.analysis.kernel import World
 from ptxkit.analysis.order import NEVER
 from ptxkit.analysis.places import place_at
@@ -42,9 +42,8 @@ class Incoming:
 def incoming(worlds: Sequence[World], world: World) -> Iterator[Incoming]:
     """The copies of other walked CTAs into this one whose phases are known."""
     rank = world.scenario.rank
-    for source in (world_at(worlds, world, other) for other in range(world.cast.size) if other != rank):
-        for issuer in source.threads.values() if source is not None else ():
-            assert source is not None
+    for source in others_of(worlds, world):
+        for issuer in source.threads.values():
             for position, event in issuer.positions(Access):
                 effect = event.effect
                 if isinstance(effect, Access) and effect.completion == "mbarrier" and effect.kind != "read":

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 
-from ptxkit.analysis.clusters import CLUSTER, arrivals, world_at
+from ptxkit.analysis.clusters import CLUSTER, arrivals, others_of
 from ptxkit.analysis.kernel import Kernel, World
 from ptxkit.analysis.order import NEVER
 from ptxkit.analysis.places import Place, place_of
@@ -50,9 +50,8 @@ class Handover:
 
 def pairs_of(kernel: Kernel, world: World) -> Iterator[Pair]:
     """A CTA with each other one of its cluster that was walked."""
-    for rank in range(world.scenario.launch.cluster_size):
-        other = world_at(kernel.worlds, world, rank)
-        if other is not None and other is not world and not (world.is_opaque or other.is_opaque):
+    for other in others_of(kernel.worlds, world):
+        if not (world.is_opaque or other.is_opaque):
             yield Pair(world, other)
 
 

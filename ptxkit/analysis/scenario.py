@@ -14,6 +14,8 @@ from ptxkit.syntax.extents import BLOCK, extents
 DEFAULT_THREADS = 128
 #: Threads that a block has at most.
 MOST_THREADS = 1024
+#: More CTAs than the cluster of any GPU has.
+MOST_CTAS = 1024
 #: What integer parameters are taken to be, one exploration each: whole tiles, and a size that leaves a remainder.
 SAMPLES = (512, 19)
 #: A size for few rounds, tried where no walk of a cluster's CTA with another one comes to its end.
@@ -84,10 +86,10 @@ class Scenario:
 
 def launch_of(program: Program) -> Launch:
     """The geometry that the kernel's directives give; one dimension of DEFAULT_THREADS where they say nothing, or of
-    blocks that no GPU launches, and one CTA for clusters of none."""
+    blocks that no GPU launches, and one CTA for such clusters."""
     function = program.function
     block, ctas = extents(function, *BLOCK), extents(function, "reqnctapercluster") or (1, 1, 1)
-    if prod(ctas) <= 0:  # ptxas takes it
+    if not 0 < prod(ctas) <= MOST_CTAS:  # ptxas takes them all
         ctas = (1, 1, 1)
     if block is None or not 0 < prod(block) <= MOST_THREADS:
         return Launch((DEFAULT_THREADS, 1, 1), ctas, is_exact=False)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -18,6 +20,8 @@ from tests.testing.test_oracles import DOUBLE
 def test_any_text_is_survived(text: str) -> None:
     assert survival.fault_of(text) == ""
 
+
+RULES = Path(__file__).parents[2] / "corpus" / "rules"
 
 ONCE_TOO_MUCH = {
     "a header with three thousand directives": ".reqntid 128, 1, 1\n" * 3000,
@@ -59,9 +63,12 @@ def test_what_once_took_too_long_is_survived(body: str) -> None:
     assert survival.fault_of(f"{head}{{ {declared}\n{body}\nret; }}\n") == ""
 
 
-def test_a_cluster_of_no_cta_is_walked_as_one_cta() -> None:
-    text = ".version 8.6\n.target sm_90\n.entry kernel()\n.reqnctapercluster 2, 0, 1\n{ ret; }\n"
-    assert linter.lint_source(SourceFile("module.ptx", text)).diagnostics == ()
+@pytest.mark.parametrize("ctas", ["2, 0, 1", "2, 1, 0x7fffffff"])
+def test_a_cluster_that_no_gpu_has_is_walked_as_one_cta(ctas: str) -> None:
+    text = (RULES / "PTX506_ok_count_without_data.ptx").read_text()
+    changed = re.sub(r"(\.reqnctapercluster )[^\n{]*", rf"\g<1>{ctas}", text)
+    assert changed != text
+    assert survival.fault_of(changed) == ""
 
 
 def test_what_breaks_in_the_linter_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
