@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import pickle
+import signal
 import sys
 from asyncio.subprocess import PIPE, Process
 from contextlib import suppress
@@ -72,7 +73,7 @@ class Analyst:
         process, self._process = self._process, None
         if process is not None and process.returncode is None:
             with suppress(ProcessLookupError):  # it has ended, and nobody knows yet
-                process.kill()
+                _kill(process)
 
     async def close(self) -> None:
         """Ends the process, and waits until it is gone."""
@@ -102,6 +103,15 @@ class Analyst:
                 env={**os.environ, "PYTHONPATH": path},
             )
         return self._process
+
+
+def _kill(process: Process) -> None:
+    """Ends a process. Its own `kill` would ask first whether it has ended: then asyncio, which waits in another
+    thread for that, would not find it any more, and say so on standard error."""
+    if sys.platform == "win32":
+        process.kill()
+    else:
+        os.kill(process.pid, signal.SIGKILL)
 
 
 class Analysts:

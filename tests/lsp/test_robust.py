@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import signal
@@ -13,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from ptxkit.lsp.analyst import Analyst
 from tests.cli.support import shell
 from tests.lsp.session import KERNEL
 
@@ -208,3 +210,20 @@ def test_a_machine_without_pygls_is_told_what_to_install() -> None:
     assert done.returncode == 2
     assert "pip install 'ptxkit[lsp]'" in done.stderr
     assert b"language server" in shell("lsp", "--help").stdout
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="processes are ended otherwise")
+def test_a_process_is_ended_without_asking_whether_it_has_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever asks takes the answer away from asyncio, which then complains on standard error."""
+
+    async def ended() -> int:
+        analyst = Analyst()
+        await analyst.begin()
+        process = analyst._process
+        assert process is not None
+        with monkeypatch.context() as patched:
+            patched.setattr(subprocess.Popen, "poll", lambda _: pytest.fail("asks whether the process has ended"))
+            analyst.end()
+        return await process.wait()
+
+    assert asyncio.run(ended()) == -signal.SIGKILL
