@@ -10,8 +10,9 @@ Source: PTX ISA, "Memory Consistency Model for 5th generation of TensorCore oper
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 
+from ptxkit.analysis.budget import Budget
 from ptxkit.analysis.kernel import World
 from ptxkit.analysis.order import Handover
 from ptxkit.analysis.program import Step
@@ -248,9 +249,12 @@ def is_complete(world: World, write: Use, use: Use) -> bool | None:
     return False if world.is_clear_about(MbarrierWait) and not is_waited_for(world, write) else None
 
 
-def writes_before(use: Use, issued: Iterable[Use]) -> list[Use]:
+def writes_before(use: Use, issued: Sequence[Use], budget: Budget) -> list[Use]:
     """Of operations on the columns of a use the last ones of its own thread, and the first ones of the others; one for
-    each instruction."""
+    each instruction. None where the budget is over."""
+    budget.lookups -= len(issued)
+    if budget.is_over:
+        return []
     found: dict[tuple[int, Step], Use] = {}
     for write in issued:
         key = (write.thread.tid, write.event.step)

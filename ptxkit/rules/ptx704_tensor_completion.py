@@ -54,7 +54,7 @@ def _world(number: int, world: World) -> Iterator[Observation]:
     for use in uses if issued else ():
         if use.completion == _COMMITTED:
             continue  # multiplications among themselves are pipelined
-        for write in writes_before(use, issued):
+        for write in writes_before(use, issued, world.budget):
             if pairs.allow(write, use):
                 kept = is_complete(world, write, use)
                 if kept is not None:

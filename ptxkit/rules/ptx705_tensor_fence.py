@@ -73,7 +73,7 @@ def _world(number: int, world: World, severity: Severity) -> Iterator[Observatio
 def _sources(world: World, use: Use, writes: list[Use], pairs: Pairs) -> Iterator[tuple[Step, list[int]]]:
     """What the access depends on, each with the places where its thread learnt of it."""
     if use.completion != "tcgen05":  # multiplications among themselves are pipelined
-        for write in writes_before(use, writes):
+        for write in writes_before(use, writes, world.budget):
             if pairs.allow(write, use):
                 learnt = [at for at in learns(world, write, use.thread, use.position) or () if at >= 0]
                 if learnt:

@@ -50,7 +50,7 @@ def _world(number: int, world: World) -> Iterator[Observation]:
     moves = [use for use in uses if use.completion in _WAITS and not _is_awaited(use, used)]
     pairs = Pairs(world)
     for use in uses if moves else ():
-        for earlier in writes_before(use, moves):
+        for earlier in writes_before(use, moves, world.budget):
             if not (_writes(use) or _writes(earlier)) or not _same_lanes(earlier, use) or _together(earlier, use):
                 continue
             if pairs.allow(earlier, use):
