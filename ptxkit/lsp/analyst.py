@@ -32,6 +32,7 @@ class Analyst:
 
     def __init__(self) -> None:
         self._process: Process | None = None
+        self._ended: list[Process] = []
         self._turn = asyncio.Lock()
 
     @property
@@ -74,12 +75,12 @@ class Analyst:
         if process is not None and process.returncode is None:
             with suppress(ProcessLookupError):  # it has ended, and nobody knows yet
                 _kill(process)
+            self._ended = [each for each in (*self._ended, process) if each.returncode is None]
 
     async def close(self) -> None:
-        """Ends the process, and waits until it is gone."""
-        process = self._process
+        """Ends the process, and waits until it, and those ended before, are gone: asyncio tells of each to a loop."""
         self.end()
-        if process is not None:
+        for process in self._ended:
             await process.wait()
 
     async def _asked(self, process: Process, job: Job) -> object:
