@@ -62,7 +62,8 @@ def lint_source(
 ) -> FileResult:
     """`lint` for one file among many: a crash inside the analysis is this file's `failed`, and the run goes on.
 
-    explored: the kernels that were walked are put there by their names.
+    explored: the kernels that were walked are put there by their names. Raises MemoryError: how much a text may take is
+    the caller's to say.
     """
     try:
         return _result(source.path, *_checked(source.text, source.path, settings, explored))

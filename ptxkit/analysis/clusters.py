@@ -77,23 +77,21 @@ def _targets(event: Event) -> Iterator[int]:
 
 def world_at(worlds: Sequence[World], world: World, rank: int) -> World | None:
     """The walked CTA of a rank in the cluster of another; None where none was walked."""
-    own = world.scenario
-    for other in worlds:
-        scenario = other.scenario
-        if (scenario.rank, scenario.sample, scenario.launch) == (rank, own.sample, own.launch):
-            return other
-    return None
+    return next((other for other in _cluster_of(worlds, world) if other.scenario.rank == rank), None)
 
 
 def others_of(worlds: Sequence[World], world: World) -> list[World]:
-    """The walked CTAs of the cluster of another, by their ranks: few, however many the cluster has."""
-    own = world.scenario
+    """The other walked CTAs of the cluster of one, by their ranks: few, however many the cluster has."""
     found: dict[int, World] = {}
-    for other in worlds:
-        scenario = other.scenario
-        if scenario.rank != own.rank and (scenario.sample, scenario.launch) == (own.sample, own.launch):
-            found.setdefault(scenario.rank, other)
-    return [found[rank] for rank in sorted(found)]
+    for other in _cluster_of(worlds, world):
+        found.setdefault(other.scenario.rank, other)
+    return [found[rank] for rank in sorted(found) if rank != world.scenario.rank]
+
+
+def _cluster_of(worlds: Sequence[World], world: World) -> Iterator[World]:
+    """The walked CTAs of the cluster of one, itself among them."""
+    own = world.scenario
+    return (other for other in worlds if (other.scenario.sample, other.scenario.launch) == (own.sample, own.launch))
 
 
 def signalled(worlds: Sequence[World]) -> frozenset[int]:

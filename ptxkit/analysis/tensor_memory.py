@@ -251,7 +251,7 @@ def is_complete(world: World, write: Use, use: Use) -> bool | None:
 
 def writes_before(use: Use, issued: Sequence[Use], budget: Budget) -> list[Use]:
     """Of operations on the columns of a use the last ones of its own thread, and the first ones of the others; one for
-    each instruction. None where the budget is over."""
+    each instruction. Nothing where the budget is over."""
     budget.lookups -= len(issued)
     if budget.is_over:
         return []
