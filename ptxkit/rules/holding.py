@@ -93,7 +93,7 @@ class Holding:
             if rule.asynchronous and not explorer.is_asynchronous:
                 continue
             said = len(judge.diagnostics) + len(judge.undecided)
-            judge.hear(rule, rule.check(kernel), kernel.worlds)
+            judge.hear(rule, rule.check(kernel), kernel.worlds, explorer.budget)
             if len(judge.diagnostics) + len(judge.undecided) > said:
                 yield
         judge.leave(UNREACHED, explorer.missed, _UNSEEN)

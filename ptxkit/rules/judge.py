@@ -9,15 +9,37 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Sequence
 
+from ptxkit.analysis.budget import Budget
 from ptxkit.analysis.kernel import World
 from ptxkit.analysis.program import Step
 from ptxkit.diagnostics import Diagnostic, Edit, Fix, Label, Undecided
+from ptxkit.records import dataclass
 from ptxkit.rules.finding import Change, Doubt, Finding, Observation, Rule
 from ptxkit.source import SourceFile, Span
 from ptxkit.syntax import statement_spans
 
 #: Lines that a report of several findings names.
 MAX_LINES = 8
+
+
+@dataclass(slots=True)
+class _Seen:
+    """What was seen of a pair in one scenario, of however many observations.
+
+    first: the first finding. sure: the first one that no two guesses take part in. is_exact: whether one needs no guess.
+    """
+
+    first: Finding | None = None
+    sure: Finding | None = None
+    is_exact: bool = False
+
+    def add(self, seen: Observation) -> None:
+        if seen.finding is None:
+            return
+        self.first = self.first or seen.finding
+        self.is_exact = self.is_exact or seen.exact
+        if seen.exact or seen.threads == 1:
+            self.sure = self.sure or seen.finding
 
 
 class Judge:
@@ -28,15 +50,28 @@ class Judge:
         self.diagnostics: list[Diagnostic] = []
         self.undecided: list[Undecided] = []
 
-    def hear(self, rule: Rule, observed: Iterable[Observation | Doubt], worlds: Sequence[World] = ()) -> None:
-        """Judges all that one rule observed in one kernel. worlds: the scenarios it looked at."""
-        pairs: dict[tuple[Step, Step | None], dict[int, list[Observation]]] = defaultdict(lambda: defaultdict(list))
+    def hear(
+        self,
+        rule: Rule,
+        observed: Iterable[Observation | Doubt],
+        worlds: Sequence[World] = (),
+        budget: Budget | None = None,
+    ) -> None:
+        """Judges all that one rule observed in one kernel, as much of it as is in a budget.
+
+        worlds: the scenarios it looked at.
+        """
+        budget = budget or Budget()
+        pairs: dict[tuple[Step, Step | None], dict[int, _Seen]] = defaultdict(lambda: defaultdict(_Seen))
         doubts: dict[tuple[Step, str], None] = {}
         for item in observed:
             if isinstance(item, Doubt):
                 doubts[(item.step, item.reason)] = None
             else:
-                pairs[item.key][item.world].append(item)
+                pairs[item.key][item.world].add(item)
+            budget.lookups -= 1
+            if budget.is_over:
+                break
         proven: dict[Step, Finding] = {}
         for by_world in pairs.values():
             scenarios = sum(worlds[number].scenario.samples if worlds else 1 for number in by_world)
@@ -50,17 +85,14 @@ class Judge:
         """Leaves open what a code asks about some steps."""
         self.undecided.extend(Undecided(code, reason, self._source, self.span(step)) for step in steps)
 
-    def _pair(
-        self, rule: Rule, by_world: dict[int, list[Observation]], findings: dict[Step, Finding], scenarios: int
-    ) -> None:
-        broken = {world: [o for o in seen if o.finding is not None] for world, seen in by_world.items()}
-        found = [o for seen in broken.values() for o in seen]
-        if not found:
+    def _pair(self, rule: Rule, by_world: dict[int, _Seen], findings: dict[Step, Finding], scenarios: int) -> None:
+        all_seen = by_world.values()
+        sure = next((seen.sure for seen in all_seen if seen.sure is not None), None)
+        finding = sure or next((seen.first for seen in all_seen if seen.first is not None), None)
+        if finding is None:
             return
-        sure = [o for o in found if o.exact or o.threads == 1]
-        proven = any(o.exact for o in found) or (bool(sure) and scenarios > 1 and all(broken.values()))
-        finding = (sure or found)[0].finding
-        assert finding is not None
+        always = sure is not None and scenarios > 1 and all(seen.first is not None for seen in all_seen)
+        proven = always or any(seen.is_exact for seen in all_seen)
         if not proven:
             reason = "kept or broken depending on the launch or on data"
             self.undecided.append(Undecided(rule.code, reason, self._source, self.span(finding.primary)))

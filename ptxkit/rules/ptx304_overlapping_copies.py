@@ -50,13 +50,22 @@ def _thread(number: int, world: World, thread: Thread) -> Iterator[Observation]:
         if copy.group != "cp.async" or not is_generic_write(copy.event) or touched is None:
             continue
         group = groups[copy.committed]
+        is_new = True
         for earlier in group.overlapping(*touched):
             # An mbarrier that tracks the earlier one may have told of its end.
             if earlier.tracked is None:
                 exact = thread.trace.is_sure(copy.position)
                 finding = _finding(world.name_of(copy.event), earlier, copy)
                 yield Observation((copy.event.step, earlier.event.step), number, exact, finding)
-        group.add(*touched, copy)
+                is_new = is_new and not _has_all(earlier, touched)
+        if is_new:  # whoever meets it otherwise meets the earlier one, too
+            group.add(*touched, copy)
+
+
+def _has_all(copy: Copy, touched: tuple[int, int]) -> bool:
+    """Whether a copy writes all bytes of a range."""
+    own = extent(copy.event)
+    return own is not None and own[0] <= touched[0] and touched[1] <= own[1]
 
 
 def _finding(name: str, earlier: Copy, copy: Copy) -> Finding:

@@ -309,6 +309,20 @@ cp.async.cg.shared.global [%r4], [%rd1], 16, %p3; //! PTX304 first
 cp.async.commit_group; cp.async.wait_group 0;""",
     ),
     Case(
+        "of three each later one meets the first that has its bytes",
+        """cp.async.cg.shared.global [%r4], [%rd1], 16; //= first
+cp.async.ca.shared.global [%r4+8], [%rd1], 8; //! PTX304 first
+cp.async.ca.shared.global [%r4+8], [%rd1], 8; //! PTX304 first
+cp.async.commit_group; cp.async.wait_group 0;""",
+    ),
+    Case(
+        "bytes that the second has beyond the first are met by the third",
+        """cp.async.ca.shared.global [%r4], [%rd1], 8; //= first
+cp.async.cg.shared.global [%r4], [%rd1], 16; //! PTX304 first //= second
+cp.async.ca.shared.global [%r4+8], [%rd1], 8; //! PTX304 second
+cp.async.commit_group; cp.async.wait_group 0;""",
+    ),
+    Case(
         "the other half is another place",
         """cp.async.ca.shared.global [%r4], [%rd1], 8;
 cp.async.ca.shared.global [%r4+8], [%rd1], 8;

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable
 from dataclasses import replace
 
+from ptxkit.analysis.budget import Budget
 from ptxkit.analysis.program import Step
 from ptxkit.diagnostics import Severity
 from ptxkit.rules import RULES, analyse
@@ -166,3 +168,13 @@ def test_a_module_that_was_built_and_not_parsed_is_analysed_by_its_text() -> Non
 def test_the_rules_have_codes_and_names_of_their_own() -> None:
     assert len({rule.code for rule in RULES}) == len({rule.name for rule in RULES}) == len(RULES)
     assert all(rule.isa for rule in RULES)
+
+
+def test_no_more_is_heard_than_is_in_the_budget() -> None:
+    """A rule may have something to say of each pair among thousands."""
+    source = MODULE.source
+    assert source is not None
+    budget = Budget(lookups=3)
+    observed = (seen(world, True, broken()) for world in itertools.count())
+    Judge(source).hear(RULE, observed, (), budget)
+    assert budget.is_over
