@@ -44,7 +44,8 @@ class Alone:
         except _TimeIsUp:
             return took_too_long(question.source, self._seconds)
         except MemoryError:
-            return out_of_memory(question.source)
+            pass  # it holds all that the check had
+        return out_of_memory(question.source)
 
     def end(self) -> None:
         """Nothing was begun."""

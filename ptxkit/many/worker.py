@@ -13,7 +13,7 @@ import pickle
 import signal
 import sys
 from contextlib import suppress
-from typing import TypeAlias
+from typing import BinaryIO, TypeAlias
 
 from ptxkit.cache import stamp
 from ptxkit.isa.mistakes import NotationError
@@ -21,7 +21,7 @@ from ptxkit.limits import MAX_CHECK_MEMORY
 from ptxkit.linter import lint
 from ptxkit.many.failures import out_of_memory
 from ptxkit.many.packing import Packed, packed
-from ptxkit.many.question import answered
+from ptxkit.many.question import Question, answered
 
 Reply: TypeAlias = "tuple[Packed | None, str, int]"
 """The answer, or the mistake in the instruction table; and the most bytes that the process has had so far."""
@@ -42,6 +42,13 @@ def serve() -> None:
     faulthandler.enable()
     _limit_memory()
     _end_with_parent()
+    try:
+        _answer_all(questions, replies)
+    finally:
+        _forget_parent()
+
+
+def _answer_all(questions: BinaryIO, replies: BinaryIO) -> None:
     _load()
     pickle.dump(stamp(), replies)
     replies.flush()
@@ -51,17 +58,23 @@ def serve() -> None:
         except EOFError:
             return
         _limit_time(seconds)
-        try:
-            answer, mistake = packed(answered(question)), ""
-        except NotationError as error:
-            answer, mistake = None, str(error)
-        except MemoryError:
-            answer, mistake = packed(out_of_memory(question.source)), ""
+        answer, mistake = told(question)
         _limit_time(0)
         del question
         reply: Reply = answer, mistake, _most_memory()
         pickle.dump(reply, replies, pickle.HIGHEST_PROTOCOL)
         replies.flush()
+
+
+def told(question: Question) -> tuple[Packed | None, str]:
+    """The answer, or the mistake in the instruction table; an answer, too, where the check runs out of memory."""
+    try:
+        return packed(answered(question)), ""
+    except NotationError as error:
+        return None, str(error)
+    except MemoryError:
+        pass  # it holds all that the check had, and leaves no room for an answer before it is gone
+    return packed(out_of_memory(question.source)), ""
 
 
 def _load() -> None:
@@ -91,6 +104,12 @@ def _end_with_parent() -> None:
         parent = os.getppid()
         signal.signal(signal.SIGALRM, lambda *_: None if os.getppid() == parent else os._exit(1))
         signal.setitimer(signal.ITIMER_REAL, _LOOK, _LOOK)
+
+
+def _forget_parent() -> None:
+    """A signal while Python itself comes to its end would end this process, and hide what ended it."""
+    if sys.platform != "win32":
+        signal.setitimer(signal.ITIMER_REAL, 0)
 
 
 def _limit_time(seconds: float) -> None:

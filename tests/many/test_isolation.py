@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import sys
+import weakref
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from ptxkit.linter import lint_source
-from ptxkit.many import watched
+from ptxkit.many import watched, worker
 from ptxkit.many.alone import Alone
+from ptxkit.many.failures import out_of_memory
 from ptxkit.many.here import Here
-from ptxkit.many.question import Item, Question
+from ptxkit.many.packing import unpacked
+from ptxkit.many.question import Answer, Item, Question
 from ptxkit.many.watched import Watched
 from ptxkit.results import FileResult, Status
 from ptxkit.settings.model import DEFAULT
@@ -126,6 +129,39 @@ def test_a_check_in_this_process_that_runs_out_of_memory_fails(monkeypatch: pyte
 
     monkeypatch.setattr("ptxkit.many.alone.answered", fills)
     assert message(Alone(1).answer(asked(CLEAN)).result) == "the check of this file ran out of memory"
+
+
+@pytest.mark.parametrize("place", ["worker", "alone"])
+def test_what_a_check_had_is_gone_before_it_is_told_that_it_was_too_much(
+    place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Or there is no room for the answer."""
+
+    class Much:
+        pass
+
+    had: list[weakref.ref[Much]] = []
+
+    def crowds(_: Question) -> Answer:
+        much = Much()
+        had.append(weakref.ref(much))
+        raise MemoryError
+
+    def told(source: SourceFile) -> Answer:
+        assert had[0]() is None
+        return out_of_memory(source)
+
+    monkeypatch.setattr(f"ptxkit.many.{place}.answered", crowds)
+    monkeypatch.setattr(f"ptxkit.many.{place}.out_of_memory", told)
+    question = asked(CLEAN)
+    answer = Alone(1).answer(question) if place == "alone" else told_by_worker(question)
+    assert message(answer.result) == "the check of this file ran out of memory"
+
+
+def told_by_worker(question: Question) -> Answer:
+    answer, _ = worker.told(question)
+    assert answer is not None
+    return unpacked(answer, question.source)
 
 
 def test_a_process_whose_parent_was_killed_ends_though_its_check_hangs(tmp_path: Path) -> None:
