@@ -16,7 +16,7 @@ from ptxkit.records import dataclass
 # Source: PTX ISA, ".target"; sm_101 was renamed sm_110 in PTX 9.0.
 _FAMILIES = ((100, 103, 107), (110, 101), (120, 121))
 _TARGET = re.compile(r"sm_(\d+)([af]?)")
-_LAX_TARGET = re.compile(r"\D*(?:sm|compute)_\D*0*(\d{1,9}[af]?)")
+_FIRST_NUMBER = re.compile(r"0*(\d{1,9})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +32,14 @@ class Target:
 
 
 def canonical_target(word: str) -> str | None:
-    """What ptxas takes a `.target` word for: `sm_90a` of `compute_90a`, `sm_x090a` and `sm_90abc`; None for no target.
+    """What ptxas takes a `.target` word for: `sm_90a` of `compute_90a`, `sm_x090a` and `sm_90fxa`; None for no target.
 
-    Whether there is such a target is another question.
+    To ptxas each word with `sm_` or `compute_` in it is a target: its number is the first one in the word,
+    its suffix the last letter, so that `sm_90abc` is `sm_90`. Whether there is such a target is another question.
     """
-    match = _LAX_TARGET.match(word)
-    return f"sm_{match[1]}" if match else None
+    number = _FIRST_NUMBER.search(word) if "sm_" in word or "compute_" in word else None
+    suffix = word[-1] if word.endswith(("a", "f")) else ""
+    return f"sm_{number[1]}{suffix}" if number else None
 
 
 @cache

@@ -311,11 +311,12 @@ class Module:
     def targets(self) -> tuple[str, ...]:
         """The words of `.target`: the architecture first, then options such as `debug`.
 
-        Of several architectures the last comes first: it is the one that counts.
+        Of several architectures the last comes first: it is the one that counts. ptxas takes each word with `sm_` or
+        `compute_` in it for one.
         """
         directives = [item for item in self.items if isinstance(item, Directive) and item.name == "target"]
         words = [word for directive in directives for word in directive.words]
-        architectures = [word for word in reversed(words) if word.startswith(("sm_", "compute_"))]
+        architectures = [word for word in reversed(words) if "sm_" in word or "compute_" in word]
         return (*architectures, *[word for word in words if word not in architectures])
 
     @property

@@ -120,11 +120,41 @@ def test_a_target_that_only_ptxas_understands_is_a_warning(word: str, tmp_path: 
     assert accepted_by_ptxas(text, tmp_path, 0)
 
 
-@pytest.mark.parametrize(("word", "taken"), [("sm_x90", True), ("xsm_90", True), ("x4sm_90", False), ("sm_9x0", False)])
-def test_a_target_may_have_letters_before_its_number_to_ptxas(word: str, taken: bool) -> None:
-    text = f".version 8.7\n.target {word}\n.address_size 64\n.entry k() {{ ret; }}\n"
-    assert [found.severity for found in diagnostics(text)] == [Severity.WARNING if taken else Severity.ERROR]
-    assert (installed()[0].refusal(text, "sm_90") is None) is taken
+# What ptxas takes each word for: its first number and its last letter count.
+LAX_TARGETS = {
+    "sm_x90": "sm_90",
+    "xsm_90": "sm_90",
+    "s90sm_": "sm_90",
+    "sm_90_sm_20": "sm_90",
+    "texmode_compute_90": "sm_90",
+    "sm_90abc": "sm_90",
+    "sm_90fx": "sm_90",
+    "sm_90fxa": "sm_90a",
+    "sm_75abc": "sm_75",
+    "sm_75bca": "",
+    "sm_90fxf": "",
+    "x4sm_90": "",
+    "sm_9x0": "",
+    "sm_x": "",
+}
+
+
+@pytest.mark.parametrize(("word", "meant"), LAX_TARGETS.items())
+def test_a_target_may_have_other_letters_to_ptxas(word: str, meant: str) -> None:
+    text = f".version 8.7\n.target {word}\n.address_size 64\n.entry k() {{ INSIDE ret; }}\n"
+    own = text.replace("INSIDE", "")
+    assert [found.severity for found in diagnostics(own)] == [Severity.WARNING if meant else Severity.ERROR]
+    assert (installed()[0].refusal(own, meant or "sm_90a") is None) is bool(meant)
+    chips = text.replace("INSIDE", "wgmma.fence.sync.aligned;")
+    has_it = meant == "sm_90a"
+    assert (not any(found.severity is Severity.ERROR for found in diagnostics(chips))) is has_it
+    assert (installed()[0].refusal(chips, meant or "sm_90a") is None) is has_it
+
+
+def test_of_several_targets_the_last_counts_however_it_is_written() -> None:
+    text = ".version 8.7\n.target sm_75, xsm_90\n.entry k() { barrier.cluster.arrive; ret; }\n"
+    assert [found.severity for found in diagnostics(text)] == [Severity.WARNING]
+    assert installed()[0].refusal(text, "sm_90") is None
 
 
 def test_a_heading_alone_needs_no_newer_version() -> None:
