@@ -527,6 +527,12 @@ def test_coordinates_beside_slopes_are_looked_at_closely_where_they_are_computed
     agree(text, *NEWEST, accepted=False)
 
 
+def test_an_offset_beside_slopes_and_what_to_compare_with_may_be_untyped_where_nothing_is_computed() -> None:
+    text = "tex.grad.a1d.v4.f32.f32 %v4f32_1, [texture_, %b64_1, {%f32_1}], {%f32_2}, {%f32_3}, %b32_1, %f32_4;"
+    assert "does not see one that is in a register" in is_tolerated(text, (7, 5), "sm_86")
+    agree(text, *NEWEST, accepted=False)
+
+
 def test_a_tolerance_without_a_line_is_reported_with_its_file() -> None:
     known = Table(load_texts({"test.isa": NOTATION.replace('tolerance odd_order "in an odd order"\n', "")}))
     with pytest.raises(NotationError, match=r"tolerated\.isa.*tolerance odd_order"):
@@ -540,6 +546,12 @@ REFUSED = [
         "[%b32_1, %b64_1], [shared_], [%b64_2], [%u8_1];",
         "fabric.try_atom.async.shared::cta.mbarrier::complete_tx::16B.mbarrier::report::fabric.relaxed.sys.and.b32 "
         "[%b32_1, %b64_1], [shared_], [%u8_1], [%b64_2];",
+    ),
+    (
+        "fabric.try_put.async.shared::cta.mbarrier::complete_tx::16B.mbarrier::report::fabric.cp_mask.relaxed.sys.b128 "
+        "[%b32_1, %b64_1], [%b64_2], %b32_2, [%b64_3], 16;",
+        "fabric.try_put.async.shared::cta.mbarrier::complete_tx::16B.mbarrier::report::fabric.cp_mask.relaxed.sys.b128 "
+        "[%b32_1, %b64_1], [%b64_2], %b32_2, [%b64_3], shared_+4;",
     ),
     (
         "tex.a1d.v4.f32.s32 %v4f32_1, [texture_, {3, 3}];",
