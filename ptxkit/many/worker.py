@@ -7,7 +7,6 @@ text one of processor time, over which the system itself ends it; where it stood
 from __future__ import annotations
 
 import faulthandler
-import gc
 import os
 import pickle
 import signal
@@ -16,6 +15,7 @@ from contextlib import suppress
 from typing import BinaryIO, TypeAlias
 
 from ptxkit.cache import stamp
+from ptxkit.garbage import keep_all
 from ptxkit.isa.mistakes import NotationError
 from ptxkit.limits import MAX_CHECK_MEMORY
 from ptxkit.linter import lint
@@ -81,8 +81,7 @@ def _load() -> None:
     """Load what every check needs: no text is charged with that, and nobody looks through it for garbage."""
     with suppress(NotationError):  # which the first text comes across again
         lint(_SMALLEST)
-    gc.collect()
-    gc.freeze()
+    keep_all()
 
 
 def _limit_memory() -> None:

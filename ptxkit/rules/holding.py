@@ -9,6 +9,7 @@ from ptxkit.analysis.explore import Explorer, asynchronous_steps
 from ptxkit.analysis.kernel import Kernel
 from ptxkit.analysis.program import Outside, flatten
 from ptxkit.diagnostics import Verdict
+from ptxkit.garbage import no_collections
 from ptxkit.rules.finding import Rule
 from ptxkit.rules.judge import Judge
 from ptxkit.syntax.tree import Function, Module
@@ -67,7 +68,14 @@ class Holding:
         )
 
     def _kernel(self, judge: Judge, function: Function, rules: Sequence[Rule]) -> Iterator[None]:
-        """Holds one kernel against the rules, and stops after each that said something."""
+        """Holds one kernel against the rules, and stops after each that said something.
+
+        What its walks make is kept to the end of it, and goes then: to look for garbage meanwhile is in vain.
+        """
+        with no_collections():
+            yield from self._held(judge, function, rules)
+
+    def _held(self, judge: Judge, function: Function, rules: Sequence[Rule]) -> Iterator[None]:
         given, left = self._budget.for_kernel(), self._budget.for_kernel()
         program = flatten(self._module, function, self._outside, calls=True)
         if not program.steps:

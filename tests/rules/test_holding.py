@@ -1,0 +1,34 @@
+"""Kernels held against rules, one after the other."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+
+from ptxkit import parse
+from ptxkit.analysis.budget import Budget
+from ptxkit.analysis.kernel import Kernel
+from ptxkit.rules.finding import Doubt, Observation, Rule
+from ptxkit.rules.holding import Holding
+
+TWO = """
+.version 8.0
+.target sm_80
+.address_size 64
+.entry one() { ret; }
+.entry other() { ret; }
+"""
+
+
+def test_garbage_is_looked_for_between_kernels_only() -> None:
+    collecting: list[bool] = []
+
+    def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
+        collecting.append(gc.isenabled())
+        yield Doubt(kernel.program.steps[0], "whether garbage is looked for")
+
+    held = Holding(parse(TWO), "isa", [Rule("PTX201", "asks", (), check)], Budget())
+    for _ in held.verdicts():
+        pass
+    assert collecting == [False, False]
+    assert gc.isenabled()
