@@ -87,29 +87,46 @@ class Farewell:
         """Whether the CTA may wait for a signal that stands for a reach, or comes after it."""
         if self._is_heard(reach):
             return True
-        tells = self._tells(reach)
-        return any(
-            self._is_heard(later)
-            for later in self._signals
-            if (later.position > reach.position if later.thread is reach.thread else tells)
-        )
+        last = self._last_heard
+        if last.get(reach.thread, -1) > reach.position:
+            return True
+        return any(thread is not reach.thread for thread in last) and self._tells(reach)
+
+    @cached_property
+    def _last_heard(self) -> dict[Thread, int]:
+        """By thread of another CTA: where it last gives a signal that this one waits for."""
+        found: dict[Thread, int] = {}
+        for signal in self._signals:
+            if self._is_heard(signal):
+                found[signal.thread] = max(signal.position, found.get(signal.thread, -1))
+        return found
 
     def _tells(self, reach: Reach) -> bool:
         """Whether other threads may know of a reach: its thread gives order after it, by whatever it does, or they wait
         for its completion elsewhere."""
-        if self._completes_elsewhere(reach):
-            return True
-        for position, event in reach.thread.positions(Barrier, MbarrierArrive, MbarrierTrack, Access):
-            if position <= reach.position:
-                continue
+        thread = reach.thread
+        if thread not in self._last_telling:
+            self._last_telling[thread] = self._last_order(thread)
+        return self._last_telling[thread] > reach.position or self._completes_elsewhere(reach)
+
+    @cached_property
+    def _last_telling(self) -> dict[Thread, int]:
+        """By thread, as far as it was asked: `_last_order`."""
+        return {}
+
+    def _last_order(self, thread: Thread) -> int:
+        """Where a thread last gives order to others, by whatever it does; -1 where it never does."""
+        last = -1
+        for position, event in thread.positions(Barrier, MbarrierArrive, MbarrierTrack, Access):
             effect = event.effect
             if isinstance(effect, Barrier) and effect.level == "cluster":
-                rounds = bisect_left(arrivals(reach.thread), position)
-                if effect.action != "wait" and self._most_rounds > rounds:
-                    return True
-            elif not isinstance(effect, Access) or effect.completion == "mbarrier":
-                return True
-        return False
+                rounds = bisect_left(arrivals(thread), position)
+                tells = effect.action != "wait" and self._most_rounds > rounds
+            else:
+                tells = not isinstance(effect, Access) or effect.completion == "mbarrier"
+            if tells:
+                last = max(last, position)
+        return last
 
     def _completes_elsewhere(self, reach: Reach) -> bool:
         """Whether a copy completes on mbarriers of other CTAs alone, as one for a pair of CTAs may, and somebody there

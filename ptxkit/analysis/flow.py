@@ -83,7 +83,7 @@ class Flow:
             stop = behind.parents[block]
             for other in following:
                 at: int | None = other
-                while at is not None and at != stop and block not in found[at]:
+                while at is not None and at != stop and block not in found[at][-1:]:
                     found[at].append(block)
                     at = behind.parents[at]
         return [tuple(each) for each in found]

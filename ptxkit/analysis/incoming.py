@@ -9,8 +9,9 @@ Operations".
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 
-from ptxkit.analysis.clusters import CLUSTER, arrivals, is_told, others_of, reaches, told_at
+from ptxkit.analysis.clusters import CLUSTER, Reach, arrivals, is_told, others_of, reaches, told_at
 from ptxkit.analysis.kernel import World
 from ptxkit.analysis.order import NEVER
 from ptxkit.analysis.places import place_at
@@ -76,9 +77,43 @@ def _phase(issuer: Thread, position: int) -> int | None:
     return None
 
 
-def is_known(world: World, reader: Thread, position: int, copy: Incoming, signals: frozenset[int]) -> bool | None:
+class Departures:
+    """When other CTAs may hear of the threads of one."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._known: dict[tuple[Thread, int], bool] = {}
+
+    @cached_property
+    def _reaches(self) -> list[Reach]:
+        return list(reaches(self._world))
+
+    def may_follow(self, reader: Thread, position: int) -> bool:
+        """Whether another CTA may hear that a thread is past a place: something reaches out of its CTA after that."""
+        known = self._known.get((reader, position))
+        if known is None:
+            known = self._known[(reader, position)] = any(
+                self._follows(reader, position, each) for each in self._reaches
+            )
+        return known
+
+    def _follows(self, reader: Thread, position: int, reach: Reach) -> bool:
+        """What its warp does further down may be after it, too: lanes meet in many ways that order nothing."""
+        if reach.thread is reader:
+            return reach.position > position
+        if reach.thread.tid // _WARP == reader.tid // _WARP:
+            read, event = reader.trace.events[position], reach.event
+            if event.step.index >= read.step.index or event.visit > read.visit:
+                return True
+        return any(self._world.order(reader, position, reach.thread, reach.position))
+
+
+def is_known(
+    world: World, reader: Thread, position: int, copy: Incoming, signals: frozenset[int], departures: Departures
+) -> bool | None:
     """Whether a thread of the receiving CTA knows at a position that a copy is complete; None where that cannot be
-    told, or where the copy may come later. signals: the mbarriers that CTAs signal in one another."""
+    told, or where the copy may come later. signals: the mbarriers that CTAs signal in one another. departures: of the
+    receiving CTA."""
     key = ("mbarrier", copy.barrier)
     if reader.knows(copy.barrier, copy.phase, position):
         return True
@@ -86,7 +121,7 @@ def is_known(world: World, reader: Thread, position: int, copy: Incoming, signal
         return None
     if _is_awaited(world, copy) and is_told(reader, position, signals - {copy.barrier}):
         return None
-    if may_come_later(world, reader, position, copy, signals):
+    if may_come_later(departures, reader, position, copy, signals):
         return None
     for thread in world.threads.values():
         waited = thread.marks.acquire_of(key, copy.phase)
@@ -112,30 +147,15 @@ def _is_awaited(world: World, copy: Incoming) -> bool:
     return False
 
 
-def _goes_out(world: World, reader: Thread, position: int) -> bool:
-    """Whether another CTA may hear that a thread is past a place: something reaches out of its CTA after that.
+def may_come_later(
+    departures: Departures, reader: Thread, position: int, copy: Incoming, signals: frozenset[int]
+) -> bool:
+    """Whether the copying CTA may have learnt, before the copy, that a thread of the receiving one is past a place.
 
-    What its warp does further down in the text may be after it, too: lanes meet in many ways that order nothing.
+    departures: of the receiving one.
     """
-    read = reader.trace.events[position]
-    for reach in reaches(world):
-        if reach.thread is reader:
-            if reach.position > position:
-                return True
-            continue
-        if reach.thread.tid // _WARP == reader.tid // _WARP:
-            event = reach.event
-            if event.step.index >= read.step.index or event.visit > read.visit:
-                return True
-        if any(world.order(reader, position, reach.thread, reach.position)):
-            return True
-    return False
-
-
-def may_come_later(world: World, reader: Thread, position: int, copy: Incoming, signals: frozenset[int]) -> bool:
-    """Whether the copying CTA may have learnt, before the copy, that a thread of the receiving one is past a place."""
     source, issuer = copy.source, copy.issuer
-    goes_out = _goes_out(world, reader, position)
+    goes_out = departures.may_follow(reader, position)
     if goes_out and is_told(issuer, copy.position, signals):
         return True
     for thread in source.threads.values() if goes_out else ():

@@ -7,9 +7,11 @@ Source: PTX ISA, "membar / fence" (`.proxy.tensormap::generic`), "tensormap.cp_f
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterator
 from functools import cached_property
+from operator import itemgetter
 
 from ptxkit.analysis.causality import Causality, Path
 from ptxkit.analysis.inflight import Copy
@@ -89,35 +91,58 @@ class Maps:
                     found[event.address.identity].append(Change(thread, position, event, event.address))
         return found
 
-    def fences(self, thread: Thread, direction: str, place: Term, since: int, until: int) -> list[int]:
-        """Where a thread has a fence of a direction that is for a map, or may be, between two positions."""
-        return [
-            position
-            for position, event in thread.positions(ProxyFence)
-            if since <= position < until and _is_for(event, direction, place)
-        ]
+    def release(self, thread: Thread, place: Term, since: int, until: int) -> int | None:
+        """Where a thread first has a fence that releases a map, or may do so, between two positions."""
+        fences, places = self._fences_between(thread, "release", since, until)
+        return next((fences[at][0] for at in places if _is_for(fences[at][1], place)), None)
+
+    def acquire(self, thread: Thread, place: Term, since: int, until: int) -> int | None:
+        """Where a thread last has a fence that acquires a map, or may do so, between two positions."""
+        fences, places = self._fences_between(thread, "acquire", since, until)
+        return next((fences[at][0] for at in reversed(places) if _is_for(fences[at][1], place)), None)
+
+    def _fences_between(
+        self, thread: Thread, direction: str, since: int, until: int
+    ) -> tuple[list[tuple[int, Event]], range]:
+        if thread not in self._fences_of:
+            by_direction: dict[str, list[tuple[int, Event]]] = defaultdict(list)
+            for position, event in thread.positions(ProxyFence):
+                if (found := _direction_for_maps(event)) is not None:
+                    by_direction[found].append((position, event))
+            self._fences_of[thread] = by_direction
+        fences = self._fences_of[thread][direction]
+        first, last = (bisect_left(fences, position, key=itemgetter(0)) for position in (since, until))
+        return fences, range(first, last)
+
+    @cached_property
+    def _fences_of(self) -> dict[Thread, dict[str, list[tuple[int, Event]]]]:
+        """By thread, as far as it was asked, and direction: its fences for tensor maps, with positions."""
+        return {}
 
     def may_fence_elsewhere(self, direction: str, change: Change, use: Use) -> bool:
         """Whether threads on other paths than the two may have such a fence between a change and a copy."""
-        return any(
-            _is_for(fence, direction, use.place) and self._may_lie(tids, fence, change, use)
-            for tids, fence in self._fences
+        fences = self._fences[direction]
+        self._world.budget.lookups -= len(fences)
+        return self._world.budget.is_over or any(
+            _is_for(fence, use.place) and self._may_lie(tids, fence, change, use) for tids, fence in fences
         )
 
     def may_acquire(self, use: Use) -> bool:
         """Whether any thread has a fence that acquires the map of a copy, or may do so."""
-        return any(_is_for(fence, "acquire", use.place) for _, fence in self._fences)
+        return any(_is_for(fence, use.place) for _, fence in self._fences["acquire"])
 
     @cached_property
-    def _fences(self) -> list[tuple[frozenset[int], Event]]:
-        """The fences for tensor maps of all groups of threads, each with the threads that execute it as one."""
-        found: list[tuple[frozenset[int], Event]] = []
+    def _fences(self) -> dict[str, list[tuple[frozenset[int], Event]]]:
+        """By direction: the fences for tensor maps of all groups of threads, each with the threads that execute it as
+        one."""
+        found: dict[str, list[tuple[frozenset[int], Event]]] = defaultdict(list)
         for group in self._world.groups:
-            together: dict[tuple[Step, int, object], tuple[set[int], Event]] = {}
-            for tid, event in group.each(_is_for_maps):
-                tids, _ = together.setdefault((event.step, event.visit, event.address), (set(), event))
-                tids.add(tid)
-            found.extend((frozenset(tids), event) for tids, event in together.values())
+            together: dict[tuple[Step, int, object, str], tuple[set[int], Event]] = {}
+            for tid, event in group.each(lambda each: _direction_for_maps(each) is not None):
+                key = (event.step, event.visit, event.address, _direction_for_maps(event) or "")
+                together.setdefault(key, (set(), event))[0].add(tid)
+            for (*_, direction), (tids, event) in together.items():
+                found[direction].append((frozenset(tids), event))
         return found
 
     def _may_lie(self, tids: frozenset[int], fence: Event, change: Change, use: Use) -> bool:
@@ -167,13 +192,13 @@ def _overlap(change: Change, use: Use) -> bool:
     return low < start + MAP_SIZE and start < low + size
 
 
-def _is_for_maps(event: Event | GroupEvent) -> bool:
-    return isinstance(event.effect, ProxyFence) and event.effect.proxy == "tensormap"
+def _direction_for_maps(event: Event | GroupEvent) -> str | None:
+    """`release`, `acquire` or `both` of a fence for tensor maps; None of anything else."""
+    effect = event.effect
+    return effect.direction if isinstance(effect, ProxyFence) and effect.proxy == "tensormap" else None
 
 
-def _is_for(event: Event, direction: str, place: Term) -> bool:
-    """Whether a fence orders accesses to a map in a direction, or may do so."""
-    effect, address = event.effect, event.address
-    if not _is_for_maps(event) or not isinstance(effect, ProxyFence) or effect.direction != direction:
-        return False
+def _is_for(fence: Event, place: Term) -> bool:
+    """Whether a fence for tensor maps orders accesses to one, or may do so."""
+    address = fence.address
     return not isinstance(address, Term) or address.identity != place.identity or address.offset == place.offset

@@ -7,7 +7,7 @@ Source: PTX ISA, "Distributed Shared Memory", "mbarrier.arrive", "mbarrier.test_
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 
 from ptxkit.analysis.clusters import CLUSTER, arrivals, others_of
@@ -61,13 +61,20 @@ class Pair:
     def __init__(self, giver: World, taker: World) -> None:
         self.giver, self.taker = giver, taker
 
-    def shared(self) -> Iterator[tuple[Touch, Touch]]:
-        """Accesses of the one CTA and of the other one to the same bytes, which are another CTA's to one of them."""
+    def shared(self, is_wanted: Callable[[Event], bool] = lambda _: True) -> Iterator[tuple[Touch, Touch]]:
+        """Accesses of the one CTA and of the other one to the same bytes, which are another CTA's to one of them; as
+        many as are in the budget. is_wanted: which accesses of the other one are asked for."""
+        budget = self.taker.budget
         home, abroad = _by_owner(self.giver)
         for place, after in _placed(self.taker):
+            if not is_wanted(after.event):
+                continue
             is_own = place[0] >> CTA_BITS == self.taker.scenario.rank + 1
             for uses in (abroad,) if is_own else (home, abroad):
                 for before in uses.overlapping(*place) if uses else ():
+                    budget.lookups -= 1
+                    if budget.is_over:
+                        return
                     yield before, after
 
     @cached_property

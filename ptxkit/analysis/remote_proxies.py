@@ -49,7 +49,7 @@ def passages_of(kernel: Kernel, world: World) -> Iterator[Passage]:
             continue
         found: set[tuple[Step, Step]] = set()
         left = MAX_LOOKED_AT
-        for before, after in pair.shared():
+        for before, after in pair.shared(_is_asynchronous):
             kind = _kind(before.event, after.event)
             steps = (before.event.step, after.event.step)
             if kind is None or steps in found:
@@ -71,13 +71,16 @@ def _hides_fences(kernel: Kernel, pair: Pair) -> bool:
     return bool(steps)
 
 
+def _is_asynchronous(event: Event) -> bool:
+    return is_async_read(event) or is_async_write(event)
+
+
 def _kind(before: Event, after: Event) -> str | None:
     effect = before.effect
     if is_async_read(after) and is_generic_write(before) and isinstance(effect, Access) and effect.completion is None:
         return "generic"
-    first, second = is_async_write(before), is_async_write(after)
-    asynchronous = (first or is_async_read(before)) and (second or is_async_read(after))
-    return "async" if asynchronous and (first or second) else None
+    is_write = is_async_write(before) or is_async_write(after)
+    return "async" if is_write and _is_asynchronous(before) and _is_asynchronous(after) else None
 
 
 _Positions: TypeAlias = dict[Thread, int]

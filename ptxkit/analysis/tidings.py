@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from ptxkit.analysis.clusters import SIGNALS, arrivals
-from ptxkit.analysis.incoming import Incoming, knows_round, may_come_later
+from ptxkit.analysis.incoming import Departures, Incoming, knows_round, may_come_later
 from ptxkit.analysis.kernel import World
 from ptxkit.analysis.places import places_of
 from ptxkit.analysis.thread import Thread
@@ -36,13 +36,18 @@ def first_tidings(worlds: Sequence[World], rank: int) -> Mapping[int, int] | Non
 
 
 def may_have_heard(
-    world: World, reader: Thread, position: int, copy: Incoming, tidings: Mapping[int, int] | None
+    world: World,
+    reader: Thread,
+    position: int,
+    copy: Incoming,
+    tidings: Mapping[int, int] | None,
+    departures: Departures,
 ) -> bool:
     """Whether a thread of the receiving CTA may know at a position that a copy is complete, or be there before it.
 
-    Only what is known of all waits counts: one that nobody knows may tell.
+    Only what is known of all waits counts: one that nobody knows may tell. departures: of the receiving CTA.
     """
-    if tidings is None or may_come_later(world, reader, position, copy, frozenset(tidings)):
+    if tidings is None or may_come_later(departures, reader, position, copy, frozenset(tidings)):
         return True
     rounds = sum(at < copy.position for at in arrivals(copy.issuer))
     if knows_round(world, rounds + 1, reader, position) or not world.is_clear_about(MbarrierWait):

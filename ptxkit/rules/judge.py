@@ -26,7 +26,7 @@ MAX_LINES = 8
 class _Seen:
     """What was seen of a pair in one scenario, of however many observations.
 
-    first: the first finding. sure: the first one that no two guesses take part in. is_exact: whether one needs no guess.
+    first: the first finding. sure: the first that no two guesses take part in. is_exact: whether one needs no guess.
     """
 
     first: Finding | None = None

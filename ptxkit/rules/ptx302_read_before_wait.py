@@ -31,7 +31,7 @@ from collections.abc import Iterator
 
 from ptxkit.analysis.clusters import polls, signalled
 from ptxkit.analysis.conflicts import Conflict, Touch
-from ptxkit.analysis.incoming import Incoming, incoming, is_known, reads
+from ptxkit.analysis.incoming import Departures, Incoming, incoming, is_known, reads
 from ptxkit.analysis.inflight import GROUPED, Copy
 from ptxkit.analysis.kernel import Kernel, World
 from ptxkit.analysis.order import NEVER
@@ -88,7 +88,7 @@ def _from_other_ctas(kernel: Kernel, number: int, world: World) -> Iterator[Obse
     """Copies into this CTA that another one of its cluster issues."""
     if polls(kernel.program):
         return
-    looks = Looks(world.budget)
+    looks, departures = Looks(world.budget), Departures(world)
     signals: frozenset[int] | None = None
     rank = world.scenario.rank
     for copy in incoming(kernel.worlds, world):
@@ -100,9 +100,9 @@ def _from_other_ctas(kernel: Kernel, number: int, world: World) -> Iterator[Obse
                 if not looks.allow(key):
                     continue
                 if copy.home == rank:
-                    kept = is_known(world, reader, position, copy, signals)
+                    kept = is_known(world, reader, position, copy, signals, departures)
                 else:
-                    kept = None if may_have_heard(world, reader, position, copy, tidings) else False
+                    kept = None if may_have_heard(world, reader, position, copy, tidings, departures) else False
                 if kept is not None:
                     exact = copy.issuer.trace.is_sure(copy.position) and reader.trace.is_sure(position)
                     finding = None if kept else _unknown(world.name_of(event), copy, event)

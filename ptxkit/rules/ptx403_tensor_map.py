@@ -28,7 +28,7 @@ ISA section
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from ptxkit.analysis.kernel import Kernel, World
 from ptxkit.analysis.maps import Change, Maps, Use
@@ -64,7 +64,11 @@ class _World:
     def observe(self) -> Iterator[Observation]:
         """Both ways in which a change and a copy can be wrong."""
         for use in self._maps.uses:
-            for change in self._maps.changes_of(use):
+            changes = list(self._maps.changes_of(use))
+            own = {change.event.step for change in changes if change.thread is use.thread}
+            for change in changes:
+                if change.thread is not use.thread and change.event.step in own:
+                    continue  # the copying thread does it as well, as all lanes of a warp copy a map, each all of it
                 threads = change.thread.tid, use.thread.tid
                 if self._looks.allow((threads, change.event.step, use.copy.event.step)):
                     yield from self._pair(change, use)
@@ -80,8 +84,6 @@ class _World:
             yield Observation((step, None), self._number, use.thread.trace.is_sure(use.copy.position), finding)
 
     def _pair(self, change: Change, use: Use) -> Iterator[Observation]:
-        if not self._concerns(change, use):
-            return
         if self._comes_first(change, use):
             missing = self._missing(change, use)
             finding = None if missing is None else _stale(change, use, missing)
@@ -95,14 +97,6 @@ class _World:
         key = (use.copy.event.step, change.event.step)
         yield Observation(key, self._number, exact, finding, 1 if change.thread is use.thread else 2)
 
-    def _concerns(self, change: Change, use: Use) -> bool:
-        """Whether to look at a change by another thread: not where the copying one does it as well, as all lanes of a
-        warp copy a map, each of them all of it."""
-        if change.thread is use.thread:
-            return True
-        own = (other for other in self._maps.changes_of(use) if other.thread is use.thread)
-        return all(other.event.step is not change.event.step for other in own)
-
     def _comes_first(self, change: Change, use: Use) -> bool:
         """Whether the change is ordered before the copy."""
         if change.thread is use.thread:
@@ -111,17 +105,18 @@ class _World:
 
     def _missing(self, change: Change, use: Use) -> str | None:
         """`release` or `acquire` where that half of the fence is not there; None where both are."""
-        releases, acquires = self._halves(change, use)
-        if not change.is_of_map and not releases and not acquires:
+        release, acquire = self._halves(change, use)
+        if not change.is_of_map and release is None and acquire is None:
             return None
-        if not releases and not self._maps.may_fence_elsewhere("release", change, use):
+        if release is None and not self._maps.may_fence_elsewhere("release", change, use):
             return "release"
-        if acquires and (not releases or min(releases) <= max(acquires)):
+        if acquire is not None and (release is None or release <= acquire):
             return None
         return None if self._maps.may_fence_elsewhere("acquire", change, use) else "acquire"
 
-    def _halves(self, change: Change, use: Use) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
-        """The releases and the acquires between a change and a copy: by thread, the changing one first, and place."""
+    def _halves(self, change: Change, use: Use) -> tuple[tuple[int, int] | None, tuple[int, int] | None]:
+        """The first release and the last acquire between a change and a copy: by thread, the changing one first, and
+        place."""
         first, until = change.position, use.copy.position
         if change.thread is use.thread:
             spans = [(0, change.thread, first, until)]
@@ -129,15 +124,10 @@ class _World:
             ways = self._maps.handovers(change, use)
             spans = [(0, change.thread, first, max(way.released for way in ways) + 1)]
             spans.append((1, use.thread, min(way.acquired for way in ways), until))
-        found = {
-            direction: [
-                (number, position)
-                for number, thread, since, end in spans
-                for position in self._maps.fences(thread, direction, use.place, since, end)
-            ]
-            for direction in ("release", "acquire")
-        }
-        return found["release"], found["acquire"]
+        place = use.place
+        releases = ((number, self._maps.release(thread, place, *span)) for number, thread, *span in spans)
+        acquires = ((number, self._maps.acquire(thread, place, *span)) for number, thread, *span in reversed(spans))
+        return _first(releases), _first(acquires)
 
     def _is_in_flight(self, change: Change, use: Use) -> bool:
         """Whether the copy has surely not been waited for when the map changes: nobody could have told the thread."""
@@ -147,6 +137,11 @@ class _World:
         if read is not None and read <= change.position:
             return False
         return use.copy.group == "bulk" or not use.thread.marks.takes_between(issued, change.position)
+
+
+def _first(places: Iterable[tuple[int, int | None]]) -> tuple[int, int] | None:
+    """The first of them that there is."""
+    return next(((number, position) for number, position in places if position is not None), None)
 
 
 def _stale(change: Change, use: Use, missing: str) -> Finding:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ptxkit.analysis.incoming import incoming, reads
+from ptxkit.analysis.incoming import Departures, incoming, reads
 from ptxkit.analysis.kernel import Kernel
 from ptxkit.analysis.tidings import first_tidings, may_have_heard
 from tests.analysis.support import kernel_of, module_of
@@ -60,7 +60,7 @@ def test_only_what_comes_from_the_other_cta_behind_the_copy_tells_of_its_end(
     world = kernel.worlds[0]
     tidings = first_tidings(kernel.worlds, 0)
     found = {
-        may_have_heard(world, reader, position, copy, tidings)
+        may_have_heard(world, reader, position, copy, tidings, Departures(world))
         for copy in incoming(kernel.worlds, world)
         for reader in world.threads.values()
         for position, _ in reads(reader, copy)
