@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from ptxkit.isa.memory import Choice, Choosing, Memory
 
 _COMPONENTS = frozenset({"x", "y", "z", "w", "r", "g", "b", "a"})
+_MOST = {"once": 1, "twice": 2}
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,11 +193,13 @@ class Table:
         is none such, or one in the middle of the instruction's name."""
         ignored: set[int] = set()
         last: set[int] = set()
-        placed = {word for each in self._instructions.ignored if each.place for word in each.words}
+        placed = {word for each in self._instructions.ignored if each.place in ("last", "later") for word in each.words}
         types = [place for place, word in enumerate(words) if is_type(word) or word in placed]
         for each in self._instructions.ignored:
             there = {place for place, word in enumerate(words) if word in each.words}
             if there and _is_like(opcode, each.on or ("*",)) and not _is_like(opcode, each.beyond):
+                if len(there) > _MOST.get(each.place, len(there)):
+                    return None
                 if each.place == "last":
                     last |= there
                 elif each.place == "later":

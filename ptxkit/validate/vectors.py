@@ -17,6 +17,8 @@ from ptxkit.validate.registers import EXAMPLES, VECTORS, wanted_type, wrong_name
 from ptxkit.validate.scopes import SPECIAL, UNKNOWN, is_symbol
 from ptxkit.validate.typed_shapes import COMPONENT, TypedShape
 
+_WIDTH_OF_INTEGERS = 64  # bits that an integer constant has to an assembler
+
 
 def wrong_elements(element: OperandForm, parts: Sequence[object]) -> str | None:
     """A vector is untyped where one of its elements is, else of their type.
@@ -31,7 +33,7 @@ def wrong_elements(element: OperandForm, parts: Sequence[object]) -> str | None:
         return f"{wrong}; each must be a .{wanted} register"
     types = _types_of(tagged)
     is_counted = parts[0] == "_" if "_" in parts else element.own  # behind a sink a constant says how wide all are
-    if is_counted and wanted is not None and kind(wanted) == "b" and _are_too_wide(element, tagged):
+    if is_counted and wanted is not None and kind(wanted) == "b" and _are_too_wide(element, wanted, tagged):
         return f"must be a .{wanted} register, and all are integer constants"
     if _has_two_precisions(element, tagged):
         return f"begins with a constant of single precision, and has one of double; each must be a .{wanted} register"
@@ -184,13 +186,16 @@ def _counts_from_integers(wanted: str | None, tagged: Sequence[tuple[object, ...
     return ("c", INTEGER) in tagged and all(kind(each) != "b" and bits(each) == bits(str(wanted)) for each in types)
 
 
-def _are_too_wide(element: OperandForm, tagged: Sequence[tuple[object, ...]]) -> bool:
-    """Whether integer constants stand alone, which are too wide; of a single one that may be narrower nobody minds."""
-    return bool(tagged) and _are_integer_constants(tagged) and not (element.narrower and len(tagged) == 1)
+def _are_too_wide(element: OperandForm, wanted: str, tagged: Sequence[tuple[object, ...]]) -> bool:
+    """Whether integer constants stand alone where something narrower is wanted; of a single one that may be narrower
+    nobody minds."""
+    if not tagged or not _are_integer_constants(tagged) or bits(wanted) == _WIDTH_OF_INTEGERS:
+        return False
+    return not (element.narrower and len(tagged) == 1)
 
 
 def _are_integer_constants(tagged: Sequence[tuple[object, ...]]) -> bool:
-    """Whether these are integer constants alone, which are 64 bits wide to an assembler that looks closely."""
+    """Whether these are integer constants alone, which are `_WIDTH_OF_INTEGERS` to an assembler that looks closely."""
     return all(part == ("c", INTEGER) for part in tagged)
 
 

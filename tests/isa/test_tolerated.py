@@ -48,6 +48,8 @@ chapter "Test"
 tolerance odd_order "in an odd order"
 tolerance ignored_modifier "not seen"
 ignored .blind
+ignored .mute .dumb once
+ignored .numb twice
 ignored .deaf on "frob.one*" except "*.two*"
 ignored .b1 last on "frob.b8*"
 ignored .b1 .b4 later on "frob.b16*"
@@ -72,6 +74,9 @@ form frob.<t>{.<z>} d:.u32
         ("frob.one.two", "no manual has it"),
         ("frob.one.blind", "not seen"),
         ("frob.one.deaf", "not seen"),
+        ("frob.one.blind.blind", "not seen"),
+        ("frob.one.dumb", "not seen"),
+        ("frob.one.numb.numb", "not seen"),
         ("frob.b8.b1.b1", "not seen"),
         ("frob.b16.b1.b32.b4", "not seen"),
     ],
@@ -86,6 +91,8 @@ def test_what_nobody_tolerates_has_no_match() -> None:
     assert known.candidates("frob.two") == ()
     assert known.candidates("frob.one.blond") == ()
     assert known.candidates("frob.one.two.deaf") == ()
+    assert known.candidates("frob.one.mute.blind.dumb") == ()
+    assert known.candidates("frob.one.numb.numb.numb") == ()
     assert known.candidates("frob.b8.b1.b32") == ()
     assert known.candidates("frob.b1.b16") == ()
 
@@ -102,6 +109,29 @@ F16_MMA = (
 TAKEN = [
     ("the modifier means nothing", "not.b32.b2 %b32_1, %b32_2;", "add.u32.b2 %u32_1, %u32_2, %u32_3;"),
     ("the modifier means nothing", "abs.f32.texref %f32_1, %f32_2;", "mov.f32.texref %f32_1, %f32_2;"),
+    ("the modifier means nothing", "not.b32.rank.finite %b32_1, %b32_2;", "not.b32.rank.box_dim %b32_1, %b32_2;"),
+    ("the modifier means nothing", "bar.arrive.any 0, 32;", "bar.arrive.any.any 0, 32;"),
+    (
+        "the modifier means nothing",
+        "cp.reduce.async.bulk.relaxed.gpu.pred.global.shared::cta.bulk_group.add.u32 [%b64_1], [%b64_2], %u32_1;",
+        "cp.reduce.async.bulk.relaxed.gpu.b2.global.shared::cta.bulk_group.add.u32 [%b64_1], [%b64_2], %u32_1;",
+    ),
+    (
+        "the modifier means nothing",
+        "tcgen05.commit.cta_group::1.mbarrier::arrive::one.sync_restrict::shared::cta.b64 [%b64_1];",
+        "tcgen05.commit.cta_group::1.mbarrier::arrive::one.sync_restrict::shared::read::mma::a"
+        ".sync_restrict::shared::cta.b64 [%b64_1];",
+    ),
+    (
+        "the answer is in a register of 128 bits",
+        "clusterlaunchcontrol.query_cancel.get_first_ctaid::x.b32.b128 %b32_1, {3, 3};",
+        "clusterlaunchcontrol.query_cancel.get_first_ctaid::x.b32.b128 %b32_1, {3, 3, 3};",
+    ),
+    (
+        "the modifier means nothing",
+        "stmatrix.sync.aligned.m8n8.x1.row.col.shared.b16 [shared_], {%b32_1};",
+        "stmatrix.sync.aligned.m8n8.x1.row.col.row.shared.b16 [shared_], {%b32_1};",
+    ),
     ("the modifier means nothing", "fence.acq_rel.gpu.async;", "fence.acq_rel.gpu.global;"),
     (
         "the modifier means nothing",
