@@ -15,6 +15,9 @@ MAX_STEPS = 30_000
 STALLED_STEPS, STALLED_ROUNDS = 8_000, 12
 #: The same where it has executed all of which it can tell anything: further rounds are there to come behind a loop.
 STALLED_AT_ALL = 1_000
+#: Unknown values of one exploration; a walk that comes to more ends as `budget`, too: many threads at one loop read
+#: something new each in every round.
+MAX_UNKNOWNS = 150_000
 #: Depth of calls that are followed.
 MAX_CALLS = 16
 

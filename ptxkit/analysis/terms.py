@@ -251,6 +251,9 @@ class Terms:
             self._keys.append(key)
         return found
 
+    def __len__(self) -> int:
+        return len(self._keys)
+
     def key_of(self, term: Term) -> Hashable:
         """How an unknown came about, whatever was added to it since."""
         return self._keys[term.identity]

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
-from ptxkit.analysis.budget import MAX_CALLS, MAX_STEPS, STALLED_AT_ALL, STALLED_ROUNDS, STALLED_STEPS
+from ptxkit.analysis.budget import MAX_CALLS, MAX_STEPS, MAX_UNKNOWNS, STALLED_AT_ALL, STALLED_ROUNDS, STALLED_STEPS
 from ptxkit.analysis.cells import Cells
 from ptxkit.analysis.exchange import Exchange
 from ptxkit.analysis.operations import Operations
@@ -123,7 +123,7 @@ class Walker:
         elif self._is_stalled(self.taken - self._newest):
             return False
         self.taken += block.length
-        return self.taken <= MAX_STEPS
+        return self.taken <= MAX_STEPS and len(self.terms) <= MAX_UNKNOWNS
 
     def _is_stalled(self, since: int) -> bool:
         """Whether it is enough of loops in which nothing new was found for so many steps."""

@@ -241,6 +241,15 @@ def test_a_walk_takes_no_more_than_its_steps(monkeypatch: pytest.MonkeyPatch) ->
     assert 50 <= walked.walker.taken <= 52
 
 
+def test_a_walk_comes_to_no_more_than_so_many_unknowns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many threads at one loop took more memory than any text is worth."""
+    monkeypatch.setattr(limits, "MAX_UNKNOWNS", 50)
+    body = "ld.param.u64 %rd1, [in]; more: ld.global.u32 %r1, [%rd1]; add.u32 %r2, %r2, %r1; bra.uni more;"
+    walked = walk(module_of(body, parameters=POINTER))
+    assert walked.trace.ended == "budget"
+    assert 50 < len(walked.walker.terms) < 60
+
+
 def test_a_loop_on_data_is_left_after_some_rounds() -> None:
     body = """ld.param.u64 %rd1, [in]; more: ld.global.acquire.gpu.u32 %r1, [%rd1]; setp.eq.u32 %p1, %r1, 0;
     @%p1 bra more; bar.sync 0;"""
