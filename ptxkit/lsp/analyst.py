@@ -33,6 +33,7 @@ class Analyst:
     def __init__(self) -> None:
         self._process: Process | None = None
         self._ended: list[Process] = []
+        self._is_closed = False
         self._turn = asyncio.Lock()
 
     @property
@@ -43,7 +44,8 @@ class Analyst:
     async def begin(self) -> None:
         """Starts the process before there is something to do, so that it is ready then."""
         async with self._turn:
-            await self._ready()
+            with suppress(AnalystError):  # at its end there is nothing to be ready for
+                await self._ready()
 
     async def ask(self, job: Job) -> object:
         """The answer to a job. Raises AnalystError."""
@@ -78,10 +80,15 @@ class Analyst:
             self._ended = [each for each in (*self._ended, process) if each.returncode is None]
 
     async def close(self) -> None:
-        """Ends the process, and waits until it, and those ended before, are gone: asyncio tells of each to a loop."""
+        """Ends the process, and waits until it, and those ended before, are gone: asyncio tells of each to a loop.
+
+        No other one is begun; one that is just beginning ends, too.
+        """
+        self._is_closed = True
         self.end()
-        for process in self._ended:
-            await process.wait()
+        async with self._turn:
+            for process in self._ended:
+                await process.wait()
 
     async def _asked(self, process: Process, job: Job) -> object:
         assert process.stdin is not None
@@ -95,6 +102,8 @@ class Analyst:
         return answer.value
 
     async def _ready(self) -> Process:
+        if self._is_closed:
+            raise AnalystError("the server is at its end")
         if self._process is None or self._process.returncode is not None:
             path = os.pathsep.join(filter(None, (_ROOT, os.environ.get("PYTHONPATH"))))
             self._process = await asyncio.create_subprocess_exec(
@@ -103,6 +112,9 @@ class Analyst:
                 stdout=PIPE,
                 env={**os.environ, "PYTHONPATH": path},
             )
+            if self._is_closed:  # meanwhile
+                self.end()
+                raise AnalystError("the server is at its end")
         return self._process
 
 

@@ -14,7 +14,9 @@ from typing import Any
 
 import pytest
 
-from ptxkit.lsp.analyst import Analyst
+from ptxkit.lsp.analyst import Analyst, AnalystError
+from ptxkit.lsp.jobs import Job
+from ptxkit.settings.model import DEFAULT
 from tests.cli.support import shell
 from tests.lsp.session import KERNEL
 
@@ -227,3 +229,21 @@ def test_a_process_is_ended_without_asking_whether_it_has_ended(monkeypatch: pyt
         return await process.wait()
 
     assert asyncio.run(ended()) == -signal.SIGKILL
+
+
+def test_a_process_that_begins_while_the_server_ends_is_waited_for_too() -> None:
+    """Or asyncio says on standard error that nobody is there to hear of its end."""
+
+    async def session() -> None:
+        analyst = Analyst()
+        beginning = asyncio.create_task(analyst.begin())
+        while not analyst.is_busy:
+            await asyncio.sleep(0)
+        await analyst.close()
+        assert beginning.done()
+        assert analyst._process is None
+        assert [each.returncode is None for each in analyst._ended] == [False]
+        with pytest.raises(AnalystError, match="at its end"):
+            await analyst.ask(Job("check", "a.ptx", KERNEL, DEFAULT))
+
+    asyncio.run(session())
