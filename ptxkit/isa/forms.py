@@ -226,9 +226,9 @@ class Ignored:
     """Modifiers that assemblers do not see on instructions which have none such.
 
     on: patterns of the opcodes where that is so, empty for all; beyond: of those where it is not. place: `last` only
-    behind all other types, `later` only behind another one, and so even where the instruction has such a type; `once`
-    and `twice` anywhere, but no more than one or two of these words; empty for anywhere, however many. requirements:
-    what they need; any one suffices.
+    behind all other types, `later` only behind another one, and so even where the instruction has such a type; `beside`
+    where the types that are compared stay as wide as without these words; `once` and `twice` anywhere, but no more than
+    one or two of these words; empty for anywhere, however many. requirements: what they need; any one suffices.
     """
 
     words: tuple[str, ...]

@@ -25,6 +25,7 @@ _NARROW = {
     "e2m1p4": 8,
     "s2f6": 8,
 }
+_PADDED = {"b6x16_p32": 128, "b4x16_p64": 128, "b6p2x16": 128}  # sixteen narrow numbers, and what fills them up
 _SCALAR = re.compile(r"(bf|tf|[usbf])(\d+)")
 
 
@@ -39,6 +40,8 @@ def bits(word: Constant) -> int:
         raise ValueError(f"{word!r} is no type")
     if word == "pred":
         return 1
+    if word in _PADDED:
+        return _PADDED[word]
     base, _, count = word.partition("x")
     times = int(count) if count else 1
     if base in _NARROW:

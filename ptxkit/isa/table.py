@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from ptxkit.isa.assignment import Misfit, assign, fixed_stem
 from ptxkit.isa.binding import bind
 from ptxkit.isa.forms import Form, Gate, Ignored, Instructions, Match, SpecialRegister
-from ptxkit.isa.functions import is_type
+from ptxkit.isa.functions import bits, is_type
 from ptxkit.isa.mistakes import NotationError
 from ptxkit.isa.module_forms import ModuleForms
 from ptxkit.isa.shapes import Shape, fit_all, fits, shape_of
@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from ptxkit.isa.memory import Choice, Choosing, Memory
 
 _COMPONENTS = frozenset({"x", "y", "z", "w", "r", "g", "b", "a"})
+_AMONG_TYPES = ("last", "later", "beside")
+_COMPARED = 4
+"""Of so many types, those of a product's matrices, assemblers look how wide they are."""
 _MOST = {"once": 1, "twice": 2}
 
 
@@ -193,7 +196,8 @@ class Table:
         is none such, or one in the middle of the instruction's name."""
         ignored: set[int] = set()
         last: set[int] = set()
-        placed = {word for each in self._instructions.ignored if each.place in ("last", "later") for word in each.words}
+        beside: set[int] = set()
+        placed = {word for each in self._instructions.ignored if each.place in _AMONG_TYPES for word in each.words}
         types = [place for place, word in enumerate(words) if is_type(word) or word in placed]
         for each in self._instructions.ignored:
             there = {place for place, word in enumerate(words) if word in each.words}
@@ -205,8 +209,12 @@ class Table:
                 elif each.place == "later":
                     ignored |= there.difference(types[:1])
                 elif not self._has_any(form, each):
-                    ignored |= there
+                    unseen = beside if each.place == "beside" else ignored
+                    unseen |= there
+        types = [place for place in types if place not in ignored]
         ignored.update(takewhile(last.__contains__, reversed(types)))
+        if beside and _keeps_widths(words, types, beside):
+            ignored |= beside
         if not ignored or min(ignored) < len([word for word in _stem(form) if not is_type(word)]):
             return None
         heads = {stem[0] for other in self.forms(form.name) if (stem := _stem(other)) and not is_type(stem[0])}
@@ -260,6 +268,13 @@ def _stem(form: Form) -> list[str]:
 
 def _is_like(opcode: str, patterns: Iterable[str]) -> bool:
     return any(fnmatchcase(opcode, pattern) for pattern in patterns)
+
+
+def _keeps_widths(words: Sequence[str], types: Sequence[int], unseen: set[int]) -> bool:
+    """Whether the types that assemblers compare are as wide as they are without the unseen ones among them."""
+    own = [place for place in types if place not in unseen]
+    pairs = list(zip(types, own, strict=False))[:_COMPARED]
+    return all(bits(words[there]) == bits(words[wanted]) for there, wanted in pairs)
 
 
 def _explain(opcode: str, misfit: Misfit, forms: tuple[Form, ...]) -> str:

@@ -108,7 +108,7 @@ def _tolerance(form: OperandForm, shape: TypedShape) -> str:
 def _sees_opaque(form: OperandForm) -> bool:
     """Whether an assembler sees that an opaque reference is no address of data: where it moves the address to a
     register first, or wants a symbol of a certain space."""
-    if form.symbols is not None:
+    if form.symbols is not None and not form.data:
         return _outside(_space_of(form), "&texref") is not None
     return form.data or (form.wide and not form.opaque)
 

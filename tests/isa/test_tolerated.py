@@ -50,6 +50,7 @@ tolerance ignored_modifier "not seen"
 ignored .blind
 ignored .mute .dumb once
 ignored .numb twice
+ignored .tf32 .bf16 beside on "frob.f32*"
 ignored .deaf on "frob.one*" except "*.two*"
 ignored .b1 last on "frob.b8*"
 ignored .b1 .b4 later on "frob.b16*"
@@ -64,6 +65,11 @@ summary "Does nothing."
 form frob.<t>{.<z>} d:.u32
   t = .one .b8 .b16
   z = .b32
+section "Test: frob"
+summary "Does nothing."
+form frob.f32.<t>.<t>.f32.<z> d:.u32
+  t = .f16
+  z = .ue8m0
 """
 
 
@@ -79,6 +85,9 @@ form frob.<t>{.<z>} d:.u32
         ("frob.one.numb.numb", "not seen"),
         ("frob.b8.b1.b1", "not seen"),
         ("frob.b16.b1.b32.b4", "not seen"),
+        ("frob.f32.f16.f16.f32.bf16.ue8m0", "not seen"),
+        ("frob.f32.f16.f16.tf32.bf16.f32.ue8m0.bf16", "not seen"),
+        ("frob.f32.f16.f16.blind.tf32.f32.ue8m0", "not seen"),
     ],
 )
 def test_a_match_says_why_it_is_tolerated(opcode: str, tolerated: str) -> None:
@@ -94,6 +103,9 @@ def test_what_nobody_tolerates_has_no_match() -> None:
     assert known.candidates("frob.one.mute.blind.dumb") == ()
     assert known.candidates("frob.one.numb.numb.numb") == ()
     assert known.candidates("frob.b8.b1.b32") == ()
+    assert known.candidates("frob.f32.f16.f16.bf16.f32.ue8m0") == ()
+    assert known.candidates("frob.tf32.f32.f16.f16.tf32.f32.ue8m0") == ()
+    assert known.candidates("frob.f32.f16.f16.b4x16_p64.tf32.f32.ue8m0") == ()
     assert known.candidates("frob.b1.b16") == ()
 
 
@@ -142,6 +154,13 @@ TAKEN = [
     ),
     (
         "the modifier means nothing",
+        "mma.sync.aligned.m16n8k8.row.col.f16.bf16.bf16.f16.bf16.f16.f16 {%b32_1, %b32_2}, {%b32_1, %b32_2}, {%b32_3}, "
+        "{%b32_1, %b32_2};",
+        "mma.sync.aligned.m16n8k8.row.col.f16.tf32.f16.f16.f16 {%b32_1, %b32_2}, {%b32_1, %b32_2}, {%b32_3}, "
+        "{%b32_1, %b32_2};",
+    ),
+    (
+        "the modifier means nothing",
         "mma.sync.aligned.m16n8k16.row.col.f32.e4m3.e5m2.bf16x2.f32 "
         "{%f32_1, %f32_2, %f32_3, %f32_4}, {%b32_1, %b32_2}, {%b32_3}, {%f32_1, %f32_2, %f32_3, %f32_4};",
         "mma.sync.aligned.m16n8k16.row.col.f32.bf16x2.e4m3.e5m2.f32 "
@@ -159,6 +178,13 @@ TAKEN = [
         "[%b64_1], [%b64_2, %b16_1, {%s32_1}], [%b64_3];",
         "cp.async.bulk.tensor.1d.shared::cta.global.mbarrier::complete_tx::bytes.override::global_address "
         "[%b64_1], [%b64_2, %b32_1, {%s32_1}], [%b64_3];",
+    ),
+    (
+        "for something else",
+        "cp.async.bulk.tensor.1d.shared::cluster.global.mbarrier::complete_tx::bytes.override::global_address "
+        "[%b64_1], [%b64_2, %b16_1, {%s32_1}], [%b64_3];",
+        "cp.async.bulk.tensor.1d.shared::cluster.global.mbarrier::complete_tx::bytes.override::global_address "
+        "[%b64_1], [texture_, %b16_1, {%s32_1}], [%b64_3];",
     ),
     (
         "the answer is in a register of 128 bits",
