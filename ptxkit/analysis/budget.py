@@ -13,7 +13,8 @@ MAX_STEPS = 30_000
 #: A walk also ends as `budget` when it has been through its loops this often and finds nothing new: so many steps, and
 #: so many times the instructions it has seen.
 STALLED_STEPS, STALLED_ROUNDS = 8_000, 12
-#: The same where it has executed all of which it can tell anything: further rounds are there to come behind a loop.
+#: The same where it has executed all of which it can tell anything, or can tell that it comes behind no loop within the
+#: budget: further rounds are there to come behind a loop.
 STALLED_AT_ALL = 1_000
 #: Unknown values of one exploration; a walk that comes to more ends as `budget`, too: many threads at one loop read
 #: something new each in every round.

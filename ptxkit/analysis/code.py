@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
 from ptxkit.analysis.actions import actions_of, value_changes
+from ptxkit.analysis.asynchronous import is_asynchronous
 from ptxkit.analysis.bounds import bounded_spaces
 from ptxkit.analysis.meeting_actions import is_collective, is_meeting
 from ptxkit.analysis.program import Program, Step
@@ -102,6 +103,11 @@ class Code:
     def lone_accesses(self) -> frozenset[Step] | None:
         """All that a walk can tell of, where that is little; see `ptxkit.analysis.quiet`."""
         return None if self._outside or self._whole else lone_accesses(self.program)
+
+    @cached_property
+    def is_asynchronous(self) -> bool:
+        """Whether it has asynchronous operations, or what orders them: rings of stages come round late."""
+        return is_asynchronous(self.program)
 
     @cached_property
     def _interests(self) -> Interests | None:

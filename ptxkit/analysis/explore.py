@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from functools import cached_property
 
+from ptxkit.analysis.asynchronous import asynchronous_steps, is_asynchronous
 from ptxkit.analysis.budget import MAX_CTAS, MAX_GROUPS, MAX_RANKS, MAX_TURNS, Budget
 from ptxkit.analysis.capacity import Capacity
 from ptxkit.analysis.certainty import Certainty
@@ -31,13 +32,8 @@ from ptxkit.analysis.walker import Walker
 from ptxkit.isa.effects import (
     Access,
     Barrier,
-    CommitGroup,
-    Control,
     Effect,
     MbarrierInit,
-    MemoryFence,
-    Value,
-    WaitGroup,
 )
 from ptxkit.records import dataclass, field
 
@@ -83,7 +79,7 @@ class Explorer:
     @cached_property
     def is_asynchronous(self) -> bool:
         """Whether the kernel, or a function that it calls, has asynchronous operations, or what orders them."""
-        return bool(self._asynchronous) or any(asynchronous_steps(called) for called in self.program.called.values())
+        return is_asynchronous(self.program)
 
     @property
     def missed(self) -> list[Step]:
@@ -277,16 +273,3 @@ def code_of(program: Program, *, whole: bool = False, outside: bool = False) -> 
         return codes.get(name)
 
     return Code(program, callee, whole=whole, outside=outside)
-
-
-def asynchronous_steps(program: Program) -> list[Step]:
-    """The instructions that are asynchronous, or that asynchronous ones are ordered by."""
-    return [step for step in program.acting if any(map(_is_asynchronous, step.effects))]
-
-
-def _is_asynchronous(effect: Effect) -> bool:
-    if isinstance(effect, Access):
-        return effect.completion is not None or effect.proxy != "generic"
-    if isinstance(effect, Value | Control | MemoryFence):
-        return False
-    return isinstance(effect, CommitGroup | WaitGroup) or type(effect).__name__.startswith("Mbarrier")

@@ -19,6 +19,7 @@ from ptxkit.analysis.operations import Operations
 from ptxkit.analysis.past import Past, recalled
 from ptxkit.analysis.program import Step
 from ptxkit.analysis.registers import Registers
+from ptxkit.analysis.rounds import Rounds
 from ptxkit.analysis.scenario import Scenario
 from ptxkit.analysis.space import SharedWindow
 from ptxkit.analysis.special import SpecialRegisters
@@ -96,6 +97,7 @@ class Walker:
         self._asked: dict[Step, Held | None] = {}
         self._taken: dict[tuple[Step, bool], int] = {}
         self._past: Past | None = None
+        self._rounds: Rounds | None = None
 
     def run(self) -> GroupTrace:
         """Walks to the end of the kernel, or of the budget."""
@@ -120,18 +122,35 @@ class Walker:
         if not visit:
             self.trace.covered.update(block.covered)
             self._newest = self.taken
-        elif self._is_stalled(self.taken - self._newest):
+        elif self._is_stalled(block):
             return False
         self.taken += block.length
         return self.taken <= MAX_STEPS and len(self.terms) <= MAX_UNKNOWNS
 
-    def _is_stalled(self, since: int) -> bool:
-        """Whether it is enough of loops in which nothing new was found for so many steps."""
-        covered = self.trace.covered
-        if since <= STALLED_AT_ALL or since <= STALLED_ROUNDS * len(covered):
+    def _is_stalled(self, block: Block) -> bool:
+        """Whether it is enough of loops in which nothing new was found for so many steps, or none will be found."""
+        since, covered = self.taken - self._newest, self.trace.covered
+        if since <= STALLED_AT_ALL:
             return False
-        accesses = self.code.lone_accesses
-        return since > STALLED_STEPS or (accesses is not None and not self.frames and covered.issuperset(accesses))
+        longest = max(STALLED_STEPS, STALLED_ROUNDS * len(covered))
+        return since > longest or self._has_told_all(since) or self._is_endless(block, self._newest + longest)
+
+    def _has_told_all(self, since: int) -> bool:
+        """Whether it has executed all of which it can tell anything."""
+        accesses, covered = self.code.lone_accesses, self.trace.covered
+        if accesses is None or self.frames or since <= STALLED_ROUNDS * len(covered):
+            return False
+        return covered.issuperset(accesses)
+
+    def _is_endless(self, block: Block, until: int) -> bool:
+        """Whether it is in loops that it does not come out of within the budget."""
+        if self.frames:
+            self._rounds = None
+            return False
+        if self._rounds is None or self._rounds.newest != self._newest:
+            self._rounds = Rounds(self, self._newest)
+        self._rounds.note(self, block)
+        return self._rounds.are_endless(self, min(until, MAX_STEPS))
 
     def _execute(self, block: Block) -> int:
         """The index of the step to go on with, or END."""

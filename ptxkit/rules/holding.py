@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from ptxkit.analysis.asynchronous import asynchronous_steps
 from ptxkit.analysis.budget import Budget
-from ptxkit.analysis.explore import Explorer, asynchronous_steps
+from ptxkit.analysis.explore import Explorer
 from ptxkit.analysis.kernel import Kernel
 from ptxkit.analysis.program import Outside, flatten
 from ptxkit.diagnostics import Verdict
