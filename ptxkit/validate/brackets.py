@@ -72,8 +72,8 @@ def _is_readable(behind: Sequence[Operand]) -> bool:
 
 
 def _is_whole_name(operand: Operand) -> bool:
-    """Whether an operand is a name, and no component of a vector, which nobody reads in brackets."""
-    return isinstance(operand, Name) and "." not in operand.text
+    """Whether an operand is a name, and no component of a vector, nor a number, which nobody reads in brackets."""
+    return isinstance(operand, Name) and operand.text != "WARP_SZ" and "." not in operand.text
 
 
 def _places_alone(operands: Sequence[Operand]) -> set[int]:

@@ -22,6 +22,11 @@ XY = "{%f32_4, %f32_5}"
             f"tex.2d.v4.f32.f32 {D}, [texture_, {XY}, sampler_];",
         ),
         (
+            f"tex.a1d.v4.f32.s32 {D}, [texture_, {{%s32_0, %s32_1}}], {{%s32_2, %s32_3}};",
+            f"tex.a1d.v4.f32.s32 {D}, [texture_, %s32_0, {{%s32_2, %s32_3}}];",
+            f"tex.a1d.v4.f32.s32 {D}, [texture_, WARP_SZ, {{%s32_2, %s32_3}}];",
+        ),
+        (
             "sust.b.1d.b32.clamp [surface_, {%b32_0}], {%b32_1};",
             "sust.b.1d.b32.clamp surface_, [%b32_0, {%b32_1}];",
             "sust.b.1d.b32.clamp [surface_], {%b32_0}, {%b32_1};",
