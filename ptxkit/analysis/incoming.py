@@ -17,7 +17,7 @@ from ptxkit.analysis.order import NEVER
 from ptxkit.analysis.places import place_at
 from ptxkit.analysis.thread import Thread
 from ptxkit.analysis.trace import Event, Opaque
-from ptxkit.isa.effects import Access, Home, MbarrierComplete, MbarrierWait
+from ptxkit.isa.effects import Access, MbarrierComplete, MbarrierWait
 from ptxkit.records import dataclass
 
 _WARP = 32
@@ -26,8 +26,7 @@ _WARP = 32
 @dataclass(frozen=True, slots=True)
 class Incoming:
     """A copy into another CTA: who issues it there (`source`), and when; which bytes `[low, high)` of the receiver it
-    writes, and which mbarrier tells of it, in which phase. home: the rank of the CTA that this mbarrier is in, the
-    receiver or the source."""
+    writes, and which of its mbarriers tells of it, in which phase."""
 
     source: World
     issuer: Thread
@@ -37,7 +36,6 @@ class Incoming:
     high: int
     barrier: int
     phase: int
-    home: int
 
 
 def incoming(worlds: Sequence[World], world: World) -> Iterator[Incoming]:
@@ -53,15 +51,8 @@ def incoming(worlds: Sequence[World], world: World) -> Iterator[Incoming]:
                     phase = _phase(issuer, position)
                     if to is None or at is None or phase is None or not isinstance(event.size, int):
                         continue
-                    tells = at[0] == rank or (at[0] == source.scenario.rank and not _wants_it_beside(event))
-                    if effect.multicast is None and to[0] == rank and tells:
-                        low, high = to[1], to[1] + event.size
-                        yield Incoming(source, issuer, position, event, low, high, at[1], phase, at[0])
-
-
-def _wants_it_beside(event: Event) -> bool:
-    """Whether an instruction takes no other mbarrier than one in the CTA to which the data goes."""
-    return any(isinstance(effect, Home) and effect.where == "same" for effect in event.step.effects)
+                    if effect.multicast is None and to[0] == at[0] == rank:
+                        yield Incoming(source, issuer, position, event, to[1], to[1] + event.size, at[1], phase)
 
 
 def _phase(issuer: Thread, position: int) -> int | None:
@@ -121,7 +112,7 @@ def is_known(
         return None
     if _is_awaited(world, copy) and is_told(reader, position, signals - {copy.barrier}):
         return None
-    if may_come_later(departures, reader, position, copy, signals):
+    if _may_come_later(departures, reader, position, copy, signals):
         return None
     for thread in world.threads.values():
         waited = thread.marks.acquire_of(key, copy.phase)
@@ -147,13 +138,10 @@ def _is_awaited(world: World, copy: Incoming) -> bool:
     return False
 
 
-def may_come_later(
+def _may_come_later(
     departures: Departures, reader: Thread, position: int, copy: Incoming, signals: frozenset[int]
 ) -> bool:
-    """Whether the copying CTA may have learnt, before the copy, that a thread of the receiving one is past a place.
-
-    departures: of the receiving one.
-    """
+    """Whether the copying CTA may have learnt, before the copy, that a thread of the receiving one is past a place."""
     source, issuer = copy.source, copy.issuer
     goes_out = departures.may_follow(reader, position)
     if goes_out and is_told(issuer, copy.position, signals):
@@ -163,10 +151,10 @@ def may_come_later(
         if told is not None and any(source.order(thread, told, issuer, copy.position)):
             return True
     rounds = sum(at < position for at in arrivals(reader))
-    return knows_round(source, rounds + 1, issuer, copy.position)
+    return _knows_round(source, rounds + 1, issuer, copy.position)
 
 
-def knows_round(world: World, ordinal: int, thread: Thread, position: int) -> bool:
+def _knows_round(world: World, ordinal: int, thread: Thread, position: int) -> bool:
     """Whether a round of the cluster's barrier may be over before a position of a thread."""
     for other in world.threads.values():
         acquires = other.marks.acquires.get(CLUSTER, [])

@@ -2,11 +2,12 @@
 
 What it does
     Finds copies from the own CTA's shared memory to `.shared::cluster`, and reductions by `red.async`, whose
-    destination is in the own CTA, where another one's is needed; and stores, reductions and tensor copies whose
-    mbarrier is in another CTA than their destination. (With `.cta_group::2` it may be in either of the pair.)
+    destination is in the own CTA, where another one's is needed; and copies, stores and reductions whose mbarrier is
+    in another CTA than their destination. (With `.cta_group::2` it may be in either of the pair.)
 
 Why it matters
-    The behaviour is undefined. The bytes may never be counted, so that who waits for them waits for ever.
+    The behaviour is undefined. An H200 counts the bytes at the mbarrier that lies at the same place in the CTA of the
+    destination, so that who waits for them here waits for ever.
 
 Example
     cvta.shared::cluster.u64 %rd1, %rd0;

@@ -38,7 +38,6 @@ from ptxkit.analysis.order import NEVER
 from ptxkit.analysis.program import Step
 from ptxkit.analysis.scenario import Launch
 from ptxkit.analysis.thread import Fills, Looks, Thread
-from ptxkit.analysis.tidings import first_tidings, may_have_heard
 from ptxkit.analysis.touches import extent
 from ptxkit.analysis.trace import Event, Opaque
 from ptxkit.isa.effects import Access, MbarrierWait, WaitGroup
@@ -90,19 +89,14 @@ def _from_other_ctas(kernel: Kernel, number: int, world: World) -> Iterator[Obse
         return
     looks, departures = Looks(world.budget), Departures(world)
     signals: frozenset[int] | None = None
-    rank = world.scenario.rank
     for copy in incoming(kernel.worlds, world):
         signals = signalled(kernel.worlds) if signals is None else signals
-        tidings = first_tidings(kernel.worlds, rank) if copy.home != rank else None
         for reader in world.threads.values():
             for position, event in reads(reader, copy):
                 key = (event.step, copy.event.step)
                 if not looks.allow(key):
                     continue
-                if copy.home == rank:
-                    kept = is_known(world, reader, position, copy, signals, departures)
-                else:
-                    kept = None if may_have_heard(world, reader, position, copy, tidings, departures) else False
+                kept = is_known(world, reader, position, copy, signals, departures)
                 if kept is not None:
                     exact = copy.issuer.trace.is_sure(copy.position) and reader.trace.is_sure(position)
                     finding = None if kept else _unknown(world.name_of(event), copy, event)
@@ -334,16 +328,12 @@ def _not_over(name: str, write: Touch, read: Event) -> Finding:
 
 def _unknown(name: str, copy: Incoming, event: Event) -> Finding:
     rank = copy.source.scenario.rank
-    why = "nobody has waited for the phase of the mbarrier that it completes on"
-    mend = "wait for the phase of that mbarrier (`mbarrier.try_wait.parity`, in a loop) before the read"
-    if copy.home == rank:
-        why = "the copy completes on an mbarrier of that CTA, and nothing tells this one"
-        mend = "let the copy complete on the mbarrier that is waited on here: map its address with `mapa` to this CTA"
     return Finding(
         primary=event.step,
-        message=f"reads {name}, which CTA {rank} of the cluster may still be writing at line {{1}}: {why}",
+        message=f"reads {name}, which CTA {rank} of the cluster may still be writing at line {{1}}: "
+        "nobody has waited for the phase of the mbarrier that it completes on",
         labels=((copy.event.step, "asynchronous copy into these bytes of another CTA"),),
-        help=mend,
+        help="wait for the phase of that mbarrier (`mbarrier.try_wait.parity`, in a loop) before the read",
         properties={"completion": "mbarrier", "cta": rank},
         cause=("another CTA", copy.event.step),
     )

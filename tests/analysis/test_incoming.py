@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from ptxkit.analysis.clusters import signalled
-from ptxkit.analysis.incoming import Incoming, incoming, is_known, reads
+from ptxkit.analysis.incoming import Departures, Incoming, incoming, is_known, reads
 from ptxkit.analysis.kernel import Kernel
 from tests.analysis.support import kernel_of, module_of
 
@@ -37,7 +37,7 @@ def told(kernel: Kernel) -> Iterator[bool | None]:
     for copy in incoming(kernel.worlds, world):
         for reader in world.threads.values():
             for position, _ in reads(reader, copy):
-                yield is_known(world, reader, position, copy, signals)
+                yield is_known(world, reader, position, copy, signals, Departures(world))
 
 
 def test_a_store_into_another_cta_comes_in_there() -> None:

@@ -14,6 +14,8 @@ more: mbarrier.try_wait.parity.acquire.cluster.shared.b64 %p3, [%r5], 0; @!%p3 b
 done: barrier.cluster.arrive; barrier.cluster.wait;"""
 STORE = "st.async.mbarrier::complete_tx::bytes.shared::cluster.v4.b32"
 REDUCE = "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32"
+LOAD = "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
+REDUCE_ALL = "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.add.u32"
 COPY = "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes"
 
 CASES = (
@@ -26,6 +28,21 @@ CASES = (
         bounds=PAIR,
     ),
     Case("a copy to the other CTA", f"{PEER} {COPY} [%r22], [%r8], 16, [%r23];{DONE}", bounds=PAIR),
+    Case(
+        "a copy to the other CTA cannot signal here",
+        f"{PEER}\n{COPY} [%r22], [%r8], 16, [%r5]; //! PTX210{DONE}",
+        bounds=PAIR,
+    ),
+    Case(
+        "nor one from global memory",
+        f"{PEER}\n{LOAD} [%r22], [%rd1], 16, [%r5]; //! PTX210{DONE}",
+        bounds=PAIR,
+    ),
+    Case(
+        "nor a reduction of many words",
+        f"{PEER}\n{REDUCE_ALL} [%r22], [%r8], 16, [%r5]; //! PTX210{DONE}",
+        bounds=PAIR,
+    ),
     Case(
         "a copy within the CTA is none to the cluster",
         f"{PEER}\n{COPY} [%r2], [%r8], 16, [%r5]; //! PTX210{DONE}",

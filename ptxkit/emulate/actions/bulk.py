@@ -169,15 +169,24 @@ def _issue(  # noqa: PLR0913, PLR0917 (the operands of one instruction)
         return
     barrier = object_of(group, position, target[0], bar)
     if mask is None:
-        if pool is group.cta.cluster.pool and place // group.cta.cluster.stride == group.cta.rank:
-            message = "the destination must be the shared memory of another CTA of the cluster"
-            raise Fault("PTX210", message, group.lanes.index[position : position + 1])
+        own = place // group.cta.cluster.stride
+        check_homes(group, position, own, barrier, pool is group.cta.cluster.pool)
         issue_signalled(group, position, [make(pool, start, aim, place, count)], [(barrier, count)])
         return
     ranks, index = _number(mask, position), group.lanes.index[position : position + 1]
     places, objects = copies(group, place, ranks), copies(group, barrier.place, ranks)
     transfers = [make(pool, start, aim, each, count) for each in places]
     issue_signalled(group, position, transfers, [(at(group, each, index), count) for each in objects])
+
+
+def check_homes(group: Group, position: int, rank: int, barrier: Mbarrier, is_between: bool) -> None:
+    """Data and mbarrier are of one CTA, and that is another one than the executing one for copies between CTAs."""
+    index = group.lanes.index[position : position + 1]
+    if barrier.cta.rank != rank:
+        message = f"the data is for CTA {rank} of the cluster, and its mbarrier is in CTA {barrier.cta.rank}"
+        raise Fault("PTX210", message, index)
+    if is_between and rank == group.cta.rank:
+        raise Fault("PTX210", "the destination must be the shared memory of another CTA of the cluster", index)
 
 
 def issue_grouped(group: Group, position: int, transfers: list[Transfer]) -> None:

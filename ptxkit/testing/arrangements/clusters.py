@@ -293,7 +293,7 @@ class _Cluster:
         to = self.there(script.place(TILES, turn.slot, plan.tile), rank)
         opcode = "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes"
         line = f"{opcode} [{to}], [{source}], {plan.tile}, [{bars[1]}];"
-        own = instead("copy-with-own-mbarrier", line.replace(f"[{bars[1]}]", f"[{bars[0]}]"), *EARLY)
+        own = instead("copy-with-own-mbarrier", line.replace(f"[{bars[1]}]", f"[{bars[0]}]"), "PTX210")
         with script.only(room.first):
             script.do(line, faults=(*of_copy(script, line, plan.tile), own))
 
