@@ -54,12 +54,17 @@ def test_bytes_behind_the_map_and_behind_other_pointers_are_not_of_it() -> None:
 
 
 def test_fences_are_found_by_direction_and_map() -> None:
-    maps = maps_of(CHANGE, RELEASE, ACQUIRE, COPY.format("%p1"))
+    maps = maps_of(CHANGE, RELEASE, RELEASE, ACQUIRE, ACQUIRE, COPY.format("%p1"))
     change, use = only(maps)
     span = change.position, use.copy.position
-    assert len(maps.fences(use.thread, "release", use.place, *span)) == 1
-    assert len(maps.fences(use.thread, "acquire", use.place, *span)) == 1
-    assert not maps.fences(use.thread, "acquire", use.place.plus(128), *span)
+    first, last = maps.release(use.thread, use.place, *span), maps.acquire(use.thread, use.place, *span)
+    assert first is not None
+    assert last is not None
+    assert maps.release(use.thread, use.place, first + 1, last) is not None
+    assert maps.acquire(use.thread, use.place, first, last) is not None
+    assert maps.release(use.thread, use.place, change.position, first) is None
+    assert maps.acquire(use.thread, use.place, last + 1, use.copy.position) is None
+    assert maps.acquire(use.thread, use.place.plus(128), *span) is None
     assert maps.may_acquire(use)
 
 
