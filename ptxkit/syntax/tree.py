@@ -322,10 +322,10 @@ class Module:
     @property
     def address_size(self) -> int:
         """Bits of a generic address: 64, unless `.address_size 32` (or none, the ISA's default of 32) says so."""
-        from ptxkit.syntax.constants import number
+        from ptxkit.syntax.constants import constant_of
 
         words = self._words("address_size")
-        return number(words[0]) if words else 32
+        return (constant_of(words[0]) if words else None) or 32
 
     def functions(self) -> Iterator[Function]:
         """The functions in their order, declarations included."""

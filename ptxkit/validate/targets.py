@@ -13,7 +13,7 @@ from difflib import get_close_matches
 from ptxkit.diagnostics import Severity
 from ptxkit.isa.targets import canonical_target, parse_target
 from ptxkit.isa.words import clip, immediate_words
-from ptxkit.syntax.constants import number
+from ptxkit.syntax.constants import constant_of
 from ptxkit.syntax.tree import Declaration, Directive, Module
 from ptxkit.validate.constants import is_legal
 from ptxkit.validate.findings import Finding, Gatekeeper, module_forms
@@ -151,7 +151,7 @@ def _unknown_target(word: str, start: int, known: list[str]) -> Finding:
 def _address_size(word: str, start: int, gates: Gatekeeper) -> Iterator[Finding]:
     form = next(each for each in module_forms().directives if each.name == "address_size")
     yield from gates.check(form.gates, "`.address_size`", start, ".address_size", _SIZE_SECTION)
-    legal, size = form.arguments[0].immediates, number(word)
+    legal, size = form.arguments[0].immediates, constant_of(word) or 0
     if size == _UNMADE_SIZE:
         message = "ptxas 13 checks modules with addresses of 32 bits, and makes no code of them"
         help_ = "write `.address_size 64`, and keep addresses in registers of 64 bits"

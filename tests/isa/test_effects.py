@@ -84,6 +84,7 @@ def test_a_bulk_load_goes_through_the_async_proxy_and_completes_on_its_mbarrier(
         Access("read", "global", "s", Role("n"), **common),
         Access("write", "shared::cluster", "d", Role("n"), **common),
         MbarrierComplete("bar", Role("n"), space="shared::cluster"),
+        Home("bar", "same", "d"),
     )
 
 

@@ -83,6 +83,12 @@ PAIRS = [
         "one of 32, 64, and is 16",
     ),
     heading(
+        ".version 8.7 | .target sm_90 | .address_size 64",
+        f".version 8.7 | .target sm_90 | .address_size {'9' * 40}",
+        "PTX107",
+        "one of 32, 64, and is 9999999",
+    ),
+    heading(
         ".version 8.7 | .target sm_90 | .address_size 0x40",
         ".version 8.7 | .target sm_90 | .address_size 64 | .address_size 64",
         "PTX107",
