@@ -29,12 +29,7 @@ from ptxkit.analysis.scenario import (
 from ptxkit.analysis.terms import Term, Terms
 from ptxkit.analysis.trace import GroupTrace
 from ptxkit.analysis.walker import Walker
-from ptxkit.isa.effects import (
-    Access,
-    Barrier,
-    Effect,
-    MbarrierInit,
-)
+from ptxkit.isa.effects import Access, Barrier, Effect, MbarrierInit
 from ptxkit.records import dataclass, field
 
 

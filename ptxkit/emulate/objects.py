@@ -49,6 +49,20 @@ def one_by_one(group: Group, space: str, address: Any, mask: Any = None) -> Iter
         yield at(group, int(place), group.lanes.index[chosen]), chosen
 
 
+def check_homes(barrier: Mbarrier, homes: Any, index: Any, *, not_in: int | None = None) -> None:
+    """Looks that data goes to the CTA that its mbarrier is in. Raises Fault where it does not.
+
+    homes: the ranks of the CTAs that get it, of one or of several threads. index: these. not_in: the rank of a CTA that
+    must not get it either, where there is one.
+    """
+    ranks = numpy.atleast_1d(homes)
+    if (ranks != barrier.cta.rank).any():
+        message = f"the data is for CTA {int(ranks[0])} of the cluster, and its mbarrier is in CTA {barrier.cta.rank}"
+        raise Fault("PTX210", message, index)
+    if not_in is not None and (ranks == not_in).any():
+        raise Fault("PTX210", "the destination must be the shared memory of another CTA of the cluster", index)
+
+
 def _in_each(group: Group, places: Any, mask: Any) -> Iterator[tuple[Mbarrier, Any]]:
     for position, (place, ranks) in enumerate(zip(places, mask, strict=True)):
         for each in copies(group, int(place), int(ranks)):

@@ -11,6 +11,7 @@ from functools import cache
 
 from ptxkit.isa.forms import Gate, Requirement
 from ptxkit.records import dataclass
+from ptxkit.syntax.tree import names_architecture
 
 # Chips that share family-specific features, the first being the one the family is named after.
 # Source: PTX ISA, ".target"; sm_101 was renamed sm_110 in PTX 9.0.
@@ -34,10 +35,10 @@ class Target:
 def canonical_target(word: str) -> str | None:
     """What ptxas takes a `.target` word for: `sm_90a` of `compute_90a`, `sm_x090a` and `sm_90fxa`; None for no target.
 
-    To ptxas each word with `sm_` or `compute_` in it is a target: its number is the first one in the word,
-    its suffix the last letter, so that `sm_90abc` is `sm_90`. Whether there is such a target is another question.
+    The number is the first one in the word, the suffix its last letter, so that `sm_90abc` is `sm_90`. Whether there is
+    such a target is another question.
     """
-    number = _FIRST_NUMBER.search(word) if "sm_" in word or "compute_" in word else None
+    number = _FIRST_NUMBER.search(word) if names_architecture(word) else None
     suffix = word[-1] if word.endswith(("a", "f")) else ""
     return f"sm_{number[1]}{suffix}" if number else None
 

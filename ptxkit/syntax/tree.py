@@ -285,6 +285,11 @@ class Section:
 Item: TypeAlias = Declaration | Function | Directive | Section | Prototype
 
 
+def names_architecture(word: str) -> bool:
+    """Whether a word of `.target` is an architecture: to ptxas each one with `sm_` or `compute_` in it is."""
+    return "sm_" in word or "compute_" in word
+
+
 @dataclass(frozen=True, slots=True)
 class Module:
     """A PTX module. `.version`, `.target` and `.address_size` are directives among the items, and read here.
@@ -311,12 +316,11 @@ class Module:
     def targets(self) -> tuple[str, ...]:
         """The words of `.target`: the architecture first, then options such as `debug`.
 
-        Of several architectures the last comes first: it is the one that counts. ptxas takes each word with `sm_` or
-        `compute_` in it for one.
+        Of several architectures the last comes first: it is the one that counts.
         """
         directives = [item for item in self.items if isinstance(item, Directive) and item.name == "target"]
         words = [word for directive in directives for word in directive.words]
-        architectures = [word for word in reversed(words) if "sm_" in word or "compute_" in word]
+        architectures = [word for word in reversed(words) if names_architecture(word)]
         return (*architectures, *[word for word in words if word not in architectures])
 
     @property

@@ -18,7 +18,7 @@ from ptxkit.emulate.groups import Group
 from ptxkit.emulate.lanes import Lanes
 from ptxkit.emulate.mbarriers import Mbarrier
 from ptxkit.emulate.memory import Pool
-from ptxkit.emulate.objects import at, copies, places_of
+from ptxkit.emulate.objects import at, check_homes, copies, places_of
 from ptxkit.emulate.operations import BULK, SIGNALLED, Operation
 from ptxkit.emulate.registry import Function, action
 from ptxkit.emulate.transfers import NOWHERE, PIECE, Transfer, by_elements, contiguous
@@ -169,24 +169,15 @@ def _issue(  # noqa: PLR0913, PLR0917 (the operands of one instruction)
         return
     barrier = object_of(group, position, target[0], bar)
     if mask is None:
-        own = place // group.cta.cluster.stride
-        check_homes(group, position, own, barrier, pool is group.cta.cluster.pool)
+        own = group.cta.rank if pool is group.cta.cluster.pool else None
+        rank = place // group.cta.cluster.stride
+        check_homes(barrier, rank, group.lanes.index[position : position + 1], not_in=own)
         issue_signalled(group, position, [make(pool, start, aim, place, count)], [(barrier, count)])
         return
     ranks, index = _number(mask, position), group.lanes.index[position : position + 1]
     places, objects = copies(group, place, ranks), copies(group, barrier.place, ranks)
     transfers = [make(pool, start, aim, each, count) for each in places]
     issue_signalled(group, position, transfers, [(at(group, each, index), count) for each in objects])
-
-
-def check_homes(group: Group, position: int, rank: int, barrier: Mbarrier, is_between: bool) -> None:
-    """Data and mbarrier are of one CTA, and that is another one than the executing one for copies between CTAs."""
-    index = group.lanes.index[position : position + 1]
-    if barrier.cta.rank != rank:
-        message = f"the data is for CTA {rank} of the cluster, and its mbarrier is in CTA {barrier.cta.rank}"
-        raise Fault("PTX210", message, index)
-    if is_between and rank == group.cta.rank:
-        raise Fault("PTX210", "the destination must be the shared memory of another CTA of the cluster", index)
 
 
 def issue_grouped(group: Group, position: int, transfers: list[Transfer]) -> None:

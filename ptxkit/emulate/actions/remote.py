@@ -11,9 +11,8 @@ from typing import Any
 import numpy
 
 from ptxkit.emulate.actions.atomics import combining
-from ptxkit.emulate.faults import Fault
 from ptxkit.emulate.groups import Group
-from ptxkit.emulate.objects import one_by_one
+from ptxkit.emulate.objects import check_homes, one_by_one
 from ptxkit.emulate.operations import FREE, SIGNALLED, Operation
 from ptxkit.emulate.registry import Function, action
 from ptxkit.emulate.transfers import Combine, Transfer
@@ -61,13 +60,7 @@ def _issue(group: Group, space: str, address: Any, data: Any, size: int, bar: An
         return
     for barrier, chosen in one_by_one(group, space, bar):
         homes = places[chosen] // cta.cluster.stride
-        if (homes != barrier.cta.rank).any():
-            message = f"the data is for CTA {int(homes[0])} of the cluster, and its mbarrier is in {barrier.cta.rank}"
-            raise Fault("PTX210", message, index[chosen])
-        if combine is not None and (homes == cta.rank).any():
-            raise Fault(
-                "PTX210", "the destination must be the shared memory of another CTA of the cluster", index[chosen]
-            )
+        check_homes(barrier, homes, index[chosen], not_in=None if combine is None else cta.rank)
         transfer = Transfer(unit, None, None, pool, targets[chosen], data[chosen], combine)
         signals = ((barrier, size * transfer.rows),)
         flying.issue(Operation(group, SIGNALLED, (transfer,), index[chosen], proxy="generic", signals=signals))

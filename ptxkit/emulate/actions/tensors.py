@@ -18,7 +18,7 @@ from ptxkit.emulate.groups import Group
 from ptxkit.emulate.lanes import Lanes
 from ptxkit.emulate.mbarriers import Mbarrier
 from ptxkit.emulate.memory import Pool
-from ptxkit.emulate.objects import at, copies
+from ptxkit.emulate.objects import at, check_homes, copies
 from ptxkit.emulate.registry import Function, action
 from ptxkit.emulate.tensor_maps import BYTES, Layout, decoded, replaced
 from ptxkit.emulate.transfers import NOWHERE, PIECE, Combine, Transfer
@@ -255,12 +255,11 @@ def _told(group: Group, one: int, barrier: Mbarrier, rank: int, paired: bool, is
     """The object that is told of the data for a CTA."""
     if paired:
         rank = rank & ~1 | barrier.cta.rank & 1
-    if barrier.cta.rank == rank:
-        return barrier
-    if paired or is_multicast:
-        return at(group, barrier.offset + rank * group.cta.cluster.stride, group.lanes.index[one : one + 1])
-    message = f"the data is for CTA {rank} of the cluster, and its mbarrier is in CTA {barrier.cta.rank}"
-    raise Fault("PTX210", message, group.lanes.index[one : one + 1])
+    index = group.lanes.index[one : one + 1]
+    if barrier.cta.rank != rank and (paired or is_multicast):
+        return at(group, barrier.offset + rank * group.cta.cluster.stride, index)
+    check_homes(barrier, rank, index)
+    return barrier
 
 
 @action
