@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from ptxkit.build.announcements import check_announcements
 from ptxkit.build.errors import BuildError, Location
 from ptxkit.build.gates import lowest
 from ptxkit.build.memory import DYNAMIC_SHARED, STATIC_SHARED_LIMIT
@@ -61,6 +62,7 @@ def assemble(routine: Routine) -> Assembled:
     parts = _settled([_Part(each, _ended(each)) for each in routine.reached()])
     for part in parts:
         part.routine.check_complete()
+        check_announcements(part.routine)
         _check_labels(part.entries)
     _check_shared(parts)
     files = _files(parts) if routine.debug else {}

@@ -27,7 +27,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 from ptxkit.build.addresses import Address, Global, Shared
 from ptxkit.build.barrier import Barrier
-from ptxkit.build.errors import BuildTypeError, BuildValueError
+from ptxkit.build.errors import BuildTypeError, BuildValueError, caller
+from ptxkit.build.recorder import SelfAnnounced
 from ptxkit.build.types import Scalar, b8, b16, b32, b64, u32
 from ptxkit.build.values import Register, power_of_two_in
 from ptxkit.records import dataclass, field
@@ -97,15 +98,18 @@ def memcpy_async(
         out = isinstance(destination, Global) and isinstance(source, Shared)
         plan = _plan_out(kernel.target, aligned, group, out=out, tracked=barrier is not None)
     ranks = _mask(multicast)
+    begun = len(kernel.body)
     if plan.mechanism == BULK:
         if barrier is None:
             return _bulk_out(kernel, destination, source, size, group, plan)
         _bulk_in(kernel, destination, source, size, group, barrier, ranks)
+        _note_announced(kernel, barrier, begun)
         return Copy(BULK, 0, plan.reason, _tracked)
     _by_threads(kernel, destination, source, size, group, plan)
     if barrier is not None:
         if plan.mechanism == CP_ASYNC:
             barrier.track_cp_async(counted=False)
+        _note_announced(kernel, barrier, begun)
         return Copy(plan.mechanism, plan.unit, plan.reason, _tracked)
 
     def finish(_read: bool) -> None:
@@ -201,6 +205,14 @@ def _bulk_in(
             return
         with kernel.if_(kernel.cluster_ctarank == power_of_two_in(ranks).bit_length() - 1):
             kernel.instruction("cp_async_bulk_multicast_cluster", (destination, source, size, barrier, ranks))
+
+
+def _note_announced(kernel: Routine, barrier: Barrier, begun: int) -> None:
+    """Remembers that the copy, written from a place in the body on, told the mbarrier what its phase waits for."""
+    variable = kernel.origin(barrier.base if isinstance(barrier.base, str) else barrier.base.name)
+    if variable is not None:
+        statements = tuple(entry.statement for entry in kernel.body[begun:])
+        kernel.self_announced.append(SelfAnnounced(variable, caller(), statements))
 
 
 def _bulk_out(

@@ -96,6 +96,11 @@ class Pipeline:
         if isinstance(self.full.base, str):
             self._kernel.committed.setdefault(self.full.base, caller())
 
+    def note_announced(self, size: int | Register[u32]) -> None:
+        """Remembers where a stage announces bytes, for the error where nothing brings them."""
+        if isinstance(self.full.base, str) and (isinstance(size, Register) or size):
+            self._kernel.announced.setdefault(self.full.base, caller())
+
     def at(self, ring: Ring) -> Stage:
         """The stage at a place in the ring."""
         return Stage(ring.stage, self.full[ring.stage], self.empty[ring.stage])
@@ -126,6 +131,7 @@ class Producer:
             stage.full.track_cp_async()
         elif bytes is not None:
             stage.full.arrive_expect_tx(bytes)
+            self._pipeline.note_announced(bytes)
         else:
             stage.full.arrive()
         self._pipeline.note_commit()
@@ -134,10 +140,11 @@ class Producer:
     @contextmanager
     def stage(self, *, bytes: int | Register[u32] | None = None, copies: bool = False) -> Iterator[Stage]:  # noqa: A002
         """Acquires a stage, and commits it behind the block. With `bytes`, what the copies in it bring is announced
-        before them."""
+        before them; `memcpy_async` announces its own copy, so a stage that it fills is opened without."""
         stage = self.acquire()
         if bytes is not None:
             stage.full.arrive_expect_tx(bytes)
+            self._pipeline.note_announced(bytes)
             yield stage
             self.ring.advance()
         else:

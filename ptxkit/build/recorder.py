@@ -42,6 +42,15 @@ class Label:
     name: str
 
 
+@dataclass(frozen=True, slots=True)
+class SelfAnnounced:
+    """A copy that told its mbarrier of its own bytes. variable: with the mbarrier. statements: what it was made of."""
+
+    variable: str
+    location: Location
+    statements: tuple[tree.Statement, ...]
+
+
 class Recorder:
     """Records statements and hands out names. target: what the user says that it is for; None for the lowest."""
 
@@ -66,6 +75,9 @@ class Recorder:
         """Variables with mbarriers whose address went where their use is not seen."""
         self.committed: dict[str, Location] = {}
         """Where the stages of a pipeline are handed over, by the variable with their mbarriers."""
+        self.announced: dict[str, Location] = {}
+        """Where stages of a pipeline announce bytes, by the variable with their mbarriers."""
+        self.self_announced: list[SelfAnnounced] = []
         self.use = Use()
 
     # ------------------------------------------------------------------------------------------- names

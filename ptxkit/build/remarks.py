@@ -104,12 +104,13 @@ def _ending() -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class _Seen:
+class Seen:
     """An effect of an instruction, with the variable or register that its mbarrier is addressed by."""
 
     effect: object
     base: str | None
     location: Location
+    statement: tree.Instruction
 
 
 def warn_of_unwaited(kernel: Routine) -> None:
@@ -117,14 +118,14 @@ def warn_of_unwaited(kernel: Routine) -> None:
     routines = kernel.reached()
     if any(len(each.callees) > sum(called in routines for called in each.callees.values()) for each in routines):
         return  # a function of another module may wait
-    seen = [(routine, list(_effects(routine))) for routine in routines]
+    seen = [(routine, list(effects(routine))) for routine in routines]
     for message, where in (*_groups([each for _, some in seen for each in some]), *_barriers(seen)):
         if (message, where) not in kernel.remarked:
             kernel.remarked.add((message, where))
             warn(message, NeverWaitedWarning, where)
 
 
-def _groups(seen: Sequence[_Seen]) -> Iterator[tuple[str, Location]]:
+def _groups(seen: Sequence[Seen]) -> Iterator[tuple[str, Location]]:
     waited = {each.effect.group for each in seen if isinstance(each.effect, WaitGroup)}
     if any(isinstance(each.effect, MbarrierTrack) for each in seen):
         waited.add("cp.async")  # an mbarrier tells when they are complete
@@ -136,7 +137,7 @@ def _groups(seen: Sequence[_Seen]) -> Iterator[tuple[str, Location]]:
         yield f"groups of {group} copies are committed here, and nothing waits for any", where
 
 
-def _barriers(seen: Sequence[tuple[Routine, list[_Seen]]]) -> Iterator[tuple[str, Location]]:
+def _barriers(seen: Sequence[tuple[Routine, list[Seen]]]) -> Iterator[tuple[str, Location]]:
     for routine, some in seen:
         waits = {routine.origin(each.base) for each in some if isinstance(each.effect, MbarrierWait)}
         if None in waits:
@@ -159,12 +160,14 @@ def _is_report(effect: object) -> bool:
     return isinstance(effect, MbarrierComplete | MbarrierTrack)
 
 
-def _effects(routine: Routine) -> Iterator[_Seen]:
+def effects(routine: Routine) -> Iterator[Seen]:
+    """What the instructions of a routine do, those inside raw PTX included."""
     for entry in routine.entries():
         for statement in _instructions(entry.statement):
             match = entry.match or table().match(statement)
             for effect in match.effects if isinstance(match, Match) else ():
-                yield _Seen(effect, _base(statement, match, getattr(effect, "barrier", None)), entry.location)
+                base = _base(statement, match, getattr(effect, "barrier", None))
+                yield Seen(effect, base, entry.location, statement)
 
 
 def _instructions(statement: tree.Statement) -> Iterator[tree.Instruction]:

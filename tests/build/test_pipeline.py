@@ -173,3 +173,50 @@ def test_a_pipeline_has_stages_and_threads(tmp_path: Path) -> None:
     k.pipeline(2, producers=1, consumers=1).init(cluster=True)
     assert "fence.mbarrier_init.release.cluster;" in str(k)
     assert_ptxas_accepts(str(k), tmp_path)
+
+
+def copied_ring(size: int | None, *, target: str | None = None, align: int = 16, also: bool = False) -> Kernel:
+    """A producing thread that fills stages by `memcpy_async`, and perhaps by another bulk copy."""
+    k = Kernel("copied", threads=64, target=target)
+    source, out, tiles = k.param(Global[f32], "source", align=align), k.param(Global[f32], "out"), k.param(u32, "tiles")
+    boxes = k.shared(f32, 2 * 64, align=16)
+    pipe = k.pipeline(2, producers=1, consumers=32)
+    pipe.init()
+    with k.role(warps=0), k.thread_is(0):
+        producer = pipe.producer()
+        with k.for_range(0, tiles) as tile, producer.stage(bytes=size) as stage:
+            k.memcpy_async(boxes[stage.index * 64], source[tile * 64], 128, group=k.this_thread(), barrier=stage.full)
+            if also:
+                k.cp_async_bulk(boxes[stage.index * 64 + 32], source[tile * 64 + 32], 128, stage.full)
+    with k.role(warps=1):
+        consumer = pipe.consumer()
+        with k.for_range(0, tiles), consumer.stage() as stage:
+            out[k.tid.x].store(boxes[stage.index * 64 + (k.tid.x & 15)].load())
+    return k
+
+
+@pytest.mark.parametrize(("target", "align"), [(None, 16), ("sm_90a", 16), ("sm_80", 16), ("sm_90", 4)])
+def test_a_stage_that_memcpy_async_fills_announces_no_bytes(target: str | None, align: int) -> None:
+    with pytest.raises(BuildError, match="announces the bytes of this copy itself") as caught:
+        copied_ring(128, target=target, align=align).module()
+    assert "k.memcpy_async(boxes[stage.index * 64]" in caught.value.location.text
+    assert copied_ring(None, target=target, align=align).verify().diagnostics == ()
+
+
+def test_a_stage_announces_the_bytes_of_the_other_copies_in_it() -> None:
+    assert "mbarrier.arrive.expect_tx" in str(copied_ring(128, target="sm_90a", also=True))
+
+
+def test_bytes_are_announced_once_where_the_stage_is_committed_behind_the_copy() -> None:
+    k = Kernel("k", threads=32)
+    source, tile = k.param(Global[f32], "source", align=16), k.shared(f32, 64, align=16)
+    pipe = k.pipeline(1, producers=1, consumers=1)
+    pipe.init()
+    with k.thread_is(0):
+        producer = pipe.producer()
+        stage = producer.acquire()
+        k.memcpy_async(tile, source, 256, group=k.this_thread(), barrier=stage.full)
+        producer.commit(stage, bytes=256)
+    with pytest.raises(BuildError, match="announces the bytes of this copy itself") as caught:
+        k.module()
+    assert "k.memcpy_async(tile" in caught.value.location.text

@@ -1,0 +1,36 @@
+"""Bytes that a pipeline stage announces and that no copy brings.
+
+`stage(bytes=...)` and `commit(bytes=...)` tell the mbarrier of the stage how many bytes its phase waits for, for copies
+whose instructions do not. `memcpy_async` announces the bytes of its own copy. Where no other instruction brings bytes
+to the mbarriers of the pipeline, what a stage announces in addition never comes, and the phase never completes.
+
+Source: PTX ISA, "Parallel Synchronization and Communication Instructions: expect-tx operation, complete-tx operation".
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ptxkit.build.errors import BuildError
+from ptxkit.build.remarks import effects
+from ptxkit.isa.effects import MbarrierComplete
+
+if TYPE_CHECKING:
+    from ptxkit.build.routine import Routine
+
+
+def check_announcements(routine: Routine) -> None:
+    """`BuildError` at the line of a `memcpy_async` whose bytes the stage that it fills announces, too."""
+    for name, announced in routine.announced.items():
+        own = [each for each in routine.self_announced if each.variable == name]
+        if not own or name in routine.escaped:
+            continue
+        statements = {id(each) for copy in own for each in copy.statements}
+        bringing = (each for each in effects(routine) if isinstance(each.effect, MbarrierComplete))
+        others = (each for each in bringing if id(each.statement) not in statements)
+        if all(routine.origin(each.base) not in (name, None) for each in others):
+            raise BuildError(
+                f"memcpy_async announces the bytes of this copy itself, and the stage announces bytes, too "
+                f"({announced}), which no copy brings: the phase never completes; leave out `bytes=` there",
+                own[0].location,
+            )
