@@ -80,6 +80,7 @@ class Clocks(Proxies):
         machine.asynchrony.flight.accessed(group, kind, pool, places, size)
         known = self.knowledge(group.cta)
         index = group.lanes.index
+        times = known.own[index]  # before a release ends the present time: the access is a part of what it tells
         strong = 0 if order == "weak" else 1 + level_of(scope)
         if self.strict and kind == "read" and pool.name == "global" and not strong:
             self._grid.read(group, pool, places, size)
@@ -93,7 +94,6 @@ class Clocks(Proxies):
         units, rows = shadow.units(places, size)
         agents = index + known.base
         site = self._site((group.activation.code, group.pc, group.cta, strong, "generic", -1))
-        times = known.own[index]
         place = (group.activation.code, group.pc, group.cta)
         event = Event(place, index, kind, pool, units, rows, strong, places, size, value)
         self._check(event, WRITE, known)

@@ -3,9 +3,10 @@
 What an operation has read or brought, and an arrival told that was relaxed, may be written again: by the letter such an
 arrival orders nothing, but the operation is over when its thread arrives. The strict policy goes by the letter.
 
-What is strong on both sides, by scopes that hold both threads, is no race: it is what threads speak to each other by. A
-write that puts what another has put there makes no difference, and is none either. What was written through the generic
-proxy and is read through the async proxy must be fenced towards that, too.
+What is strong on both sides, by scopes that hold both threads, is no race: it is what threads speak to each other by.
+Where such a read sees such a write, that write (but not what its thread did before it) is ordered before all that the
+read is. A write that puts what another has put there makes no difference, and is none either. What was written through
+the generic proxy and is read through the async proxy must be fenced towards that, too.
 
 Source: PTX ISA, "Memory Consistency Model": "Conflict and Data-Races", "Causality Order", "Morally Strong Operations",
 "Async Proxy".
@@ -22,7 +23,7 @@ from ptxkit.emulate.faults import Finding, Witness
 from ptxkit.emulate.knowledge import DONE, FENCED_GLOBAL, FENCED_SHARED, Knowledge, aspects_of, distance
 from ptxkit.emulate.operations import WGMMA
 from ptxkit.emulate.order import Order
-from ptxkit.emulate.shadow import WRITE, Shadow
+from ptxkit.emulate.shadow import FIRST_READ, LAST_READ, WRITE, Shadow
 from ptxkit.isa import table
 from ptxkit.isa.effects import ProxyFence
 
@@ -180,6 +181,8 @@ class Races(Order):
                 if not self.strict or event.proxy == proxy.partition(" ")[0]:
                     continue
                 rule = "PTX407"
+            elif kind == WRITE and was_strong and self._was_observed(event, int(at), was_strong, cta):
+                continue
             else:
                 narrow = was_strong and event.strong and " " not in proxy
                 rule = "PTX622" if narrow else _rule_of(event.kind, kind, proxy.partition(" ")[2])
@@ -201,6 +204,25 @@ class Races(Order):
                 rule = "PTX506"
             self._report(event, row, kind, (code, pc, cta), thread if issuer < 0 else issuer, rule)
             return
+
+    def _was_observed(self, event: Event, at: int, strong: int, writer: Cta) -> bool:
+        """Whether a thread read the last write, each morally strong with the other, and that read is known here.
+
+        Observation orders this write before what follows such a read in base causality order, and nothing else that the
+        writer did. at: the position of the unit among those of the event. strong, writer: of the write.
+        """
+        shadow, units = self._shadow(event.pool), event.units[at : at + 1]
+        known, index = self.knowledge(event.place[2]), event.index[event.rows[at : at + 1]]
+        for kind in (FIRST_READ, LAST_READ):
+            agents, times = shadow.last(kind, units)
+            if not agents[0]:
+                continue
+            _, _, cta, reads_at, _, _ = self._places[int(shadow.sites[kind][units[0]])]
+            owner = self.knowledge(cta)
+            morally_strong = min(strong, reads_at) > distance(writer, cta)
+            if morally_strong and known.knows(index, owner, agents - owner.base, times)[0]:
+                return True
+        return False
 
     def _was_heard(self, event: Event, owner: Knowledge, agent: int, time: int = 1) -> bool:
         """Whether an arrival that tells nothing came behind what a thread, or an operation, did at a time."""

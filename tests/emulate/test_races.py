@@ -147,6 +147,64 @@ def test_a_flag_hands_over_what_was_written_before(
     assert {each.code for each in found.findings} == ({"PTX621"} | narrow if races else set())
 
 
+RESET = """
+ ld.param.u64 %d1, [a]; mov.u32 %r1, %tid.x; mov.u32 %r2, %ctaid.x; mov.u32 %r4, 1; mov.u32 %r7, 0;
+ setp.ne.u32 %p1, %r1, 0; @%p1 bra END;
+ setp.ne.u32 %p2, %r2, 0; @%p2 bra TAKE;
+ {before} {give} bra END;
+TAKE:
+ {take} setp.eq.u32 %p3, %r5, 0; @%p3 bra TAKE;
+ {after} st.global.u32 [%d1+{reset}], %r7;
+END:
+"""
+RESETS = [
+    ("a release", STORE.format("release.gpu"), LOAD.format("acquire.gpu"), "", "", 4, ""),
+    ("fences", STORE.format("relaxed.gpu"), LOAD.format("relaxed.gpu"), FENCE, FENCE, 4, ""),
+    ("observation alone", STORE.format("relaxed.gpu"), LOAD.format("relaxed.gpu"), "", "", 4, ""),
+    ("an atomic release", ADD, LOAD.format("acquire.gpu"), "", "", 4, ""),
+    ("a plain read", STORE.format("release.gpu"), "ld.global.u32 %r5, [%d1+4];", "", "", 4, "PTX621"),
+    ("a narrow scope", STORE.format("relaxed.cta"), LOAD.format("relaxed.gpu"), "", "", 4, "PTX621 PTX622"),
+    ("another word", STORE.format("relaxed.gpu"), LOAD.format("relaxed.gpu"), "st.global.u32 [%d1], %r4;", "", 0,
+     "PTX621"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("give", "take", "before", "after", "reset", "codes"), [row[1:] for row in RESETS], ids=[row[0] for row in RESETS]
+)
+@pytest.mark.parametrize("policy", ["eager", "random"])
+def test_who_has_read_a_flag_may_reset_it_plainly(
+    give: str, take: str, before: str, after: str, reset: int, codes: str, policy: str
+) -> None:
+    text = kernel(RESET.format(give=give, take=take, before=before, after=after, reset=reset), ".param .u64 a")
+    found = run(text, "k", grid=2, block=32, arguments=[numpy.zeros(4, numpy.uint32)], policy=policy)
+    assert found.outputs[0][reset // 4] == 0
+    assert {each.code for each in found.findings} == set(codes.split())
+
+
+OBSERVED_BY_ANOTHER = """
+ ld.param.u64 %d1, [a]; mov.u32 %r1, %tid.x; mov.u32 %r2, %ctaid.x; mov.u32 %r4, 1; mov.u32 %r7, 0;
+ setp.ne.u32 %p1, %r1, 0; @%p1 bra END;
+ setp.eq.u32 %p2, %r2, 1; @%p2 bra PASS;
+ setp.eq.u32 %p2, %r2, 2; @%p2 bra TAKE;
+ st.relaxed.gpu.global.u32 [%d1], %r4; bra END;
+PASS:
+ ld.relaxed.gpu.global.u32 %r5, [%d1]; setp.eq.u32 %p3, %r5, 0; @%p3 bra PASS;
+ st.{give}.gpu.global.u32 [%d1+4], %r4; bra END;
+TAKE:
+ ld.acquire.gpu.global.u32 %r5, [%d1+4]; setp.eq.u32 %p3, %r5, 0; @%p3 bra TAKE;
+ st.global.u32 [%d1], %r7;
+END:
+"""
+
+
+@pytest.mark.parametrize(("give", "races"), [("release", False), ("relaxed", True)])
+def test_who_is_told_by_a_reader_of_a_flag_may_reset_it(give: str, races: bool) -> None:
+    text = kernel(OBSERVED_BY_ANOTHER.format(give=give), ".param .u64 a")
+    found = run(text, "k", grid=3, block=32, arguments=[numpy.zeros(4, numpy.uint32)])
+    assert {each.code for each in found.findings} == ({"PTX621"} if races else set())
+
+
 def test_without_watching_nothing_is_found() -> None:
     found = shared(" st.shared.u32 [%r4], %r1; ld.shared.u32 %r6, [%r5];", races=False)
     assert found.findings == ()
