@@ -1,5 +1,7 @@
 """Named barriers of a CTA.
 
+A barrier counts whole warps: a warp arrives when all of its threads that have not exited have come.
+
 Source: PTX ISA, "Parallel Synchronization and Communication Instructions: bar, barrier".
 """
 
@@ -93,15 +95,17 @@ class Phase(Waitable):
         cta.machine.note(fault)
 
     def count(self) -> int:
-        """Threads that came; a warp that comes together counts as 32, be it full or not."""
+        """Threads that count as arrived: a warp is 32 of them, full or not, when all of its lanes that live have come.
+
+        Of a warp that still has others, those that came at an instruction that is not aligned count one by one.
+        """
         cta = self.barrier.cta
-        there = numpy.ones(cta.warps * WARP, bool)
-        there[: cta.threads] = self.arrived
-        each = there.reshape(-1, WARP).sum(axis=1)
-        if each[-1] < WARP:  # of the last warp, what is beyond the CTA counts only with all the others
-            each[-1] -= -cta.threads % WARP
-        whole = numpy.where(self.torn(), 0, WARP)
-        return int(numpy.where(self.sites >= 0, whole, each).sum())
+        came, absent = (numpy.zeros(cta.warps * WARP, bool) for _ in range(2))
+        came[: cta.threads] = self.arrived
+        absent[: cta.threads] = cta.alive & ~self.arrived
+        each, parted = came.reshape(-1, WARP).sum(axis=1), absent.reshape(-1, WARP).any(axis=1)
+        of_parted = numpy.where(self.sites >= 0, 0, each)
+        return int(numpy.where(parted, of_parted, numpy.where(each > 0, WARP, 0)).sum())
 
     @property
     def code(self) -> str:

@@ -66,6 +66,24 @@ def test_the_number_of_threads_must_be_one_of_whole_warps() -> None:
     assert codes(" mov.u32 %r1, 64; bar.sync 1, %r1;") == []
 
 
+EXITED_LANES = """
+ mov.u32 %r1, %tid.x; and.b32 %r2, %r1, 31; setp.ge.u32 %p1, %r2, {first};
+ {before} @%p1 exit; {after}
+"""
+
+
+@pytest.mark.parametrize("policy", ["eager", "random"])
+@pytest.mark.parametrize(("first", "threads"), [(1, 64), (7, 96), (31, 64), (1, 40)])
+def test_a_warp_whose_other_lanes_have_exited_counts_as_a_whole_one(first: int, threads: int, policy: str) -> None:
+    whole = -(-threads // 32) * 32
+    for before, after in (("", f"barrier.sync 1, {whole};"), (f"@!%p1 barrier.sync 1, {whole};", "")):
+        assert codes(EXITED_LANES.format(first=first, before=before, after=after), threads, policy=policy) == []
+
+
+def test_a_warp_with_exited_lanes_does_not_count_for_another_warp() -> None:
+    assert codes(EXITED_LANES.format(first=1, before="", after="barrier.sync 1, 96;")) == ["PTX601"]
+
+
 def test_two_uses_of_a_barrier_with_different_numbers() -> None:
     body = " mov.u32 %r1, %tid.x; setp.lt.u32 %p1, %r1, 32; @%p1 bar.sync 1, 64; @!%p1 bar.sync 1, 96;"
     assert codes(body, 96) == ["PTX602"]
