@@ -25,7 +25,7 @@ from ptxkit.analysis.program import Step
 from ptxkit.analysis.scenario import Scenario
 from ptxkit.analysis.terms import Term, of_lane
 from ptxkit.analysis.trace import Event, GroupEvent, Opaque
-from ptxkit.isa.effects import Access, Barrier, Control, Effect, Grid, MemoryFence, ProxyFence
+from ptxkit.isa.effects import Access, Barrier, Effect, Grid, MemoryFence, ProxyFence
 from ptxkit.records import dataclass
 
 #: Special registers that are alike in all CTAs.
@@ -222,7 +222,7 @@ def _answers(step: Step) -> bool:
 
 def _may_order(step: Step) -> bool:
     """Whether CTAs may be ordered by a step otherwise than by fences around the atomic."""
-    return step.match is None or any(_orders(effect) for effect in step.effects)
+    return step.match is None or step.is_opaque_call or any(map(_orders, step.effects))
 
 
 def _orders(effect: Effect) -> bool:
@@ -236,8 +236,6 @@ def _orders(effect: Effect) -> bool:
             return effect.space in ("global", "generic", "shared::cluster")
         case Barrier(level=level):
             return level not in ("cta", "warp")
-        case Control(kind=kind):
-            return kind == "call"
     return isinstance(effect, Grid)
 
 

@@ -13,6 +13,7 @@ from functools import cached_property
 from ptxkit.analysis.layout import Layout, Scope, Variable
 from ptxkit.analysis.mentions import names_in
 from ptxkit.analysis.space import FIRST_ADDRESS, SHARED_END
+from ptxkit.analysis.system_functions import ends_the_launch, is_system_function
 from ptxkit.isa import table
 from ptxkit.isa.effects import Control, Effect, Value
 from ptxkit.isa.forms import Match
@@ -40,7 +41,8 @@ from ptxkit.syntax.tree import (
 class Step:
     """One instruction in its place. `match` is None where the table has no form for it. start: source offset.
 
-    box: the bytes that a tensor copy brings, where the module's maker knows them.
+    box: the bytes that a tensor copy brings, where the module's maker knows them. is_system_call: what it calls is a
+    function of the system that returns and orders nothing.
     """
 
     index: int
@@ -49,6 +51,12 @@ class Step:
     scope: Scope
     start: int
     box: int | None = None
+    is_system_call: bool = False
+
+    @property
+    def is_opaque_call(self) -> bool:
+        """Whether it calls a function of which nothing is known but its body, if that is here."""
+        return not self.is_system_call and any(isinstance(e, Control) and e.kind == "call" for e in self.effects)
 
     @property
     def effects(self) -> tuple[Effect, ...]:
@@ -167,9 +175,12 @@ def _in_bytes(instruction: Instruction, match: Match | None, scope: Scope) -> In
 
 
 class _Flattener:
-    def __init__(self, layout: Layout) -> None:
+    """Makes steps of statements. defined: the functions that have a body in the module."""
+
+    def __init__(self, layout: Layout, defined: Collection[str] = ()) -> None:
         self.steps: list[Step] = []
         self._layout = layout
+        self._defined = defined
         self._scopes = 0
 
     def body(self, body: Body, scope: Scope) -> None:
@@ -179,7 +190,7 @@ class _Flattener:
                 found = match(statement)
                 form = found if isinstance(found, Match) else None
                 whole = _in_bytes(statement, form, scope) if Element in map(type, statement.operands) else statement
-                self.steps.append(Step(len(self.steps), whole, form, scope, start))
+                self.steps.append(self._step(Step(len(self.steps), whole, form, scope, start)))
             elif isinstance(statement, LabelStatement):
                 scope.labels[statement.name] = len(self.steps)
             elif isinstance(statement, Declaration):
@@ -189,6 +200,15 @@ class _Flattener:
                 self.body(statement.body, Scope(f"#{self._scopes}", scope))
             elif isinstance(statement, Directive) and statement.label:
                 scope.targets[statement.label] = statement.words
+
+    def _step(self, step: Step) -> Step:
+        """The step, with what is known of the function that it calls: one that ends the launch makes it a trap."""
+        callee = callee_of(step)
+        if callee is None or callee in self._defined or step.match is None:
+            return step
+        if ends_the_launch(callee):
+            return replace(step, match=replace(step.match, effects=(Control("trap"),)))
+        return replace(step, is_system_call=True) if is_system_function(callee) else step
 
     def declare(self, declaration: Declaration, scope: Scope) -> None:
         for declarator in declaration.declarators:
@@ -282,12 +302,12 @@ def flatten(module: Module, function: Function, outside: Outside | None = None, 
         raise ValueError(f"{function.name} is only declared here")
     outside = outside or Outside(module)
     layout, outer = outside.around(function)
-    parts = {function.name: _flattened(module, function, layout, outer)}
+    parts = {function.name: _flattened(module, function, layout, outer, outside.functions)}
     waiting = [function.name] if calls and outside.functions.keys() - parts else []
     while waiting:
         for name in dict.fromkeys(map(callee_of, parts[waiting.pop()][0])):
             if name in outside.functions and name not in parts:
-                parts[name] = _flattened(module, outside.functions[name], layout, outer)
+                parts[name] = _flattened(module, outside.functions[name], layout, outer, outside.functions)
                 waiting.append(name)
     layout.finish()
     variables = tuple(layout.placed)
@@ -301,10 +321,12 @@ def flatten(module: Module, function: Function, outside: Outside | None = None, 
     return whole
 
 
-def _flattened(module: Module, function: Function, layout: Layout, outer: Scope) -> tuple[tuple[Step, ...], Scope]:
-    """The steps of one function, and the scope of its outermost braces."""
+def _flattened(
+    module: Module, function: Function, layout: Layout, outer: Scope, defined: Collection[str]
+) -> tuple[tuple[Step, ...], Scope]:
+    """The steps of one function, and the scope of its outermost braces. defined: the functions that have a body."""
     assert function.body is not None
-    flattener = _Flattener(layout)
+    flattener = _Flattener(layout, defined)
     scope = Scope("", outer)
     for parameter in (*function.parameters, *function.results):
         flattener.declare(parameter, scope)

@@ -15,10 +15,12 @@ _UNHEARD = ("global", "const", "param", "local")
 
 
 def lone_accesses(program: Program) -> frozenset[Step] | None:
-    """The accesses of such a program; None where it does more, or calls functions."""
+    """The accesses of such a program; None where it does more, or calls functions other than the system's."""
     found: set[Step] = set()
     for step in program.acting:
-        if step.match is None or is_collective(step.match) or not all(map(_is_unheard, step.effects)):
+        if step.match is None or step.is_opaque_call or is_collective(step.match):
+            return None
+        if not all(map(_is_unheard, step.effects)):
             return None
         if any(isinstance(effect, Access) for effect in step.effects):
             found.add(step)
@@ -26,9 +28,7 @@ def lone_accesses(program: Program) -> frozenset[Step] | None:
 
 
 def _is_unheard(effect: Effect) -> bool:
-    if isinstance(effect, Control):
-        return effect.kind != "call"
     if isinstance(effect, Access):
         is_at_once = (effect.completion, effect.proxy, effect.order) == (None, "generic", "weak")
         return is_at_once and effect.space.startswith(_UNHEARD)
-    return isinstance(effect, Value)
+    return isinstance(effect, Control | Value)

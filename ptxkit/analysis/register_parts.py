@@ -75,7 +75,7 @@ class Parts:
                     return Part(step, kind, pending=pending or 0, guarded=guarded)
                 case RegisterFence(group=self._group):
                     return Part(step, Kind.FENCE, guarded=guarded)
-                case Control(kind="call"):
+                case Control(kind="call") if step.is_opaque_call:
                     return Part(step, Kind.UNKNOWN)
         if step.match is None:
             return Part(step, Kind.UNKNOWN)

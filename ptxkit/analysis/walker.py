@@ -424,10 +424,12 @@ class Walker:
         return frame.back
 
     def enter(self, name: str, back: int, results: tuple[str, ...], arguments: tuple[Operand, ...]) -> int | None:
-        """Follows a call where the callee is here; else records that anything may have happened."""
+        """Follows a call where the callee is here; else records that anything may have happened, but for calls of the
+        system, which order nothing."""
         callee = self.code.callee(name)
         if callee is None or len(self.frames) >= MAX_CALLS or self._shares_locals(callee):
-            self.record_opaque()
+            if self.step.is_opaque_call:
+                self.record_opaque()
             if arguments:  # they may be addresses of the threads' own variables
                 self.memory.forget("local")
             for result in results:

@@ -9,6 +9,7 @@ from ptxkit.analysis.budget import Budget
 from ptxkit.analysis.explore import Explorer
 from ptxkit.analysis.kernel import Kernel
 from ptxkit.analysis.program import Outside, flatten
+from ptxkit.analysis.unseen_code import unseen_code, without_unseen_code
 from ptxkit.diagnostics import Verdict
 from ptxkit.garbage import no_collections
 from ptxkit.rules.finding import Rule
@@ -106,12 +107,28 @@ class Holding:
             if len(judge.diagnostics) + len(judge.undecided) > said:
                 yield
         judge.leave(UNREACHED, explorer.missed, _UNSEEN)
+        self._leave_blocked(judge, kernel, rules)
         if explorer.budget.is_over:
             reason = "the kernel is too large to look at all of it"
             judge.leave(UNREACHED, asynchronous_steps(explorer.program), reason)
         self._walked |= _called(kernel)
         if self._explored is not None:
             self._explored[explorer.program.function.name] = kernel
+
+    def _leave_blocked(self, judge: Judge, kernel: Kernel, rules: Sequence[Rule]) -> None:
+        """Leaves open what the rules would have looked at, had no call of code that is not here kept them from it."""
+        explorer = kernel.explorer
+        unseen = unseen_code(explorer)
+        if not unseen:
+            return
+        for step, words in unseen.items():
+            judge.leave(UNREACHED, [step], f"what it does is not known: it is {words}")
+        reason = f"hangs on what is not known: {next(iter(unseen.values()))}"
+        supposed = Kernel(without_unseen_code(explorer), self._policy)
+        for rule in rules:
+            if rule.on_request or (rule.asynchronous and not explorer.is_asynchronous):
+                continue
+            judge.leave_blocked(rule, rule.check(kernel), rule.check(supposed), reason, explorer.budget)
 
 
 def _has_code(function: Function) -> bool:

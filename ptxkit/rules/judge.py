@@ -81,6 +81,20 @@ class Judge:
         for step, reason in doubts:
             self.leave(rule.code, [step], reason)
 
+    def leave_blocked(
+        self,
+        rule: Rule,
+        observed: Iterable[Observation | Doubt],
+        supposed: Iterable[Observation | Doubt],
+        reason: str,
+        budget: Budget,
+    ) -> None:
+        """Leaves open what a rule observes only of a kernel that is supposed, as much of it as is in a budget."""
+        answered = _questions(observed, budget)
+        asked = _questions(supposed, budget)
+        places = dict.fromkeys(step for step, other in asked if (step, other) not in answered)
+        self.leave(rule.code, sorted(places, key=lambda step: step.start), reason)
+
     def leave(self, code: str, steps: Iterable[Step], reason: str) -> None:
         """Leaves open what a code asks about some steps."""
         self.undecided.extend(Undecided(code, reason, self._source, self.span(step)) for step in steps)
@@ -157,6 +171,17 @@ class Judge:
     def span(self, step: Step) -> Span:
         """The place of a whole statement."""
         return statement_spans(self._source, step.start).statement
+
+
+def _questions(observed: Iterable[Observation | Doubt], budget: Budget) -> dict[tuple[Step, Step | None], None]:
+    """The pairs of steps, or steps alone, that a rule asks about."""
+    found: dict[tuple[Step, Step | None], None] = {}
+    for item in observed:
+        found[(item.step, None) if isinstance(item, Doubt) else item.key] = None
+        budget.lookups -= 1
+        if budget.is_over:
+            break
+    return found
 
 
 def _by_cause(findings: Iterable[Finding]) -> list[list[Finding]]:

@@ -232,11 +232,15 @@ stays so wherever the variable is placed. It is a warning: assemblers do not loo
         "not-reached",
         "the analysis did not get to this instruction.",
         """Counts asynchronous instructions that no walk through the program came to: in functions
-that no kernel of the file calls, or behind limits of the search. It is never a finding;
-`ptxkit lint --format json` lists them as undecided.""",
+that no kernel of the file calls, or behind limits of the search; and calls of functions
+whose code is not in the file. It is never a finding; `ptxkit lint --format json` lists them
+as undecided. What other rules would have asked, had such a call done nothing, is undecided
+under their codes. Calls of `vprintf`, `malloc`, `free`, `__assertfail` and the device runtime
+are known: they order nothing, and `__assertfail` ends the launch as `trap` does.""",
         """Of such an instruction nothing is said: silence is no proof that it is right.""",
         '"Control Flow Instructions"',
-        instead="""Call the function from a kernel of the same file, or remove what no path leads to.""",
+        instead="""Call the function from a kernel of the same file, link what is called into it, or remove
+what no path leads to.""",
     ),
     Page(
         "PTX650",

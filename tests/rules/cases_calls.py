@@ -42,7 +42,65 @@ _COUNTS, _STUCK = _LOADS + _meet("bars", "%r11", "%rd5"), _LOADS + _meet("bars",
 _MANY = "".join(f".shared .align 16 .b8 part{number}[40000];\n" for number in range(40))
 _IN_PART = _function("in_part", "mov.u32 %r2, part38; st.shared.u32 [%r2], %r1;\nst.shared.u32 [part39+4], %r1;")
 
+_PRINT = ".extern .func (.param .b32 r) vprintf(.param .b64 a, .param .b64 b);"
+_PRINTS = """{ .param .b64 a; st.param.b64 [a], %rd1; .param .b64 b; st.param.b64 [b], %rd1; .param .b32 r;
+call.uni (r), vprintf, (a, b); }"""
+_TAKE = ".extern .func (.param .b64 r) malloc(.param .b64 a); .extern .func free(.param .b64 a);"
+_TAKES = """{ .param .b64 a; st.param.b64 [a], 16; .param .b64 r; call.uni (r), malloc, (a); ld.param.b64 %rd9, [r]; }
+{ .param .b64 a; st.param.b64 [a], %rd9; call.uni free, (a); }"""
+_LAUNCH = ".extern .func (.param .b32 r) {}(.param .b64 a, .param .b64 b);"
+_LAUNCHES = """{{ .param .b64 a; st.param.b64 [a], %rd1; .param .b64 b; st.param.b64 [b], 0; .param .b32 r;
+call.uni (r), {}, (a, b); }}"""
+_ASSERT = ".extern .func __assertfail(.param .b64 a, .param .b64 b, .param .b32 c, .param .b64 d, .param .b64 e);"
+_ASSERTS = """{ .param .b64 a; st.param.b64 [a], %rd1; .param .b64 b; st.param.b64 [b], %rd1; .param .b32 c;
+st.param.b32 [c], 7; .param .b64 d; st.param.b64 [d], %rd1; .param .b64 e; st.param.b64 [e], 1;
+call.uni __assertfail, (a, b, c, d, e); }"""
+_HOLLOW = """cp.async.cg.shared.global [%r4], [%rd1], 16; //! PTX301 wait
+{}
+cp.async.wait_group 0; //= wait"""
+_RACE = "@%p1 st.shared.u32 [%r2], %r6; //= write\n{}\nld.shared.u32 %r10, [%r2]; //! PTX621 write"
+
 CASES = (
+    Case("what prints commits no group", _HOLLOW.format(_PRINTS), before=_PRINT),
+    Case("what prints orders no threads", _RACE.format(_PRINTS), before=_PRINT),
+    Case("what gives memory, and takes it back, commits no group", _HOLLOW.format(_TAKES), before=_TAKE),
+    *[
+        Case(
+            f"the device runtime commits no group: {name}",
+            _HOLLOW.format(_LAUNCHES.format(name)),
+            before=_LAUNCH.format(name),
+        )
+        for name in ("cudaLaunchDeviceV2", "cudaLaunchDevice_ptsz", "__cudaCDP2LaunchDeviceV2_ptsz")
+    ],
+    Case(
+        "a function of the module with the name of one of the system does what it says",
+        f"cp.async.cg.shared.global [%r4], [%rd1], 16;\n{_PRINTS}\ncp.async.wait_group 0;",
+        before=".func (.param .b32 r) vprintf(.param .b64 a, .param .b64 b) { cp.async.commit_group; ret; }",
+    ),
+    Case(
+        "cooperative groups wait for others",
+        f"@%p1 st.shared.u32 [%r2], %r6; {_LAUNCHES.format('cudaCGSynchronize')} ld.shared.u32 %r10, [%r2];",
+        before=_LAUNCH.format("cudaCGSynchronize"),
+        undecided=("PTX300", "PTX621"),
+    ),
+    Case(
+        "an assertion that may fail commits no group, and those go on for whom it holds",
+        _HOLLOW.format(f"ld.global.u32 %r10, [%rd1]; setp.ne.u32 %p3, %r10, 0; @%p3 bra good;\n{_ASSERTS}\ngood:"),
+        before=_ASSERT,
+    ),
+    Case(
+        "nothing comes behind an assertion that fails",
+        f"@!%p1 bra end; {_ASSERTS}\ncp.async.cg.shared.global [%r4], [%rd1], 16; end:",
+        before=_ASSERT,
+        undecided=("PTX300",),
+    ),
+    Case(
+        "a question that is not asked behind an indirect call is open",
+        """.reg .b64 %f; mov.b64 %f, elsewhere; none: .callprototype _ ();
+cp.async.cg.shared.global [%r4], [%rd1], 16; call %f, (), none; cp.async.wait_group 0;""",
+        before=".extern .func elsewhere;",
+        undecided=("PTX300", "PTX301"),
+    ),
     Case(
         "an mbarrier of the caller is not one of the callee",
         _meet("bars", "128", "%rd5") + "\ncall meet;",
@@ -80,6 +138,7 @@ CASES = (
         f"{_KEEPS.format(7)} {_GIVES.format('elsewhere')} ld.local.b32 %r11, [%rd3];\n"
         "mov.u32 %r12, tile; add.u32 %r12, %r12, %r11; ld.shared.u32 %r13, [%r12];",
         before=".extern .func elsewhere(.param .b64 p);",
+        undecided=("PTX300",),
     ),
     Case(
         "a module has more shared memory than a CTA, and its kernel calls what uses some of it",

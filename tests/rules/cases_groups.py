@@ -49,6 +49,7 @@ end:""",
 call.uni elsewhere;
 cp.async.wait_group 0;""",
         before=".extern .func elsewhere;",
+        undecided=("PTX300", "PTX301"),
     ),
     Case(
         "a commit in a function of this module takes the copy in",
@@ -174,6 +175,7 @@ cp.async.wait_group 0; //= wait""",
         """cp.async.cg.shared.global [%r4], [%rd1], 16; cp.async.commit_group; call.uni elsewhere;
 ld.shared.u32 %r10, [%r4];""",
         before=".extern .func elsewhere;",
+        undecided=("PTX300", "PTX301", "PTX302"),
     ),
     Case(
         "a wait in a function of this module covers the copy",
@@ -343,6 +345,7 @@ cp.async.cg.shared.global [%r4], [%rd1], 16; cp.async.wait_all;""",
         """cp.async.cg.shared.global [%r4], [%rd1], 16; call.uni elsewhere;
 cp.async.cg.shared.global [%r4], [%rd1], 16; cp.async.commit_group; cp.async.wait_group 0;""",
         before=".extern .func elsewhere;",
+        undecided=("PTX300", "PTX301", "PTX304"),
     ),
 )
 

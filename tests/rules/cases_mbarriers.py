@@ -82,6 +82,7 @@ mbarrier.arrive.shared::cta.b64 %rd7, [%r5];""",
         "an initialisation in code that is not here may have been",
         "call.uni elsewhere; bar.sync 0; mbarrier.arrive.shared::cta.b64 %rd7, [%r5];",
         before=".extern .func elsewhere;",
+        undecided=("PTX300", "PTX501", "PTX603"),
     ),
     Case(
         "an initialisation that hangs on data may have been",
@@ -244,6 +245,7 @@ wait: mbarrier.try_wait.parity.shared::cta.b64 %p3, [%r5], 1; @!%p3 bra wait;"""
         "an arrival in code that is not here may end the phase",
         f"{INIT} call.uni elsewhere;\n{LOOP}",
         before=".extern .func elsewhere;",
+        undecided=("PTX300", "PTX501", "PTX502", "PTX503", "PTX603"),
     ),
     Case(
         "a copy is read by a thread that nobody makes wait",

@@ -218,6 +218,7 @@ barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned; @!%p1 bra end;
         "a fence in code that is not here may stand between",
         f"st.shared.u32 [%r4], %r1; call.uni elsewhere; bar.sync 0; @!%p1 bra end;\n{COPY}\n{AFTER}",
         before=".extern .func elsewhere;",
+        undecided=("PTX300", "PTX301", "PTX303", "PTX603"),
     ),
     Case(
         "a fence in a function of this module stands between",

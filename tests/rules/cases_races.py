@@ -142,6 +142,7 @@ stay: bar.sync 0; st.shared.u32 [%r2], %r1;""",
         "code that is not here may order anything",
         "@%p1 st.shared.u32 [%r2], %r6; call.uni elsewhere; ld.shared.u32 %r10, [%r2];",
         before=".extern .func elsewhere;",
+        undecided=("PTX300", "PTX621"),
     ),
     Case(
         "a block of unknown size may be one warp",

@@ -1,0 +1,65 @@
+"""What a kernel would be if code that no walk can follow did nothing: what its analyses cannot answer because of it.
+
+Behind a call of a function that is not here anything may have happened, so analyses give up. Which questions they would
+have asked is what they ask of the same walks without those calls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from copy import copy
+
+from ptxkit.analysis.explore import Exploration, Explorer
+from ptxkit.analysis.program import Program, Step, callee_of
+from ptxkit.analysis.trace import GroupTrace, Opaque
+from ptxkit.records import replace
+
+
+def unseen_code(explorer: Explorer) -> dict[Step, str]:
+    """The steps behind which the walks know nothing, in the order of the text, and what each is, in words."""
+    found = {event.step for group in _groups(explorer) for event in group.events if isinstance(event, Opaque)}
+    return {step: _words(step, explorer.program) for step in sorted(found, key=lambda step: step.start)}
+
+
+def without_unseen_code(explorer: Explorer) -> Explorer:
+    """The same walks as if such steps did nothing."""
+    silent = copy(explorer)
+    clusters: dict[int, list[Exploration]] = {}
+    silent.explorations = []
+    for exploration in explorer.explorations:
+        key = id(exploration.cluster)
+        if key not in clusters:
+            clusters[key] = [_silenced(each) for each in exploration.cluster]
+            for each in clusters[key]:
+                each.cluster = clusters[key]
+        place = next(at for at, each in enumerate(exploration.cluster) if each is exploration)
+        silent.explorations.append(clusters[key][place])
+    return silent
+
+
+def _silenced(exploration: Exploration) -> Exploration:
+    return replace(exploration, groups=[_without_calls(group) for group in exploration.groups])
+
+
+def _without_calls(group: GroupTrace) -> GroupTrace:
+    if not group.opaque:
+        return group
+    kept = [not isinstance(event, Opaque) for event in group.events]
+    events = [event for event, keep in zip(group.events, kept, strict=True) if keep]
+    guessed = None if group.guessed is None else sum(kept[: group.guessed])
+    return replace(group, events=events, guessed=guessed, opaque=False)
+
+
+def _groups(explorer: Explorer) -> Iterator[GroupTrace]:
+    for exploration in explorer.explorations:
+        yield from (group for each in exploration.cluster for group in each.groups if group.opaque)
+
+
+def _words(step: Step, program: Program) -> str:
+    callee = callee_of(step)
+    if callee is None:
+        return f"`{step.instruction.opcode}`, which no form of the instruction table fits"
+    if callee in program.called or callee == program.function.name:
+        return f"a call of `{callee}` that is not followed: too many calls are in progress"
+    declared = any(function.name == callee for function in program.module.functions())
+    return f"a call of `{callee}`, whose code is not here" if declared else "an indirect call"
