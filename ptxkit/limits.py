@@ -8,6 +8,12 @@ from __future__ import annotations
 MAX_FILE_BYTES = 128 * 1024 * 1024
 """Bytes read of one file. The largest PTX files seen in the wild have 12 MB."""
 
+MAX_SETTINGS_BYTES = 1024 * 1024
+"""Bytes of a settings file, a baseline, or the description of a kept example."""
+
+MAX_SETTINGS_DEPTH = 64
+"""How deep the tables and lists of a settings file may nest, and of how many parts a key may be."""
+
 MAX_SYNTAX_ERRORS = 50
 """Syntax errors reported for one text; the parser stops there."""
 

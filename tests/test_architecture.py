@@ -16,7 +16,8 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "ptxkit"
 
 BASE = {
-    *("cache", "garbage", "source", "diagnostics", "records", "resources", "limits", "results", "traces", "transfers"),
+    *("cache", "foreign_text", "garbage", "source", "diagnostics", "records", "resources", "small_files"),
+    *("limits", "results", "traces", "transfers"),
     "tensor_rules",
     "views",
 }

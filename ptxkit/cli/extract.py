@@ -12,8 +12,8 @@ import click
 from ptxkit.cli.inputs import STDIN, STDIN_NAME, expand, read_all
 from ptxkit.cli.output import write_lines
 from ptxkit.cli.rewriting import encode
+from ptxkit.foreign_text import visible
 from ptxkit.report import diagnostic_lines
-from ptxkit.report.style import visible
 from ptxkit.results import ExitStatus, FileResult
 from ptxkit.source import SourceFile
 

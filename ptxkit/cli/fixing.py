@@ -28,7 +28,7 @@ def written(question: Question, answer: Answer, options: Options) -> FileResult:
     if answer.mended is None:
         return answer.result
     from ptxkit.cli.rewriting import difference, encode, rewrite
-    from ptxkit.report.style import visible
+    from ptxkit.foreign_text import visible
 
     source = question.source
     if options.fixes == "diff":

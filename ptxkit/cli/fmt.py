@@ -12,10 +12,10 @@ from ptxkit.cli.inputs import STDIN, sources
 from ptxkit.cli.output import write_lines
 from ptxkit.cli.rewriting import difference, encode, rewrite
 from ptxkit.diagnostics import Diagnostic
+from ptxkit.foreign_text import visible
 from ptxkit.linter import not_checked
 from ptxkit.records import dataclass
 from ptxkit.report import diagnostic_lines
-from ptxkit.report.style import visible
 from ptxkit.results import ExitStatus, FileResult
 from ptxkit.source import SourceFile
 

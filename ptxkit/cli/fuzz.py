@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
@@ -16,6 +16,7 @@ import click
 
 from ptxkit.cli.numbers import SEED
 from ptxkit.cli.settings_options import Word
+from ptxkit.foreign_text import visible, visible_lines, visible_path
 from ptxkit.results import ExitStatus
 from ptxkit.settings import words
 
@@ -87,6 +88,9 @@ def fuzz(  # noqa: PLR0913 (options)
     with the memory model. machine-device, optimisation: a GPU leaves the same as the machine, and at every level.
     Without --oracle: all that need no GPU. package.module:NAME is one of your own (ptxkit.testing.fuzz.questions.Kind).
 
+    --replay calls an oracle of ptxkit, whatever the folder says. Where the example is for a function of your own, name
+    the same by --oracle.
+
     A campaign that was ended, or killed, goes on where it was when it is started again with the same options. An
     example that hangs or breaks its process is recorded. The first failure of each cause is made smaller and kept.
 
@@ -95,7 +99,7 @@ def fuzz(  # noqa: PLR0913 (options)
     if find_spec("hypothesis") is None:
         raise click.UsageError("hypothesis is not installed: pip install ptxkit[testing]")
     if replay is not None:
-        ctx.exit(_replayed(replay))
+        ctx.exit(_replayed(replay, oracles))
     wanted = oracles or (_OF_FILES if corpus else _WITHOUT_GPU)
     if seconds is None and count is None:
         seconds = _SECONDS_BY_DEFAULT
@@ -103,8 +107,7 @@ def fuzz(  # noqa: PLR0913 (options)
     from ptxkit.testing.fuzz.running import Limits
     from ptxkit.testing.whole_files import LARGEST
 
-    if any(":" in each for each in wanted) and os.getcwd() not in sys.path:
-        sys.path.insert(0, os.getcwd())  # where one's own oracles are looked for first, as by `python -m` and pytest
+    _look_here(wanted)
     for each in wanted:
         try:
             kind = kind_of(each)
@@ -116,6 +119,12 @@ def fuzz(  # noqa: PLR0913 (options)
         raise click.UsageError(f"--corpus: no PTX file of at most {LARGEST:,} characters in {', '.join(corpus)}")
     campaigns = [Campaign(each, seed, target, None, tuple(corpus)) for each in dict.fromkeys(wanted)]
     ctx.exit(_run(campaigns, Limits(count, seconds, hang), jobs or os.cpu_count() or 1, cluster, folder))
+
+
+def _look_here(oracles: Sequence[str]) -> None:
+    """One's own oracles are looked for in the working directory first, as `python -m` and pytest do."""
+    if any(":" in each for each in oracles) and os.getcwd() not in sys.path:
+        sys.path.insert(0, os.getcwd())
 
 
 def _run(campaigns: list[Campaign], limits: Limits, jobs: int, cluster: str | None, folder: Path) -> int:
@@ -193,19 +202,23 @@ def _progress(campaigns: list[Campaign], limits: Limits, store: Store) -> Iterat
         yield told
 
 
-def _replayed(folder: Path) -> int:
+def _replayed(folder: Path, trusted: Sequence[str]) -> int:
+    """Asks about a kept example again. trusted: oracles that it may name beside those of ptxkit."""
     from ptxkit.testing import examples, replaying
 
+    shown = visible_path(str(folder))
+    _look_here(trusted)
     try:
         example = examples.load(folder)
-        replaying.ask(example)
+        replaying.replay(example, trusted)
     except examples.ExampleError as error:
         raise click.UsageError(str(error)) from error
     except SkipTest as error:
-        click.echo(f"{folder}: could not be asked: {error}")
+        click.echo(f"{shown}: could not be asked: {visible(str(error))}")
         return ExitStatus.COULD_NOT_RUN
     except Exception as error:  # what an oracle finds, or where ptxkit breaks
-        click.echo(f"{folder}: {example.oracle} fails: {examples.cause_of(error)}\n{error}")
+        said = visible_lines(f"{example.oracle} fails: {examples.cause_of(error)}\n{error}")
+        click.echo(f"{shown}: {said}")
         return ExitStatus.FINDINGS
-    click.echo(f"{folder}: {example.oracle} holds now")
+    click.echo(f"{shown}: {example.oracle} holds now")
     return ExitStatus.CLEAN

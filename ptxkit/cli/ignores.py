@@ -6,8 +6,8 @@ import sys
 from collections.abc import Sequence
 
 from ptxkit.cli.rewriting import rewrite
+from ptxkit.foreign_text import visible
 from ptxkit.report import diagnostic_lines, plain
-from ptxkit.report.style import visible
 from ptxkit.results import ExitStatus, FileResult, Status
 from ptxkit.suppressions import UNHIDEABLE, with_ignores
 

@@ -13,8 +13,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ptxkit.diagnostics import Label
+from ptxkit.foreign_text import visible
 from ptxkit.records import dataclass, field
-from ptxkit.report.style import Line, Role, visible
+from ptxkit.report.style import Line, Role
 from ptxkit.source import SourceFile, Span
 
 TAB_INDENT = 4

@@ -6,9 +6,10 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 
 from ptxkit.diagnostics import Diagnostic, Label, Severity, Undecided
+from ptxkit.foreign_text import visible
 from ptxkit.records import replace
 from ptxkit.report.frame import frame
-from ptxkit.report.style import Line, Role, visible
+from ptxkit.report.style import Line, Role
 from ptxkit.results import NOT_CHECKED, FileResult, Run, Status, Summary, Tally
 from ptxkit.source import Place, SourceFile, Span
 

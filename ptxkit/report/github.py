@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from ptxkit.diagnostics import Diagnostic, Severity
-from ptxkit.report.paths import from_root, printable
+from ptxkit.foreign_text import visible_lines
+from ptxkit.report.paths import from_root
 from ptxkit.results import NOT_CHECKED, FileResult
 
 _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
@@ -21,7 +22,7 @@ def github_report(results: Iterable[FileResult]) -> Iterator[str]:
 def _annotation(item: Diagnostic) -> str:
     line, column = item.source.position(item.span.start)
     end_line, end_column = item.source.position(item.span.end)
-    path = printable(from_root(item.source.path))
+    path = visible_lines(from_root(item.source.path))
     given: list[tuple[str, object]] = [("title", f"ptxkit {item.code}"), ("file", path)]
     place = path
     if item.code != NOT_CHECKED:
@@ -30,9 +31,9 @@ def _annotation(item: Diagnostic) -> str:
             given += [("col", column), ("endColumn", end_column)]
         place = f"{path}:{line}:{column}"
     properties = ",".join(f"{key}={_property(str(value))}" for key, value in given)
-    text = f"{place}: {item.code} {printable(item.message)}"
+    text = f"{place}: {item.code} {visible_lines(item.message)}"
     if item.help:
-        text += f"\n{printable(item.help)}"
+        text += f"\n{visible_lines(item.help)}"
     return f"::{_COMMANDS[item.severity]} {properties}::{_data(text)}\n"
 
 

@@ -7,7 +7,8 @@ from collections.abc import Iterable
 
 from ptxkit.baseline import fingerprints
 from ptxkit.diagnostics import Diagnostic, Severity
-from ptxkit.report.paths import from_root, printable
+from ptxkit.foreign_text import visible_lines
+from ptxkit.report.paths import from_root
 from ptxkit.results import NOT_CHECKED, FileResult
 
 _SEVERITIES = {Severity.ERROR: "major", Severity.WARNING: "minor", Severity.NOTE: "info"}
@@ -32,12 +33,12 @@ def _issue(item: Diagnostic, fingerprint: str, root: str | None) -> dict[str, ob
         line, column = item.source.position(offset)
         places.append({"line": line, "column": column})
     return {
-        "description": printable(f"{item.code}: {item.message}"),
+        "description": visible_lines(f"{item.code}: {item.message}"),
         "check_name": item.code,
         "fingerprint": fingerprint,
         "severity": "critical" if item.code == NOT_CHECKED else _SEVERITIES[item.severity],
         "location": {
-            "path": printable(from_root(item.source.path, root)),
+            "path": visible_lines(from_root(item.source.path, root)),
             "positions": {"begin": places[0], "end": places[1]},
         },
     }

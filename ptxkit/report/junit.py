@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ptxkit.diagnostics import Diagnostic, Severity
+from ptxkit.foreign_text import visible_lines
 from ptxkit.report.frame import frame
-from ptxkit.report.paths import printable
 from ptxkit.report.style import plain
 from ptxkit.results import NOT_CHECKED, FileResult
 
@@ -29,7 +29,7 @@ def junit_report(results: Sequence[FileResult]) -> str:
 def _suite(result: FileResult) -> Element:
     from xml.etree.ElementTree import Element
 
-    path = printable(result.path)
+    path = visible_lines(result.path)
     cases = [_case(item, path) for item in result.diagnostics]
     if not cases:
         cases = [Element("testcase", name="ptxkit", classname=path)]
@@ -48,10 +48,10 @@ def _case(item: Diagnostic, path: str) -> Element:
 
     line, column = item.source.position(item.span.start)
     case = Element("testcase", name=f"{item.code} {line}:{column}", classname=path, file=path, line=str(line))
-    message = printable(item.message)
+    message = visible_lines(item.message)
     shown = plain(frame(item.source, item.span, item.labels)) if item.source.text else ""
-    text = f"{path}:{line}:{column}: {item.code} {item.severity}: {message}\n{printable(shown)}"
-    text += f"help: {printable(item.help)}\n" if item.help else ""
+    text = f"{path}:{line}:{column}: {item.code} {item.severity}: {message}\n{visible_lines(shown)}"
+    text += f"help: {visible_lines(item.help)}\n" if item.help else ""
     if item.severity is Severity.NOTE:
         SubElement(case, "system-out").text = text
     else:

@@ -46,21 +46,3 @@ def to_terminal(lines: Iterable[Line], stream: TextIO) -> None:
     console = Console(file=stream, highlight=False, markup=False, emoji=False, force_terminal=True)
     for line in lines:
         console.print(Text.assemble(*((text, str(role)) for text, role in line)), soft_wrap=True)
-
-
-def visible(text: str) -> str:
-    """The text with every character that a terminal would act on, or not show, spelt as an escape.
-
-    Tabs stay, since whoever prints a line of code has to expand them. A byte that was not UTF-8 arrives here as a
-    lone surrogate (`surrogateescape`) and is shown as the byte it was.
-    """
-    if text.isprintable():
-        return text
-    return "".join(char if char.isprintable() or char == "\t" else _escape(char) for char in text)
-
-
-def _escape(char: str) -> str:
-    code = ord(char)
-    if 0xDC80 <= code <= 0xDCFF:
-        code -= 0xDC00
-    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

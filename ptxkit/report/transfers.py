@@ -16,9 +16,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
+from ptxkit.foreign_text import visible
 from ptxkit.records import dataclass
 from ptxkit.report.full import diagnostic_lines
-from ptxkit.report.style import Line, Role, visible
+from ptxkit.report.style import Line, Role
 from ptxkit.transfers import FileTransfers, KernelTransfers, Size, Transfer, Unit, Wait
 
 #: Columns of a whole line, and of each cell where all are needed.

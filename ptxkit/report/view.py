@@ -15,7 +15,7 @@ from functools import cache
 from hashlib import sha256
 
 from ptxkit.diagnostics import Diagnostic, Severity
-from ptxkit.report.style import visible
+from ptxkit.foreign_text import visible
 from ptxkit.report.trace_markup import tag, text
 from ptxkit.report.trace_style import PALETTE
 from ptxkit.report.view_chart import Found, transfers_chart

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+from ptxkit.foreign_text import visible
 from ptxkit.records import dataclass
-from ptxkit.report.style import visible
 from ptxkit.report.trace_markup import tag, text
 from ptxkit.report.transfers import cells
 from ptxkit.report.view_bars import Lanes, tells

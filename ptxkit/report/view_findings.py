@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from ptxkit.diagnostics import Diagnostic, Label, Severity, Undecided
-from ptxkit.report.style import visible
+from ptxkit.foreign_text import visible
 from ptxkit.report.trace_markup import tag, text
 from ptxkit.results import NOT_CHECKED, CodePage
 from ptxkit.source import Place, SourceFile

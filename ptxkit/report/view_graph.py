@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 
+from ptxkit.foreign_text import visible
 from ptxkit.records import dataclass
-from ptxkit.report.style import visible
 from ptxkit.report.trace_markup import tag, text
 from ptxkit.report.view_layers import layered
 from ptxkit.report.view_marks import MEANINGS, SVG, mark, sign

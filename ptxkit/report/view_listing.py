@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 
 from ptxkit.diagnostics import Diagnostic
-from ptxkit.report.style import visible
+from ptxkit.foreign_text import visible
 from ptxkit.report.trace_markup import tag, text
 from ptxkit.report.view_findings import finding
 from ptxkit.results import CodePage

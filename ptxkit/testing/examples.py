@@ -16,7 +16,9 @@ from typing import Any
 import numpy as np
 
 from ptxkit.emulate.tensor_maps import Layout, TensorMap
+from ptxkit.limits import MAX_FILE_BYTES
 from ptxkit.records import dataclass, field, fields
+from ptxkit.small_files import UnfitFileError, parsed_json, read_small
 from ptxkit.testing.device_process import DeviceLaunch
 
 _MOST_SAID = 4000
@@ -60,20 +62,32 @@ class Example:
 
 
 def load(folder: Path) -> Example:
-    """The example of a folder. Raises ExampleError."""
+    """The example of a folder, which somebody else may have written. Raises ExampleError."""
     try:
-        told = json.loads((folder / "launch.json").read_text(encoding="utf-8"))
+        told = parsed_json(read_small(str(folder / "launch.json")))
         paths = sorted(folder.glob("kernel*.ptx"), key=lambda path: (len(path.name), path.name))
-        texts = tuple(path.read_text(encoding="utf-8", errors="surrogateescape") for path in paths)
+        texts = tuple(map(_text_of, paths))
         launch = _launch_read(told["launch"], folder) if "launch" in told else None
-        example = Example(told["oracle"], texts, launch, told["options"], told.get("said", ""), told.get("cause", ""))
+        words = [told["oracle"], told.get("said", ""), told.get("cause", "")]
+        options = {str(name): each for name, each in told["options"].items()}
+        if not all(isinstance(each, str) for each in words):
+            raise TypeError(f"{words!r} must be texts")
     except OSError as error:
         raise ExampleError(f"{folder}: {error.strerror or error}: {error.filename}") from error
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except UnfitFileError as error:
+        raise ExampleError(f"{folder / 'launch.json'} {error}") from error
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, MemoryError) as error:
         raise ExampleError(f"{folder / 'launch.json'} holds no example: {error}") from error
     if not texts:
         raise ExampleError(f"{folder} holds no kernel.ptx")
-    return example
+    return Example(words[0], texts, launch, options, words[1], words[2])
+
+
+def _text_of(path: Path) -> str:
+    """A kept text. Raises OSError; a pipe or a device is refused, and so is what is too long."""
+    if not path.is_file() or path.stat().st_size > MAX_FILE_BYTES:
+        raise ExampleError(f"{path} is no file of at most {MAX_FILE_BYTES:,} bytes")
+    return path.read_text(encoding="utf-8", errors="surrogateescape")
 
 
 def example_of(oracle: str, given: Mapping[str, Any], error: Exception) -> Example:
@@ -159,7 +173,10 @@ def _launch_read(told: Mapping[str, Any], folder: Path) -> DeviceLaunch:
 
     def array(name: str) -> Any:
         if name not in arrays:
-            arrays[name] = np.load(folder / Path(name).name, allow_pickle=False)
+            path = folder / Path(name).name
+            if not path.is_file():
+                raise ValueError(f"{path.name} is no file")
+            arrays[name] = np.load(path, allow_pickle=False)
         return arrays[name]
 
     def value(each: Mapping[str, Any]) -> Any:

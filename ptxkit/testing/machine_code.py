@@ -16,8 +16,11 @@ LEVELS = ("0", "1", "2", "3", "link", "jit")
 def cubin_of(text: str, target: str, level: str) -> Cubin | str:
     """Machine code by one of the `LEVELS`, or why there is none; for `jit` the text, as the driver takes it.
 
-    target: of the GPU that is to run it (`ptxkit.device.target_for`).
+    target: of the GPU that is to run it (`ptxkit.device.target_for`). Raises ValueError for any other level, which may
+    come from the options of a kept example and would become a part of a command line.
     """
+    if level not in LEVELS:
+        raise ValueError(f"{level!r} is no way to machine code; there are {', '.join(LEVELS)}")
     if level == "jit":
         return Cubin(text.encode() + b"\0", target, of_module(parse(text)), text)
     try:

@@ -2,25 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from importlib import import_module
+from typing import cast
 
-import ptxkit.testing
 from ptxkit.syntax import PTXSyntaxError, parse
 from ptxkit.testing import oracles
 from ptxkit.testing.examples import MADE, Example, ExampleError
 from ptxkit.testing.recipes import made_of
 
+BUILT_IN: Mapping[str, str] = {
+    "assert_lints": "oracles",
+    "assert_litmus": "litmus",
+    "assert_machine_matches_device": "oracles",
+    "assert_optimisation_invariant": "oracles",
+    "assert_ptxas_agrees": "oracles",
+    "assert_round_trips": "oracles",
+    "assert_same_kernel": "oracles",
+    "assert_survives": "oracles",
+    "assert_verdicts_agree": "verdicts",
+    "on_machine": "oracles",
+}
+"""The oracles of ptxkit, each with the module of `ptxkit.testing` that defines it."""
+
+
+def replay(example: Example, trusted: Collection[str] = ()) -> None:
+    """Asks the oracle of an example that stands in a folder, which somebody else may have written.
+
+    An oracle is a function, and the folder names it: only the oracles of ptxkit are called, and those that whoever
+    replays the example has named, too. Raises ExampleError for any other, and what the oracle raises.
+    """
+    if example.oracle not in (*BUILT_IN, *_SPECIAL, *trusted):
+        how = f"add --oracle {example.oracle} if you trust it" if ":" in example.oracle else "write package.module:NAME"
+        raise ExampleError(f"there is no oracle {example.oracle!r} in ptxkit, and no other is called unasked; {how}")
+    ask(example)
+
 
 def ask(example: Example) -> None:
-    """Asks the oracle; what it raises, it raises. ExampleError where there is no such oracle."""
+    """Asks the oracle; what it raises, it raises. ExampleError where there is no such oracle.
+
+    The oracle is whatever function the example names, so it must be an example that this process made; see `replay`.
+    """
     special = _SPECIAL.get(example.oracle)
     if special is not None:
         special(example)
         return
-    oracle = _own(example.oracle)
-    if oracle is None:
-        raise ExampleError(f"there is no oracle {example.oracle!r}")
+    oracle = _function(example.oracle)
     if MADE in example.options:
         oracle(**_arguments(example))
         return
@@ -28,16 +55,18 @@ def ask(example: Example) -> None:
     oracle(*example.texts, **takes_launch, **example.options)
 
 
-def _own(name: str) -> Callable[..., object] | None:
+def _function(name: str) -> Callable[..., object]:
     """An oracle of ptxkit, or somebody's own: `package.module:function`."""
-    for known in (oracles, ptxkit.testing):
-        if name in known.__all__:
-            return getattr(known, name, None)
     module, _, function = name.partition(":")
+    if name in BUILT_IN:
+        module, function = f"ptxkit.testing.{BUILT_IN[name]}", name
     try:
-        return getattr(import_module(module), function, None) if function else None
-    except ImportError as error:
+        found = getattr(import_module(module), function, None) if function else None
+    except (ImportError, ValueError) as error:
         raise ExampleError(f"the oracle {name!r} cannot be loaded: {error}") from error
+    if not callable(found):
+        raise ExampleError(f"there is no oracle {name!r}")
+    return cast("Callable[..., object]", found)
 
 
 def _arguments(example: Example) -> dict[str, object]:
@@ -68,7 +97,7 @@ def can_be_smaller(example: Example) -> bool:
     return len(example.texts) == 1 and not {MADE, "instruction"} & example.options.keys()
 
 
-_SPECIAL: dict[str, Callable[[Example], None]] = {
+_SPECIAL: Mapping[str, Callable[[Example], None]] = {
     "assert_reads_back": _reads_back,
     "assert_ptxas_agrees": _ptxas,
 }

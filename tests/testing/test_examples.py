@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from random import Random
 
 import numpy as np
 import pytest
 
+import ptxkit.testing
 from ptxkit.emulate import TensorMap
-from ptxkit.testing import litmus, replaying, verdicts
+from ptxkit.testing import litmus, oracles, replaying, verdicts
 from ptxkit.testing.arrangements.kernel import Pipeline, random_pipeline
 from ptxkit.testing.device_process import DeviceLaunch
 from ptxkit.testing.examples import Example, ExampleError, cause_of, example_of, load
@@ -73,6 +75,61 @@ def test_an_example_is_asked_again() -> None:
         replaying.ask(Example("os", (DOUBLE,)))
     with pytest.raises(ExampleError, match="cannot be loaded"):
         replaying.ask(Example("nobody.there:function", (DOUBLE,)))
+
+
+def test_a_replay_calls_no_function_that_only_the_folder_names(tmp_path: Path) -> None:
+    """Not whatever function the folder names: `os:system` would run the text as a command."""
+    trace = tmp_path / "called"
+    harmful = f"touch {trace}"
+    for oracle in ("os:system", "subprocess:getoutput", "ptxkit.testing.oracles:cubin_of", "cubin_of", ""):
+        with pytest.raises(ExampleError, match="no other is called unasked"):
+            replaying.replay(load(Example(oracle, (harmful,)).save(tmp_path / "kept")))
+        with pytest.raises(ExampleError, match="no other is called unasked"):
+            replaying.replay(load(Example(oracle, (harmful,)).save(tmp_path / "kept")), ["other.module:judge"])
+    assert not trace.exists()
+    own = Example("tests.testing.fuzz.planted:judge", ("// fail",))
+    with pytest.raises(AssertionError, match="it fails with 7 characters"):
+        replaying.replay(own, [own.oracle])
+
+
+def test_every_built_in_oracle_is_there() -> None:
+    """Whoever replays calls by name what the campaigns and the plugin of pytest keep."""
+    assert len(replaying.BUILT_IN) == 10
+    for name in replaying.BUILT_IN:
+        assert callable(replaying._function(name))
+    assert {name for name in (*oracles.__all__, *ptxkit.testing.__all__) if name.startswith("assert_")} <= set(
+        replaying.BUILT_IN
+    )
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+@pytest.mark.parametrize("name", ["launch.json", "kernel.ptx", "argument_0.npy"])
+def test_a_pipe_in_the_place_of_a_file_is_told(tmp_path: Path, name: str) -> None:
+    launch = DeviceLaunch("k", 1, 32, (DATA,))
+    Example("on_machine", (DOUBLE,), launch).save(tmp_path)
+    (tmp_path / name).unlink()
+    os.mkfifo(tmp_path / name)
+    with pytest.raises(ExampleError, match=r"no (regular )?file"):
+        load(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        "[" * 100_000,
+        '{"oracle": ["os:system"], "options": {}}',
+        '{"oracle": "on_machine", "options": []}',
+        '{"oracle": "on_machine", "options": {}, "launch": {"arguments": [{"number": 1e999, "type": "<i8"}]}}',
+        f'{{"oracle": "on_machine", "options": {{"x": {"9" * 5000}}}}}',
+        '{"x": "' + "y" * (1 << 20) + '"}',
+    ],
+    ids=["deep", "oracle", "options", "infinite", "digits", "long"],
+)
+def test_a_document_that_is_made_to_break_the_reader_is_told(tmp_path: Path, document: str) -> None:
+    (tmp_path / "kernel.ptx").write_text(DOUBLE)
+    (tmp_path / "launch.json").write_text(document)
+    with pytest.raises(ExampleError, match=r"launch\.json"):
+        load(tmp_path)
 
 
 def kept_again(oracle: str, folder: Path, **given: object) -> None:

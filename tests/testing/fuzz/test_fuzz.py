@@ -71,7 +71,11 @@ def test_what_hangs_dies_or_fails_is_recorded_and_the_campaign_goes_on(tmp_path:
     kept = {path.name.rpartition("-")[0]: path for path in (tmp_path / "failures").iterdir()}
     assert len(kept) == 3
     assert (kept["KIND-it-fails-with-characters"] / "kernel.ptx").read_text() == "// fail\n"
-    again = fuzz(tmp_path, "--replay", kept["KIND-it-fails-with-characters"])
+    refused = fuzz(tmp_path, "--replay", kept["KIND-it-fails-with-characters"])
+    assert refused.returncode == 2
+    judge = "tests.testing.fuzz.planted:judge"
+    assert f"add --oracle {judge} if you trust it" in " ".join(refused.stderr.split())
+    again = fuzz(tmp_path, "--replay", kept["KIND-it-fails-with-characters"], "--oracle", judge)
     assert again.returncode == 1
     assert "it fails with # characters" in again.stdout
 
@@ -178,6 +182,15 @@ def test_an_oracle_of_ones_own_is_found_in_the_folder_where_one_is(tmp_path: Pat
         env={**os.environ, "PYTHONPATH": str(ROOT)},
     )
     assert row(done, "mine:mine")[0] == 1, done.stderr
+
+
+def test_a_replay_runs_no_command_of_the_folder(tmp_path: Path) -> None:
+    (tmp_path / "kernel.ptx").write_text(f"touch {tmp_path / 'harm'}")
+    (tmp_path / "launch.json").write_text(json.dumps({"oracle": "os:system", "options": {}}))
+    done = fuzz(tmp_path / "none", "--replay", tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "no other is called unasked" in " ".join(done.stderr.split())
+    assert not (tmp_path / "harm").exists()
 
 
 def test_an_example_that_is_no_example_is_told(tmp_path: Path) -> None:
