@@ -15,6 +15,7 @@ from ptxkit.analysis.notices import Notices
 from ptxkit.analysis.openings import Openings
 from ptxkit.analysis.pointers import pointer_parameters
 from ptxkit.analysis.program import Program, Step
+from ptxkit.analysis.provenance import Provenance
 from ptxkit.analysis.scenario import (
     FEW,
     MAX_LARGE,
@@ -70,6 +71,11 @@ class Explorer:
     def certainty(self) -> Certainty:
         """What decides operands and paths."""
         return Certainty(self.program, self.launch)
+
+    @cached_property
+    def provenance(self) -> Provenance:
+        """In which state spaces addresses lie, over all paths."""
+        return Provenance(self.program)
 
     @cached_property
     def is_asynchronous(self) -> bool:

@@ -1,7 +1,10 @@
-"""What comparisons of one unknown with constants say of others: what is at most 3 is not at least 4.
+"""What decided conditions say of others: what is at most 3 is not at least 4, and what is in `.shared` not in `.local`.
 
 A guess at one branch settles the branches that ask the same of the same unknown in other words, as the roles of warps
 do. Without that, walks would take paths that no thread can take.
+
+Source: PTX ISA, "isspacep", "Generic Addressing" (the windows of state spaces do not overlap, but for that of kernel
+parameters, which lies in `global`), "Shared State Space" (`.shared::cta` lies in `.shared::cluster`).
 """
 
 from __future__ import annotations
@@ -13,6 +16,9 @@ from ptxkit.analysis.terms import Term
 from ptxkit.records import dataclass, field
 
 _WIDTHS = {"16": 16, "32": 32, "64": 64}
+_SPACE = "space"
+#: By a state space: the one whose window its own lies in.
+_WITHIN = {"param": "global", "shared": "shared::cluster", "shared::cta": "shared::cluster"}
 _MOST = 8
 """Comparisons of one unknown that are kept; more are rare, and each costs time."""
 
@@ -39,18 +45,21 @@ class Comparison:
 
 def comparison_of(key: Hashable) -> Comparison | None:
     """The comparison that a condition came about by; None for any other condition."""
-    if not isinstance(key, tuple) or subject_of(key) is None:
+    if not isinstance(key, tuple) or len(key) != 5 or subject_of(key) is None:
         return None
     _, operator, kind, unknown, constant = key
     return Comparison(unknown, kind, operator, constant)
 
 
 def subject_of(key: Hashable) -> tuple[Term, str] | None:
-    """What a condition compares with a constant: the unknown, and the width; None for any other condition.
+    """What a condition compares with a constant: the unknown, and the width; or the unknown whose state space it tests,
+    wherever in the object it points. None for any other condition.
 
     (Written out, and apart from the comparison: each lane asks it in each round, and mostly of an unknown of its own.)
     """
     if not isinstance(key, tuple) or len(key) != 5 or key[0] != "compare":
+        if isinstance(key, tuple) and len(key) == 3 and key[0] == "is_space" and isinstance(key[2], Term):
+            return key[2].at_offset(0), _SPACE
         return None
     kind, unknown, constant = key[2:]
     if not isinstance(unknown, Term) or not isinstance(constant, int) or kind[0] not in "usb":
@@ -60,7 +69,7 @@ def subject_of(key: Hashable) -> tuple[Term, str] | None:
 
 @dataclass(slots=True)
 class Implications:
-    """The comparisons that were decided in one scenario, by what they are of."""
+    """The comparisons and tests of state spaces that were decided in one scenario, by what they are of."""
 
     known: dict[tuple[Term, str], list[tuple[Hashable, bool]]] = field(default_factory=dict)
     _answers: dict[Hashable, bool | None] = field(default_factory=dict)
@@ -90,7 +99,8 @@ class Implications:
 
 def _implied(key: Hashable, before: list[tuple[Hashable, bool]]) -> bool | None:
     found = comparison_of(key)
-    assert found is not None
+    if found is None:
+        return _implied_space(_space_of(key), [(_space_of(other), side) for other, side in before])
     decided = [(each, side) for other, side in before if (each := comparison_of(other)) is not None]
     fitting = (
         number
@@ -99,6 +109,29 @@ def _implied(key: Hashable, before: list[tuple[Hashable, bool]]) -> bool | None:
     )
     sides = {found.holds(number) for number in fitting}
     return sides.pop() if len(sides) == 1 else None
+
+
+def _space_of(key: Hashable) -> str:
+    """The state space that a test of an address asks for; `param::entry` is part of `param`."""
+    assert isinstance(key, tuple)
+    space = str(key[1])
+    return "param" if space.startswith("param") else space
+
+
+def _implied_space(asked: str, before: list[tuple[str, bool]]) -> bool | None:
+    """What tests of the state space of the same address say of another one."""
+    for known, side in before:
+        if side and (known == asked or _WITHIN.get(known) == asked):
+            return True
+        if not side and (known == asked or _WITHIN.get(asked) == known):
+            return False
+        if side and _outermost(known) != _outermost(asked):
+            return False
+    return None
+
+
+def _outermost(space: str) -> str:
+    return _WITHIN.get(space, space)
 
 
 def _numbers(found: Comparison, decided: list[tuple[Comparison, bool]]) -> Iterator[int]:

@@ -71,7 +71,8 @@ class Operations:
         """What an operation gives for a group of threads; the same lanes again for the same operands."""
         for argument in arguments:
             if isinstance(argument, Lanes):
-                key = (operation, *arguments)
+                spaces = tuple([each.space for each in arguments if isinstance(each, Term)])
+                key = (operation, *arguments, *spaces)  # equal terms may be views in different state spaces
                 known = self._lanes.get(key)
                 if known is None:
                     known = self._lanes[key] = Lanes(

@@ -57,7 +57,8 @@ def _check(operands: Operands, form: OperandForm, space: str, reader: Reader) ->
             note_conversion(walker, step, role, value)
         origin = origin_of(walker, value)
         if origin is not None:
-            walker.trace.misuses.setdefault((step, role), Misuse(step, role, space, value, origin))
+            found = Misuse(step, role, space, value, origin, exact=walker.trace.guessed is None)
+            walker.trace.misuses.setdefault((step, role), found)
 
     return check
 

@@ -8,7 +8,7 @@ all of them have, or `Lanes`, one value for each.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from itertools import repeat
 from typing import Any, NamedTuple, TypeAlias
 
@@ -213,8 +213,15 @@ def lifted(function: Callable[..., Value], *arguments: Any) -> Held:
 
 def lanes(values: Sequence[Value]) -> Held:
     """What threads with these values hold: one value where all have the same."""
-    first = values[0]
-    return first if values.count(first) == len(values) else by_index(len(values), values.__getitem__)
+    return _shared(values) if values.count(values[0]) == len(values) else by_index(len(values), values.__getitem__)
+
+
+def _shared(values: Iterable[Value]) -> Value:
+    """The one value that these all are: as an address in a state space only where all of them say so."""
+    first, *others = values
+    if isinstance(first, Term) and any(isinstance(other, Term) and other.space != first.space for other in others):
+        return first.within(None)
+    return first
 
 
 def held_among(held: Held, indices: Sequence[int]) -> Held:
@@ -224,10 +231,10 @@ def held_among(held: Held, indices: Sequence[int]) -> Held:
     if held.is_made:
         values = held.values
         part = [values[index] for index in indices]
-        return part[0] if part.count(part[0]) == len(part) else _Part(held, indices)
+        return _shared(part) if part.count(part[0]) == len(part) else _Part(held, indices)
     first = held.at(indices[0])
     if held.at(indices[-1]) == first and all(held.at(index) == first for index in indices):
-        return first
+        return _shared(held.at(index) for index in indices)
     return _Part(held, indices)
 
 

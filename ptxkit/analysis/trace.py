@@ -97,7 +97,7 @@ class Misuse:
 
     role: of the operand. taken: the state space that the instruction takes (`generic` where it names none). value: what
     it holds, a number or a term that came from a conversion. origin: `generic` for a generic address, or the space that
-    `value` is an address in; `shared::cluster` for shared memory of another CTA.
+    `value` is an address in; `shared::cluster` for shared memory of another CTA. exact: no guess led there.
     """
 
     step: Step
@@ -105,6 +105,7 @@ class Misuse:
     taken: str
     value: Value
     origin: str
+    exact: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,9 @@ from ptxkit.analysis.origins import REMOTE
 from ptxkit.analysis.program import Step
 from ptxkit.analysis.terms import Value
 from ptxkit.analysis.trace import Misfit, Misuse, Trace
-from ptxkit.rules.finding import Finding, Observation
+from ptxkit.rules.finding import Doubt, Finding, Observation
+
+_OTHER_PATHS = "the address is of the wrong kind on a path that depends on data, and may be of the right kind on others"
 
 #: What a walk noticed of operands, by (step, role).
 Noticed = TypeVar("Noticed", Misuse, Misfit)
@@ -19,16 +21,33 @@ Noticed = TypeVar("Noticed", Misuse, Misfit)
 
 def misuses(
     kernel: Kernel, wanted: Callable[[Misuse], bool], finding: Callable[[Misuse], Finding]
-) -> Iterator[Observation]:
-    """One for each operand with an address of another kind in every scenario that comes to it."""
-    yield from _agreed(kernel, lambda trace: trace.misuses, wanted, finding)
+) -> Iterator[Observation | Doubt]:
+    """One for each operand with an address of another kind in every scenario that comes to it.
+
+    It is a doubt where guesses lead to it, and on another path the operand may hold an address of another kind.
+    """
+    exact = {
+        place
+        for world in kernel.worlds
+        for thread in world.threads.values()
+        for place, found in thread.trace.misuses.items()
+        if found.exact and wanted(found)
+    }
+    for found, observed in _agreed(kernel, lambda trace: trace.misuses, wanted, finding):
+        step, match = found.step, found.step.match
+        operand = match.operand(found.role, step.instruction) if match is not None else None
+        if (step, found.role) in exact or kernel.explorer.provenance.spaces_of(step, operand) == {found.origin}:
+            yield observed
+        else:
+            yield Doubt(step, _OTHER_PATHS)
 
 
 def misfits(
     kernel: Kernel, wanted: Callable[[Misfit], bool], finding: Callable[[Misfit], Finding]
 ) -> Iterator[Observation]:
     """One for each operand with an address or a number that does not fit in every scenario that comes to it."""
-    yield from _agreed(kernel, lambda trace: trace.misfits, wanted, finding)
+    for _, observed in _agreed(kernel, lambda trace: trace.misfits, wanted, finding):
+        yield observed
 
 
 def _agreed(
@@ -36,7 +55,7 @@ def _agreed(
     noticed: Callable[[Trace], Mapping[tuple[Step, str], Noticed]],
     wanted: Callable[[Noticed], bool],
     finding: Callable[[Noticed], Finding],
-) -> Iterator[Observation]:
+) -> Iterator[tuple[Noticed, Observation]]:
     values: dict[tuple[Step, str], dict[int, set[tuple[int, Value]]]] = defaultdict(lambda: defaultdict(set))
     first: dict[tuple[Step, str], Noticed] = {}
     certain: set[tuple[Step, str]] = set()
@@ -50,7 +69,7 @@ def _agreed(
                         certain.add(place)
     for place, by_world in values.items():
         if _is_sure(kernel, first[place], by_world) or (place in certain and _is_place(kernel, first[place])):
-            yield Observation((place[0], None), min(by_world), True, finding(first[place]))
+            yield first[place], Observation((place[0], None), min(by_world), True, finding(first[place]))
 
 
 def _is_sure(kernel: Kernel, found: Misuse | Misfit, by_world: Mapping[int, set[tuple[int, Value]]]) -> bool:

@@ -15,6 +15,10 @@ def compare(operator: str, constant: int, kind: str = "u32", unknown: Term = UNK
     return ("compare", operator, kind, unknown, constant)
 
 
+def is_in(space: str, unknown: Term = UNKNOWN) -> tuple[object, ...]:
+    return ("is_space", space, unknown)
+
+
 @pytest.mark.parametrize(
     ("decided", "side", "asked", "wanted"),
     [
@@ -28,6 +32,17 @@ def compare(operator: str, constant: int, kind: str = "u32", unknown: Term = UNK
         (compare("lt", 4, "s32"), True, compare("lt", 4, "u32"), None),
         (compare("lt", 4, "u32"), True, compare("ge", 0, "s32"), True),
         (compare("le", 3), True, compare("ge", 4, unknown=OTHER), None),
+        (is_in("shared"), True, is_in("global"), False),
+        (is_in("shared"), True, is_in("shared", UNKNOWN.plus(64)), True),
+        (is_in("shared"), False, is_in("shared", UNKNOWN.plus(64)), False),
+        (is_in("shared"), False, is_in("global"), None),
+        (is_in("shared"), True, is_in("global", OTHER), None),
+        (is_in("shared::cta"), True, is_in("shared::cluster"), True),
+        (is_in("shared::cluster"), True, is_in("shared::cta"), None),
+        (is_in("shared::cluster"), False, is_in("shared::cta"), False),
+        (is_in("param::entry"), True, is_in("global"), True),
+        (is_in("global"), True, is_in("param"), None),
+        (is_in("global"), False, is_in("param"), False),
     ],
 )
 def test_a_decided_comparison_settles_what_follows_from_it(

@@ -28,6 +28,7 @@ st.u32 [%rd8], %r1;""",
         "an address that comes from a call may be of any kind",
         """{ .param .b64 r; call.uni (r), elsewhere, (); ld.param.b64 %rd5, [r]; } ld.shared.u32 %r10, [%rd5];
 ld.u32 %r10, [%rd5];""",
+        undecided=("PTX300",),
         before=".extern .func (.param .b64 result) elsewhere;",
     ),
     Case(
@@ -95,6 +96,45 @@ ld.shared.u32 %r10, [%rd6]; //! PTX208""",
         "one of two conversions, picked by what nobody knows, may be of any kind",
         """ld.global.u64 %rd5, [%rd1]; cvta.to.global.u64 %rd6, %rd5; cvta.to.shared.u64 %rd7, %rd5;
 isspacep.shared %p3, %rd5; selp.b64 %rd8, %rd7, %rd6, %p3; @%p3 ld.shared.u32 %r10, [%rd8];""",
+    ),
+    Case(
+        "a pointer that `isspacep` tests stays generic beside its conversions",
+        """ld.global.u64 %rd5, [%rd1]; cvta.to.local.u64 %rd6, %rd5; mul.wide.u32 %rd7, %r1, 4;
+add.u64 %rd8, %rd6, %rd7; add.u64 %rd9, %rd5, %rd7; isspacep.local %p3, %rd5;
+@%p3 ld.local.u32 %r10, [%rd8];
+@!%p3 ld.relaxed.sys.u32 %r10, [%rd9];""",
+    ),
+    Case(
+        "two conversions of one pointer are addresses in two spaces",
+        """ld.global.u64 %rd5, [%rd1]; cvta.to.shared.u64 %rd6, %rd5; cvta.to.global.u64 %rd7, %rd5;
+mul.wide.u32 %rd10, %r1, 4; add.u64 %rd8, %rd6, %rd10; add.u64 %rd9, %rd7, %rd10;
+isspacep.shared %p3, %rd5; @%p3 ld.shared.u32 %r10, [%rd8]; @!%p3 ld.global.u32 %r10, [%rd9];""",
+    ),
+    Case(
+        "a second test of the same object answers as the first",
+        """ld.global.u64 %rd5, [%rd1]; isspacep.shared %p3, %rd5; cvta.to.shared.u64 %rd6, %rd5;
+@%p3 bra near; mov.u64 %rd7, %rd5; bra.uni then;
+near: mov.u64 %rd7, %rd6;
+then: add.u64 %rd9, %rd5, 64; isspacep.shared %p4, %rd9; @%p4 ld.shared.u32 %r12, [%rd7+64]; @%p4 bra end;
+ld.u32 %r12, [%rd7+64];
+end:""",
+    ),
+    Case(
+        "an address that is of the wrong kind only on a path that is guessed is a doubt",
+        """ld.global.u32 %r10, [%rd1]; setp.eq.u32 %p3, %r10, 1; cvt.u64.u32 %rd5, %r2; cvta.shared.u64 %rd6, %rd5;
+selp.b32 %r11, 1, 0, %p3; @%p3 bra far; mov.u64 %rd7, %rd5; bra.uni then;
+far: mov.u64 %rd7, %rd6;
+then: setp.eq.u32 %p4, %r11, 0; @%p4 bra near; ld.u32 %r12, [%rd7]; bra.uni end;
+near: ld.shared.u32 %r12, [%rd7];
+end:""",
+        undecided=("PTX202",),
+    ),
+    Case(
+        "an address that is of the wrong kind on every path is wrong on one that is guessed",
+        """ld.global.u32 %r10, [%rd1]; setp.ne.u32 %p3, %r10, 1; @%p3 bra end; cvt.u64.u32 %rd5, %r2;
+more: ld.u32 %r11, [%rd5]; //! PTX202
+add.u64 %rd5, %rd5, 4; add.u32 %r10, %r10, 1; setp.lt.u32 %p4, %r10, 7; @%p4 bra more;
+end:""",
     ),
     Case(
         "a difference of pointers moves an offset",
