@@ -46,7 +46,9 @@ _SHOWN = 16
     help="When asynchronous operations take effect.",
 )
 @click.option("--seed", type=SEED, default=0, show_default=True, help="Of all that chance decides.")
-@click.option("--seconds", type=SECONDS, default=600.0, show_default=True, help="After which the run is given up.")
+@click.option(
+    "--seconds", type=SECONDS, default=600.0, show_default=True, help="Of processor time, after which the run ends."
+)
 @click.option("--config", type=click.Path(dir_okay=False), metavar="FILE", help="Use this settings file alone.")
 @click.option("--isolated", is_flag=True, help="Use no settings file.")
 @launch_options

@@ -21,8 +21,8 @@ class Request:
     """entries: the kernels to run, none for all. schedules: runs of each. seed: of all that chance decides.
 
     grid, block, cluster, shared (bytes), arguments (by parameter name, or `#0` for the first): None, or absent, where
-    they are to be chosen. seconds: for each kernel. trace: whether findings of the machine are to be seen as pictures.
-    settings: what is reported, and how; its policy counts for nothing beside the one here.
+    they are to be chosen. seconds: of processor time, for each kernel. trace: whether findings of the machine are to be
+    seen as pictures. settings: what is reported, and how; its policy counts for nothing beside the one here.
     """
 
     entries: tuple[str, ...] = ()

@@ -125,7 +125,7 @@ def _verified(
     pointers = pointer_parameters(flat) - {(name, 0) for name in images}
     chosen = chooses_values(program, pointers, request)
     ways = map_choices(flat) if chosen else [{}]
-    deadline = time.monotonic() + request.seconds
+    deadline = time.thread_time() + request.seconds
 
     plans = plans_of(entry, program, request, [step.instruction for step in flat.steps])
     if request.grid is None and ways[0]:  # with boxes of another size, CTAs would be in each other's way
@@ -150,7 +150,7 @@ def _verified(
     plan, maps = candidates[0]
     enough = deadline - (1 - _PROBES) * request.seconds
     for each in candidates if len(candidates) > 1 else ():
-        left = enough - time.monotonic()
+        left = enough - time.thread_time()
         if left <= 0:
             break
         trial = next(trials(program, pointers, request, {**images, **each[1]}, Guesses()))
@@ -160,13 +160,13 @@ def _verified(
     session = session_of(plan, maps)
     guesses, left = Guesses(), request.schedules
     for trial in trials(program, pointers, request, {**images, **maps}, guesses):
-        if time.monotonic() >= deadline:
+        if time.thread_time() >= deadline:
             session.ask("the time for this kernel is used up (--seconds)")
             break
         if not session.run(trial, deadline) and guesses.drop(trial.number):
             continue  # another number takes this one's turn
         if left == request.schedules:
-            session.ask_for_unwritten(trial, deadline - time.monotonic())
+            session.ask_for_unwritten(trial, deadline - time.thread_time())
         progress()
         left -= 1
         if not left:
@@ -202,14 +202,14 @@ class _Session:
 
     def run(self, trial: Trial, deadline: float) -> bool:
         """One run; whether its arguments fit."""
-        outcome = self._outcome(trial, deadline - time.monotonic())
+        outcome = self._outcome(trial, deadline - time.thread_time())
         self._runs += 1
         self._steps += outcome.steps
         self._told.update(dict.fromkeys(trial.told))
         unfit = len(self._unfit)
         new = self._hear(outcome, trial)
         if new and self._wants_traces:
-            self._trace(new, trial, deadline - time.monotonic())
+            self._trace(new, trial, deadline - time.thread_time())
         return len(self._unfit) == unfit
 
     def ask_for_unwritten(self, trial: Trial, seconds: float) -> None:
