@@ -226,10 +226,23 @@ class Asynchrony:
                 continue
             if reads_only:
                 self.finish_reading(operation, rows)
-            else:
+                continue
+            for arrival in self._arrivals_of(operation):
+                self.finish(operation, rows & numpy.isin(operation.threads, arrival.threads), arrival.barrier)
+            if (rows & operation.writing).any():
                 self.finish(operation, rows)
         self.machine.order.waited(group, kind, limits, reads_only=reads_only)
         return None
+
+    def _arrivals_of(self, operation: Operation) -> list[Arrival]:
+        """The arrivals to come that tell of rows of an operation."""
+        return [
+            each
+            for each in self._signalled
+            if isinstance(each, Arrival)
+            and (each.cta, each.kind) == (operation.cta, operation.completion)
+            and operation.serial <= each.serial
+        ]
 
     # ------------------------------------------------------------------------------------------------ going on
 

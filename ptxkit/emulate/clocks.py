@@ -292,6 +292,9 @@ class Clocks(Proxies):
             self.knowledge(group.cta).fence_proxy(group.lanes.index, [IMPLIED])
             self.knowledge(group.cta).wait(group.lanes.index)
         if not reads_only:
+            known, index = self.knowledge(group.cta), group.lanes.index
+            if kind == CP_ASYNC:
+                known.copy_waits.waited(index, limits[index], known.own[index])
             before = group.cta.complete.get(kind)
             group.cta.complete[kind] = numpy.maximum(limits, 0 if before is None else before)
 
@@ -381,7 +384,7 @@ class Clocks(Proxies):
         done = operation.known[known][DONE] if operation.completion == FREE else known.own
         engines = self._engines(known, operation, through)
         if engines is not None:
-            known.own[numpy.unique(engines)] += 1
+            done = self._engines_times(known, operation, rows, engines)
             if operation.completion in (CP_ASYNC, TCGEN05):  # told of by arrivals
                 known.copying.update(engines.tolist())
             if operation.tensor is not None and through is not None:
@@ -394,9 +397,25 @@ class Clocks(Proxies):
             threads = event.index[event.rows]
             shadow = self._shadow(event.pool)
             note = shadow.note_read if kind == "read" else shadow.note_write
+            times = done[threads]
             if engines is not None:
                 threads = engines[threads // WARPGROUP if len(engines) > 1 else numpy.zeros_like(threads)]
-            note(event.units, threads + known.base, done[threads], site)
+            note(event.units, threads + known.base, times, site)
+
+    @staticmethod
+    def _engines_times(known: Knowledge, operation: Operation, rows: Any, engines: Any) -> Any:
+        """By thread, the new time of its engine at which what it issued is complete."""
+        done = numpy.zeros(known.threads, numpy.int64)
+        if operation.completion != CP_ASYNC:
+            known.own[engines] += 1
+            done[: known.cta.threads] = known.own[engines[known.cta.everyone // WARPGROUP if len(engines) > 1 else 0]]
+            return done
+        assert operation.groups is not None
+        engine, issuers = int(engines[0]), operation.threads[rows]
+        done[issuers] = known.own[engine] + 1 + numpy.arange(len(issuers))  # each thread may wait for its own
+        known.own[engine] += len(issuers)
+        known.copy_waits.completed(engine, done[issuers], issuers, operation.groups[rows])
+        return done
 
     @staticmethod
     def _engines(known: Knowledge, operation: Operation, through: Mbarrier | None) -> Any:

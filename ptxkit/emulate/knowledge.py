@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy
 
+from ptxkit.emulate.copy_waits import CopyWaits
+
 if TYPE_CHECKING:
     from ptxkit.emulate.cta import Cta
 
@@ -67,6 +69,7 @@ class Knowledge:
         "aspects",
         "base",
         "common",
+        "copy_waits",
         "copying",
         "cta",
         "extra",
@@ -87,6 +90,7 @@ class Knowledge:
         self._engines: dict[object, int] = {}
         self.copying: set[int] = set()
         """The engines through which copies of single threads were complete."""
+        self.copy_waits = CopyWaits()
         self.own = numpy.ones(self.threads, numpy.int64)
         self.fenced_by = numpy.zeros((self.aspects, self.threads), numpy.int64)
         self.common = numpy.zeros((self.aspects, self.threads), numpy.int64)

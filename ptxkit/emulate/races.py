@@ -191,9 +191,11 @@ class Races(Order):
                 continue
             owner = self.knowledge(cta)
             thread = int(agents[at]) - owner.base
-            if " " in proxy and event.kind == "write" and not self.strict:
+            if " " in proxy:
                 _, times = self._shadow(event.pool).last(kind, event.units[at : at + 1])
-                if self._was_heard(event, owner, thread, int(times[0])):
+                if self._was_waited_for(event, row, owner, thread, int(times[0])):
+                    continue
+                if event.kind == "write" and not self.strict and self._was_heard(event, owner, thread, int(times[0])):
                     continue
             if (
                 rule == "PTX621"
@@ -223,6 +225,15 @@ class Races(Order):
             if morally_strong and known.knows(index, owner, agents - owner.base, times)[0]:
                 return True
         return False
+
+    def _was_waited_for(self, event: Event, row: int, owner: Knowledge, engine: int, time: int) -> bool:
+        """Whether the issuer of a copy of which an mbarrier tells has waited for it, too, and that is known here."""
+        found = owner.copy_waits.of(engine, time)
+        if found is None:
+            return False
+        thread, waited = (numpy.array([each]) for each in found)
+        known = self.knowledge(event.place[2])
+        return bool(known.knows(event.index[row : row + 1], owner, thread, waited)[0])
 
     def _was_heard(self, event: Event, owner: Knowledge, agent: int, time: int = 1) -> bool:
         """Whether an arrival that tells nothing came behind what a thread, or an operation, did at a time."""

@@ -1,0 +1,41 @@
+"""Copies of single threads of which an mbarrier tells, and the waits of these threads for them.
+
+A thread may both let an mbarrier track its copies and wait for them itself: `cp.async.mbarrier.arrive`, and later
+`cp.async.wait_all`. What the copies did is then known to those who have seen the phase of the mbarrier complete, and to
+those who know of the wait; each is enough. Such copies are entered as the doing of an engine, from which this leads
+back to the wait.
+
+Source: PTX ISA, "cp.async.mbarrier.arrive", "cp.async.wait_group / cp.async.wait_all".
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class CopyWaits:
+    """The copies and waits of one CTA."""
+
+    def __init__(self) -> None:
+        self._copies: dict[tuple[int, int], tuple[int, int]] = {}
+        self._waits: dict[int, list[tuple[int, int]]] = {}
+
+    def completed(self, engine: int, times: Any, threads: Any, groups: Any) -> None:
+        """Copies are complete. times: of the engine; threads, groups: who issued each, and in which of its groups."""
+        for time, thread, group in zip(times.tolist(), threads.tolist(), groups.tolist(), strict=True):
+            self._copies[engine, time] = thread, group
+
+    def waited(self, index: Any, limits: Any, times: Any) -> None:
+        """Threads have waited, each at a time of its own, for all of their groups below a limit."""
+        if not self._copies:
+            return
+        for thread, limit, time in zip(index.tolist(), limits.tolist(), times.tolist(), strict=True):
+            waits = self._waits.setdefault(thread, [])
+            if not waits or waits[-1][0] < limit:
+                waits.append((limit, time))
+
+    def of(self, engine: int, time: int) -> tuple[int, int] | None:
+        """The thread that issued what an engine completed at a time, and when it had waited for it; None for never."""
+        thread, group = self._copies.get((engine, time), (-1, 0))
+        waited = next((at for limit, at in self._waits.get(thread, ()) if limit > group), None)
+        return None if waited is None else (thread, waited)
