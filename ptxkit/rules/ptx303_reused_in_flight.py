@@ -56,7 +56,7 @@ _WAITS = {
 
 def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
     """Looks at each bulk copy out of shared memory, each later write of its bytes, and the end of its thread."""
-    vain = _vain_waits(kernel)
+    vain, waits = _vain_waits(kernel), _WaitsBehind(kernel)
     for number, world in enumerate(kernel.worlds):
         if world.is_opaque:
             continue
@@ -64,7 +64,8 @@ def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
             yield from _destinations(number, issuer)
             sources = _sources(issuer)
             if sources:
-                yield from _end(number, issuer, sources, vain, kernel.policy == "strict")
+                lone = not any(copy.read is not None or waits.may_follow(copy.event.step) for copy in sources)
+                yield from _end(number, issuer, sources, None if lone else vain, kernel.policy == "strict")
                 for writer in world.threads.values():
                     yield from _rewrites(number, world, issuer, sources, writer)
     yield from _told_too_early(kernel)
@@ -106,17 +107,47 @@ def _vain_waits(kernel: Kernel) -> frozenset[Step]:
     return frozenset(step for step in own if not flow.repeats(step))
 
 
+class _WaitsBehind:
+    """Which instructions of a kernel a wait for bulk copies may come behind, on whichever path."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        self._flow = kernel.explorer.certainty.flow
+        self._own = frozenset(kernel.program.steps)
+        self._waits = [step for step in kernel.program.acting if _waits_for_bulk(step)]
+        self._calls_one = any(_waits_for_bulk(step) for each in kernel.program.called.values() for step in each.acting)
+        self._known: dict[Step, bool] = {}
+
+    def may_follow(self, step: Step) -> bool:
+        """Whether one may; that one in a function is called behind the instruction is taken for granted."""
+        if step not in self._known:
+            self._known[step] = self._calls_one or step not in self._own or self._follows(step)
+        return self._known[step]
+
+    def _follows(self, step: Step) -> bool:
+        flow = self._flow
+        block = flow.block_of(step)
+        behind = flow.reachable(flow.after[block])
+        places = [(flow.block_of(wait), wait.index) for wait in self._waits]
+        return any(at in behind or (at == block and index > step.index) for at, index in places)
+
+
+def _waits_for_bulk(step: Step) -> bool:
+    return any(isinstance(effect, WaitGroup) and effect.group == "bulk" for effect in step.effects)
+
+
 def _reads_source(copy: Copy) -> bool:
     effect = copy.event.effect
     return copy.group == "bulk" and isinstance(effect, Access) and effect.kind == "read"
 
 
-def _end(number: int, issuer: Thread, sources: list[Copy], vain: Set[Step], strict: bool) -> Iterator[Observation]:
-    """The end of a thread whose copies may still read.
+def _end(
+    number: int, issuer: Thread, sources: list[Copy], vain: Set[Step] | None, strict: bool
+) -> Iterator[Observation]:
+    """The end of a thread whose copies may still read. vain: None where no wait comes behind any of them.
 
     The manual says that the source must not be modified, not how long a CTA's memory outlives it; libraries leave their
     last copies to the hardware. A thread that leaves all of them is an error: one that never waits, or waits in vain
-    after its copy. One that leaves the last is not, except under `strict`.
+    after its copy, or only before its first one. One that leaves the last is not, except under `strict`.
     """
     if issuer.trace.ended != "exit":
         return
@@ -124,7 +155,7 @@ def _end(number: int, issuer: Thread, sources: list[Copy], vain: Set[Step], stri
     for copy in sources:
         if copy.committed is None:
             continue  # PTX301 speaks of it
-        left = not waits or any(at > copy.position and step in vain for at, step in waits)
+        left = not waits or vain is None or any(at > copy.position and step in vain for at, step in waits)
         finding = None
         if copy.read is None and (strict or left):
             finding = _left_behind(issuer, copy, Severity.ERROR if left else Severity.WARNING)

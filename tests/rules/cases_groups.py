@@ -277,6 +277,37 @@ cp.async.bulk.wait_group.read 1; //= wait
 end:""",
     ),
     Case(
+        "a wait before the first copy waits for none of them",
+        """bar.sync 0; @!%p1 bra end;
+cp.async.bulk.wait_group.read 0;
+cp.async.bulk.global.shared::cta.bulk_group [%rd2], [%r2], 512; //! PTX303
+cp.async.bulk.commit_group;
+end:""",
+    ),
+    Case(
+        "a wait in a loop that goes round no further waits for what earlier rounds would have started",
+        """@!%p1 bra end; mov.u32 %r7, 0;
+next: cp.async.bulk.wait_group.read 0;
+cp.async.bulk.global.shared::cta.bulk_group [%rd2], [%r2], 512; cp.async.bulk.commit_group;
+add.u32 %r7, %r7, 1; setp.lt.u32 %p3, %r7, 1; @%p3 bra next;
+end:""",
+    ),
+    Case(
+        "a wait before the first copy is none for those of a loop",
+        """@!%p1 bra end; mov.u32 %r7, 0; cp.async.bulk.wait_group.read 0;
+next: cp.async.bulk.global.shared::cta.bulk_group [%rd2], [%r2], 512; //! PTX303
+cp.async.bulk.commit_group;
+add.u32 %r7, %r7, 1; setp.lt.u32 %p3, %r7, 4; @%p3 bra next;
+end:""",
+    ),
+    Case(
+        "a wait in a function that is called behind the copy is one",
+        """@!%p1 bra end; cp.async.bulk.wait_group.read 0;
+cp.async.bulk.global.shared::cta.bulk_group [%rd2], [%r2], 512; cp.async.bulk.commit_group; call settle;
+end:""",
+        before=".func settle { cp.async.bulk.wait_group.read 0; ret; }",
+    ),
+    Case(
         "a store into the destination of a copy in flight races with it",
         """cp.async.cg.shared.global [%r4], [%rd1], 16; //= copy
 cp.async.commit_group;
