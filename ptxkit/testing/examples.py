@@ -10,7 +10,8 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from traceback import extract_tb
+from traceback import walk_tb
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -116,9 +117,14 @@ def cause_of(error: BaseException) -> str:
     if isinstance(error, AssertionError):
         first = said_of(error).partition("\n")[0]
         return " ".join("#" if _is_particular(word) else word for word in first.split())
-    frames = [each for each in extract_tb(error.__traceback__) if "ptxkit" in each.filename]
-    place = f" at {Path(frames[-1].filename).name}:{frames[-1].name}" if frames else ""
+    codes = [frame.f_code for frame, _ in walk_tb(error.__traceback__) if _is_own(frame)]
+    place = f" at {Path(codes[-1].co_filename).name}:{codes[-1].co_name}" if codes else ""
     return f"{type(error).__name__}{place}"
+
+
+def _is_own(frame: FrameType) -> bool:
+    """Whether a module of this package runs: its name says so, whatever the folders are called that hold a file."""
+    return str(frame.f_globals.get("__name__", "")).partition(".")[0] == "ptxkit"
 
 
 def _is_particular(word: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -189,3 +190,14 @@ def test_a_cause_is_the_same_for_other_numbers_and_names() -> None:
     other = raised(AssertionError("argument 1: 4 bytes differ, first in element 17: machine np.uint32(0), GPU 5\nmore"))
     assert cause_of(first) == cause_of(other) == "argument # # bytes differ, first in element # machine # GPU #"
     assert cause_of(raised(KeyError("x"))) == cause_of(raised(KeyError("y"))) == "KeyError"
+
+
+def test_a_cause_names_a_place_of_this_package_wherever_the_folders_are() -> None:
+    with pytest.raises(ExampleError) as caught:
+        load(Path("/no/such/folder"))
+    assert cause_of(caught.value) == "ExampleError at examples.py:load"
+    text = "def fails():\n    raise KeyError('x')\ntry:\n    fails()\nexcept KeyError as caught:\n    error = caught\n"
+    for name, place in (("mine", ""), ("ptxkit_of_mine", ""), ("ptxkit.rules", " at mine.py:fails")):
+        known: dict[str, Any] = {"__name__": name}
+        exec(compile(text, "/home/me/ptxkit/mine.py", "exec"), known)
+        assert cause_of(known["error"]) == f"KeyError{place}"
