@@ -168,7 +168,7 @@ def test_processes_that_race_all_get_the_data(tmp_path: Path, source: Path) -> N
         subprocess.Popen(command, cwd=ROOT, env=environment, stderr=subprocess.PIPE, text=True) for _ in range(3)
     ]
     for process in running:
-        _, said = process.communicate(timeout=120)
+        _, said = process.communicate(timeout=900)
         assert process.returncode == 0, said
     assert [path.name for path in (tmp_path / "ptxkit").iterdir() if path.name.startswith(".part")] == []
 

@@ -25,7 +25,7 @@ def run(*command: str | Path, cwd: Path = ROOT, **environment: str) -> subproces
         capture_output=True,
         text=True,
         check=False,
-        timeout=240,
+        timeout=900,
     )
 
 

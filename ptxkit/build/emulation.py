@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 class Emulation:
     """A kernel with a geometry on the reference machine, to be called with the arguments.
 
-    policy, seed: of the machine, which says when asynchronous operations happen. seconds: until it gives up. strict:
-    what the ISA leaves open is found, too.
+    policy, seed: of the machine, which says when asynchronous operations happen. seconds: of processor
+    time, until it gives up. strict: what the ISA leaves open is found, too.
     """
 
     kernel: Kernel

@@ -123,8 +123,9 @@ class Launching(Launchable):
         """The kernel on the reference machine, which needs no GPU: `k.emulate(132)(a, b)` changes arrays of NumPy.
 
         grid, block, cluster, shared: as for `launch`. policy: when asynchronous operations happen, `eager`, `late`,
-        `torn` or `random` (by `seed`, which then chooses whose turn it is, too). seconds: until it gives up.
-        strict: what the ISA leaves open is an error, too, as by `ptxkit verify --policy strict`.
+        `torn` or `random` (by `seed`, which then chooses whose turn it is, too). seconds: of
+        processor time, until it gives up. strict: what the ISA leaves open is an error, too, as by `ptxkit verify
+        --policy strict`.
         """
         from ptxkit.build.emulation import Emulation
 

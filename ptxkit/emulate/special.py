@@ -5,7 +5,6 @@ Source: PTX ISA, "Special Registers".
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, Any
 
 import numpy
@@ -20,6 +19,9 @@ if TYPE_CHECKING:
 
 _WARP = 32
 _AXES = {"x": 0, "y": 1, "z": 2, "w": 3}
+_STEP_NANOSECONDS = 1_000
+"""Of the global timer, for each step of a warp: about what such a step costs this machine, so that a kernel that gives
+up after so many milliseconds does so neither at once nor never."""
 
 
 def special_value(cta: Cta, name: str, width: int) -> Bits:
@@ -97,8 +99,8 @@ def _value(cta: Cta, base: str) -> Any:  # noqa: PLR0912 (a table of registers)
 
 
 def current_value(cta: Cta, name: str, group: Group) -> Bits:
-    """A clock: steps of the machine, or its time in nanoseconds."""
-    now = time.monotonic_ns() if "timer" in name else cta.machine.clock
+    """A clock: steps of the machine, or the nanoseconds that they stand for: the same in each run of a seed."""
+    now = cta.machine.read_clock() * (_STEP_NANOSECONDS if "timer" in name else 1)
     shift = 32 if name.endswith("_hi") else 0
     made = numpy.full(group.lanes.count, now >> shift, numpy.uint64)
     return made if name in ("%clock64", "%globaltimer") else resized(made, 32)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from functools import cached_property
-from time import monotonic
+from time import thread_time
 
 from ptxkit.diagnostics import Diagnostic
 from ptxkit.lsp.names import Names
@@ -20,7 +20,7 @@ from ptxkit.syntax.tree import Module
 MAX_ROUNDS = 12
 """How often lines are taken out before it is given up."""
 MAX_SECONDS = 2.0
-"""For all of them; what takes longer is no PTX that somebody writes."""
+"""Of processor time for all of them; what takes longer is no PTX that somebody writes."""
 
 _UNCLOSED = "expected `}`"
 _KEPT = re.compile(r"[^\S \t]|[{}]")
@@ -48,7 +48,7 @@ class Reading:
 
     def _read(self) -> Module | None:
         text = self.source.text
-        last = monotonic() + MAX_SECONDS
+        last = thread_time() + MAX_SECONDS
         for _ in range(MAX_ROUNDS):
             try:
                 return parse(text, self.source.path)
@@ -56,7 +56,7 @@ class Reading:
                 if not self.errors:
                     self.errors = error.diagnostics
                 shorter = _closed(text, error.diagnostics) or self._without(text, error.diagnostics)
-                if shorter == text or monotonic() > last:
+                if shorter == text or thread_time() > last:
                     return None
                 text = shorter
         return None

@@ -15,12 +15,13 @@ from ptxkit.limits import MAX_KEPT_MEMORY
 from ptxkit.linter import not_checked
 from ptxkit.many.failures import process_ended, took_too_long
 from ptxkit.many.packing import unpacked
+from ptxkit.many.processor import LOOK_SECONDS, OwnTime
 from ptxkit.many.question import Answer, Question
 from ptxkit.many.worker import Reply
 from ptxkit.source import SourceFile
 
 WAITED = 20
-"""How many times its processor time a text may take by the clock: a busy machine lets a process wait."""
+"""How many times its processor time a text may take of the process's own time, which goes on while it sleeps."""
 
 _MOST_TOLD = 20_000
 """Bytes of what a process said before it ended, that are looked at."""
@@ -66,16 +67,14 @@ class Watched:
         assert process.stdout is not None
         if not self.stamp:
             self.stamp = pickle.load(process.stdout)
-        patience = self._seconds * (WAITED if sys.platform != "win32" else 1)
-        watch = threading.Timer(min(patience, threading.TIMEOUT_MAX), self._give_up, (process,))
-        watch.daemon = True
-        watch.start()
+        over = threading.Event()
+        threading.Thread(target=self._watch, args=(process, over), daemon=True).start()
         try:
             pickle.dump((question, self._seconds), process.stdin, pickle.HIGHEST_PROTOCOL)
             process.stdin.flush()
             reply: Reply = pickle.load(process.stdout)
         finally:
-            watch.cancel()
+            over.set()
         return reply
 
     def _begun(self) -> subprocess.Popen[bytes]:
@@ -95,9 +94,15 @@ class Watched:
         self.stamp = ""
         return self._process
 
-    def _give_up(self, process: subprocess.Popen[bytes]) -> None:
-        self._is_late = True
-        process.kill()
+    def _watch(self, process: subprocess.Popen[bytes], over: threading.Event) -> None:
+        """Ends a process that waits for too long, or whose processor time the system does not limit."""
+        patience = self._seconds * (WAITED if sys.platform != "win32" else 1)
+        own = OwnTime(process.pid)
+        while not over.wait(min(patience / 4, LOOK_SECONDS)):
+            if own.spent() > patience:
+                self._is_late = True
+                process.kill()
+                return
 
     def _lost(self, process: subprocess.Popen[bytes], source: SourceFile) -> Answer:
         """The result of a text whose check ended the process."""

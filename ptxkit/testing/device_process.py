@@ -21,6 +21,7 @@ from ptxkit.device import Cubin, NoDeviceError
 from ptxkit.emulate import Finding, Outcome, run
 from ptxkit.emulate.tensor_maps import TensorMap
 from ptxkit.emulate.unwritten import depends_on_unwritten
+from ptxkit.many.processor import LOOK_SECONDS, OwnTime
 from ptxkit.records import dataclass
 from ptxkit.syntax import parse
 
@@ -73,7 +74,7 @@ Serve: TypeAlias = Callable[[Connection], None]
 
 
 class DeviceProcess:
-    """A process that launches. seconds: how long a kernel may take. gpu: which of those that are visible, from 0.
+    """A process that launches. seconds: of its own time, for one kernel. gpu: which of those that are visible, from 0.
 
     Use it in a `with`; it may also be left to end with the process that began it.
 
@@ -130,16 +131,21 @@ class DeviceProcess:
         self._process.start()
         other.close()
         self._connection = mine
-        said = mine.recv() if mine.poll(START_SECONDS) else "the device does not answer"
+        said = mine.recv() if heard(mine, self._pid, START_SECONDS) else "the device does not answer"
         if not isinstance(said, Ready):
             self.end()
             raise NoDeviceError(said)
         self._target = said.target
         return mine
 
+    @property
+    def _pid(self) -> int:
+        """0 where there is no process."""
+        return (self._process.pid if self._process is not None else None) or 0
+
     def _answer(self, connection: Connection) -> Answer:
         try:
-            if not connection.poll(self._seconds):
+            if not heard(connection, self._pid, self._seconds):
                 return f"hangs: no end within {self._seconds:g} s"
             answer: Answer = connection.recv()
         except (EOFError, OSError):
@@ -154,6 +160,15 @@ class DeviceProcess:
         if self._connection is not None:
             self._connection.close()
         self._process = self._connection = None
+
+
+def heard(connection: Connection, pid: int, seconds: float) -> bool:
+    """Whether a process says something, or is gone, within so many seconds of its own time (`OwnTime`)."""
+    own = OwnTime(pid)
+    while not connection.poll(min(seconds / 4, LOOK_SECONDS)):
+        if own.spent() > seconds:
+            return False
+    return True
 
 
 def gpus() -> int:

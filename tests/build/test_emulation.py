@@ -69,10 +69,10 @@ def test_what_a_run_shows_is_an_error_at_the_users_lines_with_both_accesses() ->
 
 
 def test_what_would_not_end_is_no_finding() -> None:
-    k = Kernel("endless", threads=32)
+    k = Kernel("endless", threads=1)
     data = k.param(Global[u32], "data")
     with k.loop():
-        data[1].store(1)
+        data[1].store(data[1].load() + 1)
     with pytest.raises(UnfinishedError, match="used up its s"):
         k.emulate(1, seconds=0.3)(np.zeros(2, np.uint32))
 

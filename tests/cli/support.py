@@ -31,7 +31,7 @@ BROKEN = CLEAN.replace("mov.u32 \t%r1, 7;", "mov.u32 \t%r1, ;")
 
 
 def shell(
-    *arguments: str | Path, stdin: bytes = b"", cwd: Path | None = None, timeout: float = 120, **environment: str
+    *arguments: str | Path, stdin: bytes = b"", cwd: Path | None = None, timeout: float = 900, **environment: str
 ) -> subprocess.CompletedProcess[bytes]:
     """Run `ptxkit` as its own process."""
     return subprocess.run(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from itertools import count
 from typing import Any
 
 import numpy
@@ -70,6 +72,28 @@ def test_one_array_given_twice_is_one_buffer_and_is_not_changed() -> None:
 def test_seconds_are_a_budget_too() -> None:
     counting = kernel("L: add.u32 %r1, %r1, 1; bra L;")
     assert run(counting, "k", block=1, budget=Budget(seconds=0.05)).undecided.endswith("its seconds")
+
+
+def test_the_clock_on_the_wall_ends_no_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    hours = count(step=3600)
+    monkeypatch.setattr(time, "monotonic", lambda: next(hours))
+    short = kernel("L: add.u32 %r1, %r1, 1; setp.lt.u32 %p1, %r1, 20000; @%p1 bra L;")
+    assert run(short, "k", block=1, budget=Budget(seconds=60)).is_clean
+
+
+def test_the_global_timer_goes_on_with_the_steps_of_the_machine() -> None:
+    body = """
+ ld.param.u64 %d1, [a]; mov.u64 %d2, %globaltimer; mov.u64 %d3, %globaltimer;
+ st.global.u64 [%d1], %d2; st.global.u64 [%d1+8], %d3;
+"""
+    text = kernel(body, ".param .u64 a")
+
+    def times() -> list[int]:
+        return list(run(text, "k", block=32, arguments=[numpy.zeros(2, numpy.uint64)], races=False).outputs[0])
+
+    first, second = times()
+    assert first < second
+    assert times() == [first, second]
 
 
 def test_a_seed_gives_the_same_run_again() -> None:

@@ -27,9 +27,16 @@ class Client(LanguageClient):
             self.registered += [each.method for each in params.registrations]
 
 
-CONFIG = ClientServerConfig(server_command=[sys.executable, "-m", "ptxkit", "lsp"], client_factory=Client)
-PATIENCE = 90.0
-"""Seconds until a test gives up; a loaded machine is slow."""
+PATIENCE = 900.0
+"""Seconds until a test gives up, and until the server answers without the analysis; a loaded machine is slow."""
+
+_PROGRAM = f"""
+from ptxkit.cli.main import main
+from ptxkit.lsp import server
+server.PATIENCE = {PATIENCE}
+main(["lsp"])
+"""
+CONFIG = ClientServerConfig(server_command=[sys.executable, "-c", _PROGRAM], client_factory=Client)
 
 KERNEL = """\
 .version 8.0

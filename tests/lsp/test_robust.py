@@ -73,7 +73,7 @@ class Pipe:
         return self.gone()
 
     def gone(self) -> int:
-        _, printed = self.process.communicate(timeout=60)
+        _, printed = self.process.communicate(timeout=900)
         assert printed == b"", printed.decode()
         return self.process.returncode
 

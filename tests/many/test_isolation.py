@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 
 from ptxkit.linter import lint_source
-from ptxkit.many import watched, worker
+from ptxkit.many import processor, watched, worker
 from ptxkit.many.alone import Alone
 from ptxkit.many.failures import out_of_memory
 from ptxkit.many.here import Here
 from ptxkit.many.packing import unpacked
+from ptxkit.many.processor import Processor
 from ptxkit.many.question import Answer, Item, Question
 from ptxkit.many.watched import Watched
 from ptxkit.results import FileResult, Status
@@ -73,6 +74,16 @@ def test_a_text_that_does_harm_fails_and_the_next_is_checked(process: Watched, h
 
 
 def test_where_a_check_hung_is_told(process: Watched) -> None:
+    [item] = of(process, CLEAN + planted.HANGS).diagnostics
+    assert "in answered" in str(item.properties["stack"])
+
+
+def test_a_process_that_is_not_let_run_has_its_processor_time(
+    process: Watched, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on a machine with too much to do: by the clock its time is over at once."""
+    monkeypatch.setattr(watched, "WAITED", 0.01)
+    monkeypatch.setattr(processor, "processor_of", lambda _: Processor(0.0, runs=True))
     [item] = of(process, CLEAN + planted.HANGS).diagnostics
     assert "in answered" in str(item.properties["stack"])
 
@@ -188,7 +199,7 @@ def test_a_process_whose_parent_was_killed_ends_though_its_check_hangs(tmp_path:
     time.sleep(2)  # it loads, and begins to hang
     parent.send_signal(signal.SIGKILL)
     parent.communicate()
-    for _ in range(300):
+    for _ in range(6000):
         try:
             os.kill(child, 0)
         except ProcessLookupError:

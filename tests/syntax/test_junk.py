@@ -64,10 +64,10 @@ JUNK = {
 
 @pytest.mark.parametrize("text", JUNK.values(), ids=JUNK.keys())
 def test_junk_gives_diagnostics_in_linear_time(text: str) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     with pytest.raises(PTXSyntaxError) as caught:
         parse(text)
-    assert time.perf_counter() - start < _SECONDS
+    assert time.process_time() - start < _SECONDS
     found = caught.value.diagnostics
     assert 1 <= len(found) <= MAX_SYNTAX_ERRORS
     for each in found:
@@ -89,6 +89,6 @@ LARGE = {
 
 @pytest.mark.parametrize("text", LARGE.values(), ids=LARGE.keys())
 def test_large_texts_that_are_correct_are_read_in_linear_time(text: str) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     parse(text)
-    assert time.perf_counter() - start < _SECONDS
+    assert time.process_time() - start < _SECONDS

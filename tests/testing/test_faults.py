@@ -347,13 +347,11 @@ def short() -> tuple[list[Mutant], list[Outcome]]:
     return every, outcomes
 
 
-@pytest.mark.timeout(900)
 def test_harmless_changes_are_not_reported(short: tuple[list[Mutant], list[Outcome]]) -> None:
     assert sum(each.mutant.harmless for each in short[1]) > 40
     assert [f"{each.mutant}: {each.codes + each.warned}" for each in tables.alarms(short[1])] == []
 
 
-@pytest.mark.timeout(900)
 def test_no_family_is_found_less_often_than_before(short: tuple[list[Mutant], list[Outcome]]) -> None:
     entries = equivalents.load(EXPLAINED)
     explained = entries.identities
@@ -366,7 +364,6 @@ def test_no_family_is_found_less_often_than_before(short: tuple[list[Mutant], li
     assert tables.overall(outcomes, explained).rate >= FLOORS["overall"]
 
 
-@pytest.mark.timeout(900)
 def test_explanations_hold(short: tuple[list[Mutant], list[Outcome]]) -> None:
     assert {each.name for each in CLEAN} >= {*FLOORS["without"], *FLOORS["seldom"]}
     entries = equivalents.load(EXPLAINED)

@@ -57,7 +57,7 @@ def pytest_in(folder: Path, *arguments: str, **files: str) -> subprocess.Complet
         capture_output=True,
         text=True,
         check=False,
-        timeout=200,
+        timeout=900,
         env={**os.environ, "COLUMNS": "150", "NO_COLOR": "1", "PYTHONPATH": _PATH},
     )
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from ptxkit.testing.ptxas import installed
 from ptxkit.testing.summary import file_lines
 from ptxkit.testing.whole_files import Sample, Verdicts, changed, files, heading, judge, unchanged
@@ -43,7 +41,6 @@ def test_files_as_they_are_are_accepted_by_both() -> None:
     assert [each.sample.origin for each in verdicts if each.ours is not None or each.differing()] == []
 
 
-@pytest.mark.timeout(600)
 def test_both_give_the_same_verdict_on_changed_files() -> None:
     verdicts = [judge(sample, installed()) for sample in changed(files([CORPUS]), SHORT, 3)]
     agreeing = sum(not each.differing() for each in verdicts)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import multiprocessing
-import os
 import re
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -14,7 +13,7 @@ from queue import Queue
 
 from ptxkit.device import Cubin, NoDeviceError
 from ptxkit.records import dataclass, field
-from ptxkit.testing.device_process import Answer, DeviceLaunch, DeviceProcess
+from ptxkit.testing.device_process import Answer, DeviceLaunch, DeviceProcess, heard
 from ptxkit.testing.examples import Example
 from ptxkit.testing.fuzz.questions import Campaign, kind_of
 from ptxkit.testing.fuzz.worker import Begun, Done, Failed, Launch, Said, Which, serve
@@ -29,9 +28,6 @@ START_SECONDS = 120.0
 """Until a new process has begun its first example: it loads the instruction table."""
 
 _PLACE = re.compile(r'File ".*[/\\](\w+\.py)", line \d+ in (\w+)')
-
-_STARVED_AT_MOST = 20
-"""How many times as long an example may take whose process is ready to run, and is not let."""
 
 IsNew = Callable[[str], bool]
 """Whether a cause has not been seen; asked once for each failure."""
@@ -56,23 +52,6 @@ class Outcome:
     reason: str = ""
     failures: list[tuple[int, Example]] = field(default_factory=list)
     seconds: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class _Processor:
-    """What a process has had of the processor. runs: whether it runs or would like to."""
-
-    seconds: float
-    runs: bool
-
-
-def _processor(pid: int) -> _Processor | None:
-    """None where the system does not tell."""
-    try:
-        told = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    except OSError:
-        return None
-    return _Processor((int(told[11]) + int(told[12])) / os.sysconf("SC_CLK_TCK"), told[0] == "R")
 
 
 class Gpus:
@@ -190,16 +169,9 @@ class Watched:
                 at, seconds = said.number, self._seconds * said.patience
 
     def _heard(self, connection: Connection, seconds: float) -> bool:
-        """Whether the process says something in time; one that is ready to run, and is not let, has more of it."""
+        """Whether the process says something within so many seconds of its own time."""
         pid = (self._process.pid if self._process is not None else None) or 0
-        before = _processor(pid)
-        for _ in range(_STARVED_AT_MOST):
-            if connection.poll(seconds):
-                return True
-            now = _processor(pid)
-            if now is None or before is None or not now.runs or now.seconds - before.seconds >= seconds / 2:
-                return False
-        return False
+        return heard(connection, pid, seconds)
 
     def _example(self, campaign: Campaign, lost: _LostError, is_new: IsNew) -> Example:
         """The example that was lost, made in this process: making it is what might hang, but where a cause is new."""
