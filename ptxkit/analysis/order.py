@@ -11,8 +11,9 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 
+from ptxkit.analysis.program import Step
 from ptxkit.analysis.trace import Event, Opaque, Trace
 from ptxkit.isa.effects import Barrier, MbarrierArrive, MbarrierTrack, MbarrierWait, MemoryFence, ProxyFence
 from ptxkit.records import dataclass, field
@@ -157,3 +158,36 @@ def handovers(giver: Marks, since: int, taker: Marks, until: int) -> Iterator[Ha
             acquired = taker.acquire_of(key, rounds[index])
             if acquired is not None and acquired < until:
                 yield Handover(positions[index], acquired)
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """What hands over to another thread without ordering what is asked about: relaxed, or too early."""
+
+    step: Step
+    is_relaxed: bool
+
+
+def unordered_release(
+    tid: int, events: Iterable[tuple[int, Event]], since: int, over: int, taker: Marks, until: int
+) -> Release | None:
+    """The first release behind the position `since` of a thread, of which the taker knows before `until`, and which
+    does not order `over` before that: a relaxed one, or one that comes before `over`; None where there is none.
+
+    events: of the thread, with positions.
+    """
+    seen: dict[Hashable, int] = defaultdict(int)
+    for position, event in events:
+        effect = event.effect
+        if isinstance(effect, Barrier):
+            key, releases = barrier_key(effect, event, tid), effect.level != "warp" and effect.action != "wait"
+        elif isinstance(effect, MbarrierArrive):
+            key, releases = ("mbarrier", event.address), not effect.asynchronous
+        else:
+            continue
+        if releases:
+            seen[key] += 1
+            is_relaxed = effect.order == "relaxed"
+            if since < position and (position < over or is_relaxed) and taker.observed(key, until) >= seen[key]:
+                return Release(event.step, is_relaxed)
+    return None

@@ -7,7 +7,6 @@ safe: there may be threads that never come to a barrier more.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
@@ -36,7 +35,6 @@ MOST_PLACES = 4
 """Places at which one statement is tried: each costs a check of the whole text."""
 
 _RACES = {"PTX302", "PTX303", "PTX501", "PTX507", "PTX621", "PTX708"}
-_WORDED = re.compile(r"`(bar\.[\w. ,-]+;)`")
 _MEET = "bar.sync 0;"
 _MEET_IN_CLUSTER = "barrier.cluster.arrive;\nbarrier.cluster.wait;"
 
@@ -72,16 +70,17 @@ def additions(item: Diagnostic) -> Iterator[Fix]:
         edits = tuple(around.added(place, _MEET_IN_CLUSTER) for place in around.ends)
         yield Fix(f"add `{_in_line(_MEET_IN_CLUSTER)}`", edits)
     if item.code in _RACES and others:
-        yield from _barrier(item, around, step, others[0])
+        yield from _barrier(item, around, step, others)
 
 
-def _barrier(item: Diagnostic, around: Surroundings, step: Step, other: Step) -> Iterator[Fix]:
-    """The barrier that the help names, or one of all threads, in front of what goes wrong or behind the other one."""
-    worded = _WORDED.search(item.help or "")
-    text = worded[1] if worded and not _has_clusters(around) else _meeting(around)
-    ahead = list(islice(around.ahead(step), MOST_PLACES))
-    behind = list(islice(around.behind(other), MOST_PLACES))
-    yield from _at(around, dict.fromkeys((*ahead, *behind)), text)
+def _barrier(item: Diagnostic, around: Surroundings, step: Step, others: list[Step]) -> Iterator[Fix]:
+    """The barrier that the finding names, or one of all threads: in front of what hands over, in front of what goes
+    wrong, or behind the other access. None where the finding says that none will do."""
+    text = item.properties.get("barrier", _meeting(around))
+    if isinstance(text, str):
+        before = (each for other in (*others[1:], step) for each in islice(around.ahead(other), MOST_PLACES))
+        behind = list(islice(around.behind(others[0]), MOST_PLACES))
+        yield from _at(around, dict.fromkeys((*before, *behind)), text)
 
 
 def _acquire(item: Diagnostic, around: Surroundings, step: Step) -> Iterator[Fix]:

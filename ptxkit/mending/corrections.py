@@ -83,6 +83,16 @@ def _narrow_scope(item: Diagnostic, around: Surroundings, _: Step) -> Iterator[F
         yield Fix(f"write {' and '.join(opcodes)}", tuple(edits))
 
 
+def _released(item: Diagnostic, around: Surroundings, _: Step) -> Iterator[Fix]:
+    """A release in the place of a relaxed arrival that a finding points at."""
+    for each in others_of(item, around):
+        words = each.instruction.opcode.split(".")
+        if "relaxed" in words and (on_mbarrier(each, MbarrierArrive) is not None or _meets_cluster(each)):
+            opcode = spelled(each, ".".join("release" if word == "relaxed" else word for word in words))
+            if opcode is not None:
+                yield Fix(f"write `{opcode}`", (with_opcode(around, each, opcode),), safe=True)
+
+
 def _wider_scope(item: Diagnostic, around: Surroundings, step: Step) -> Iterator[Fix]:
     """The scope of all CTAs that share a word; what is atomic to more threads is so to those of one CTA."""
     words = step.instruction.opcode.split(".")
@@ -248,6 +258,7 @@ _BY_CODE: Mapping[str, Correction] = {
     "PTX207": out_of_bounds,
     "PTX208": other_space,
     "PTX209": converted_twice,
+    "PTX302": _released,
     "PTX315": _parted,
     "PTX501": _wrong_object,
     "PTX502": _made_twice,

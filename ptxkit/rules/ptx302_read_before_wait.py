@@ -34,13 +34,16 @@ from ptxkit.analysis.conflicts import Conflict, Touch
 from ptxkit.analysis.incoming import Departures, Incoming, incoming, is_known, reads
 from ptxkit.analysis.inflight import GROUPED, Copy
 from ptxkit.analysis.kernel import Kernel, World
-from ptxkit.analysis.order import NEVER
+from ptxkit.analysis.order import NEVER, unordered_release
+from ptxkit.analysis.ordering_barriers import CTA_BARRIER, WARP_BARRIER, Spot, ordering_barrier
 from ptxkit.analysis.program import Step
 from ptxkit.analysis.scenario import Launch
 from ptxkit.analysis.thread import Fills, Looks, Thread
 from ptxkit.analysis.touches import extent
 from ptxkit.analysis.trace import Event, Opaque
 from ptxkit.isa.effects import Access, MbarrierWait, WaitGroup
+from ptxkit.records import dataclass
+from ptxkit.rules.barriers import release_label, spot, words_of
 from ptxkit.rules.finding import Change, Doubt, Finding, Mend, Observation, Rule, smaller_constants
 
 
@@ -69,7 +72,7 @@ def _told_too_early(kernel: Kernel) -> Iterator[Observation]:
         others = {other.scenario.launch for other in kernel.worlds} - by_steps[(write.event.step, read.event.step)]
         if launch.is_exact or (launch.is_limit and (conflict.late or not others)):
             exact = write.is_sure and read.is_sure
-            finding = _not_over(world.name_of(read.event), write, read.event)
+            finding = _not_over(world, write, read)
             yield Observation((read.event.step, write.event.step), number, exact, finding, 2)
 
 
@@ -149,7 +152,7 @@ def _look(number: int, world: World, write: tuple[Thread, Copy], read: tuple[Thr
         kept = _handed_over(world, issuer, copy, reader, position)
     if kept is None:
         return None
-    finding = None if kept else _finding(world.name_of(event), issuer, copy, reader, position, event)
+    finding = None if kept else _finding(world, issuer, copy, reader, position, event)
     return Observation(key, number, exact, finding, 1 if reader is issuer else 2)
 
 
@@ -252,77 +255,115 @@ def _only_copies_fill(world: World, copy: Copy, read: Event | Opaque) -> bool:
     return not any(at < thread.accesses_at.get(place, NEVER) for thread, at in world.stores.overlapping(low, high))
 
 
-def _finding(name: str, issuer: Thread, copy: Copy, reader: Thread, position: int, event: Event) -> Finding:
+def _finding(world: World, issuer: Thread, copy: Copy, reader: Thread, position: int, event: Event) -> Finding:
     labels: list[tuple[Step, str]] = [(copy.event.step, "asynchronous copy into these bytes")]
     grouped = copy.group in GROUPED and copy.tracked is None
+    own = reader is issuer
+    until = position if own and copy.done is not None else len(issuer.trace.events)
     waits = [
         found.step
         for at, found in issuer.positions(WaitGroup)
-        if copy.position < at and isinstance(found.effect, WaitGroup) and found.effect.group == copy.group
+        if copy.position < at < until and isinstance(found.effect, WaitGroup) and found.effect.group == copy.group
     ]
+    leaves = bool(waits) and (own or copy.done is None)
+    mends: list[Mend] = []
+    properties: dict[str, object] = {"completion": copy.group}
     if not grouped:
         what = "no thread waits on the mbarrier that the copy completes on"
         mend = "wait for the phase of that mbarrier (`mbarrier.try_wait.parity`, in a loop) before the read"
     elif copy.committed is None:
         what = "the copy was not committed to a group"
         mend = "commit the group before the wait" if waits else "commit the group, and wait for it before the read"
-    elif copy.done is None and waits:
+    elif leaves:
         what, mend = "the wait leaves its group pending", "lower the count of the wait at line {2}"
         labels.append((waits[0], "may leave this copy's group unfinished"))
-    elif copy.done is not None and copy.done < position:
-        barrier = "bar.warp.sync" if issuer.tid // 32 == reader.tid // 32 else "bar.sync"
-        what, mend = "only the issuing thread has waited for it", f"add `{barrier}` between the wait and the read"
-    elif waits:
-        what, mend = "the wait comes too late, or leaves its group pending", "wait with a smaller count before the read"
-        labels.append((waits[0], "the first wait after the copy"))
-    else:
+    elif copy.done is None:
         what, mend = "nothing waits for it", f"add `{copy.group}.wait_group 0;` and a barrier before the read"
-    who = "" if reader is issuer else " by another thread"
+    elif own:
+        what, mend = "the wait comes too late", "wait for the copy's group before the read, not only at line {2}"
+        labels.append((issuer.trace.events[copy.done].step, "the first wait that covers the copy"))
+    else:
+        started, over = spot(world, issuer, copy.position), spot(world, issuer, copy.done)
+        lack = _untold(world, started, over, spot(world, reader, position))
+        what, mend, mends = lack.what, lack.mend, [*lack.mends]
+        labels += lack.labels
+        properties["barrier"] = lack.barrier
+    if grouped:
+        mends += _mends(copy, waits, event.step, own=own)
+    who = "" if own else " by another thread"
     return Finding(
         primary=event.step,
-        message=f"reads {name}, which the copy at line {{1}}{who} may still be writing: {what}",
+        message=f"reads {world.name_of(event)}, which the copy at line {{1}}{who} may still be writing: {what}",
         labels=tuple(labels),
         help=mend,
-        properties={"completion": copy.group},
+        properties=properties,
         cause=(what, copy.group, waits[0] if waits else None),
-        mends=tuple(_mends(copy, waits, event.step, own=reader is issuer)) if grouped else (),
+        mends=tuple(mends),
     )
 
 
 def _mends(copy: Copy, waits: list[Step], read: Step, *, own: bool) -> Iterator[Mend]:
-    """A smaller count of the wait, a barrier behind it, or a wait of its own."""
-    for step in waits[:1]:
+    """A smaller count of the wait, where that leaves the copy pending; a barrier, or a wait, in front of the read."""
+    for step in waits[:1] if own or copy.done is None else ():
         yield from (Mend(f"wait with {change.text}", (change,)) for change in smaller_constants(step))
-    barrier = "" if own else "\nbar.sync 0;"
     if waits and not own:
-        yield _meeting(read)
-        yield Mend("add `bar.warp.sync`", (Change(read, "bar.warp.sync 0xffffffff;"),), safe=False)
+        yield Mend(f"add `{CTA_BARRIER}`", (Change(read, CTA_BARRIER),), safe=False)
+        yield Mend(f"add `{WARP_BARRIER}`", (Change(read, WARP_BARRIER),), safe=False)
     if copy.committed is not None:
         wait = f"{copy.group if copy.group != 'bulk' else 'cp.async.bulk'}.wait_group 0;"
-        yield Mend(f"add `{wait}`", (Change(read, wait + barrier),), safe=own)
+        yield Mend(f"add `{wait}`", (Change(read, wait if own else f"{wait}\n{CTA_BARRIER}"),), safe=own)
 
 
-def _meeting(read: Step) -> Mend:
-    return Mend("add `bar.sync 0;`", (Change(read, "bar.sync 0;"),), safe=False)
+@dataclass(frozen=True, slots=True)
+class _Untold:
+    """What a thread that has waited for its copies does not tell another one. what, mend: in words, for a finding with
+    the labels behind that of the copy. barrier: the text of the one that is missing; None where it is none."""
+
+    what: str
+    mend: str
+    labels: tuple[tuple[Step, str], ...]
+    barrier: str | None = None
+    mends: tuple[Mend, ...] = ()
 
 
-def _not_over(name: str, write: Touch, read: Event) -> Finding:
-    labels = [(write.event.step, "asynchronous copy into these bytes")]
-    if write.over is None:
-        what, mend = "nothing orders the two", "wait for the copy in the threads that issue it, then add a barrier"
-    else:
-        wait = write.path.group.events[write.over].step
-        labels.append((wait, "the issuing thread's wait for it"))
-        what, mend = "only the issuing thread has waited for it", "add `bar.sync` between the wait and the read"
+def _untold(world: World, copy: Spot, over: Spot, read: Spot) -> _Untold:
+    """What lacks between the issuing thread's wait and another thread's read."""
+    what, wait = "only the issuing thread has waited for it", (over.step, "the issuing thread's wait for it")
+    told = unordered_release(copy.tid, copy.events, copy.position, over.position, read.path.marks, read.position)
+    if told is not None and told.is_relaxed:
+        label = (told.step, "relaxed: it orders nothing before it")
+        mend = "make the arrival at line {3} a release, and the wait for it an acquire"
+        return _Untold(f"{what}, and the arrival at line {{3}} is relaxed", mend, (wait, label))
+    if told is not None:
+        label = (told.step, "hands over before the wait")
+        return _Untold("its wait comes behind what hands over", "move the wait in front of line {3}", (wait, label))
+    barrier = ordering_barrier(world, over, read)
+    mend = words_of(barrier, "between the wait and the read", "issuing threads", (2, 3))
+    mends: tuple[Mend, ...] = ()
+    if barrier.text is not None:
+        change = Change(barrier.release or read.step, barrier.text)
+        mends = (Mend(f"add `{barrier.text}`", (change,), safe=False),)
+    return _Untold(what, mend, (wait, *release_label(barrier)), barrier.text, mends)
+
+
+def _not_over(world: World, write: Touch, read: Touch) -> Finding:
+    copy, reader = Spot(write.path, write.tid, write.position), Spot(read.path, read.tid, read.position)
     effect = write.event.effect
+    if write.over is None:
+        mend = "wait for the copy in the threads that issue it, then add a barrier"
+        lack = _Untold("nothing orders the two", mend, ())
+    else:
+        lack = _untold(world, copy, Spot(write.path, write.tid, write.over), reader)
+    labels = ((write.event.step, "asynchronous copy into these bytes"), *lack.labels)
+    name = world.name_of(read.event)
     return Finding(
-        primary=read.step,
-        message=f"reads {name}, which the copy at line {{1}} by another thread may still be writing: {what}",
-        labels=tuple(labels),
-        help=mend,
-        properties={"completion": effect.completion if isinstance(effect, Access) else None},
-        cause=(what, labels[-1][0]),
-        mends=(_meeting(read.step),),
+        primary=read.event.step,
+        message=f"reads {name}, which the copy at line {{1}} by another thread may still be writing: {lack.what}",
+        labels=labels,
+        help=lack.mend,
+        properties={"completion": effect.completion if isinstance(effect, Access) else None, "barrier": lack.barrier},
+        cause=(lack.what, labels[-1][0]),
+        mends=lack.mends,
     )
 
 

@@ -43,6 +43,7 @@ from ptxkit.analysis.touches import extent, is_async_write, is_generic_write
 from ptxkit.analysis.trace import Event
 from ptxkit.diagnostics import Severity
 from ptxkit.isa.effects import Access, WaitGroup
+from ptxkit.rules.barriers import barrier_between, release_label, words_of
 from ptxkit.rules.finding import Change, Doubt, Finding, Mend, Observation, Rule
 
 _WAIT = "cp.async.bulk.wait_group.read 0;"
@@ -79,13 +80,23 @@ def _told_too_early(kernel: Kernel) -> Iterator[Observation]:
         known = launch.is_exact or launch.is_limit
         if known and conflict.late and read.over is not None and conflict.returns:
             wait = read.path.group.events[read.over].step
-            labels = ((read.event.step, "bulk copy out of these bytes"), (wait, "its thread's wait for it"))
+            barrier = barrier_between(world, read, write)
+            labels = (
+                (read.event.step, "bulk copy out of these bytes"),
+                (wait, "its thread's wait for it"),
+                *release_label(barrier),
+            )
             finding = Finding(
                 primary=write.event.step,
                 message=f"writes {world.name_of(write.event)}, which the bulk copy at line {{1}} may still be reading",
                 labels=labels,
-                help="add a barrier between the wait in the thread that issued the copy and the write",
-                properties={"completion": "bulk"},
+                help=words_of(
+                    barrier,
+                    "between the wait in the thread that issued the copy and the write",
+                    "issuing threads",
+                    (2, 3),
+                ),
+                properties={"completion": "bulk", "barrier": barrier.text},
             )
             exact = write.is_sure and read.is_sure
             yield Observation((write.event.step, read.event.step), number, exact, finding, 2)

@@ -32,11 +32,15 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 
 from ptxkit.analysis.answered_ends import AnsweredEnds
+from ptxkit.analysis.causality import Path
+from ptxkit.analysis.collectives import WARP
 from ptxkit.analysis.kernel import Kernel, World
+from ptxkit.analysis.ordering_barriers import WARP_BARRIER, ordering_barrier
 from ptxkit.analysis.program import Step
 from ptxkit.analysis.thread import Thread
-from ptxkit.analysis.trace import Event
-from ptxkit.isa.effects import MbarrierInit, MbarrierInvalidate, MbarrierWait
+from ptxkit.analysis.trace import Event, GroupEvent
+from ptxkit.isa.effects import MbarrierInit, MbarrierInvalidate, MbarrierWait, MemoryFence
+from ptxkit.rules.barriers import release_label, spot, words_of
 from ptxkit.rules.finding import Change, Finding, Mend, Observation, Rule
 from ptxkit.rules.mbarriers import initialisations, is_murky, object_of
 
@@ -64,15 +68,21 @@ def _in_use(number: int, world: World, ends: Iterable[_Spot], answered: Answered
     for end in ends:
         thread, position, event = end
         address = object_of(event)
+        atomic = answered.atomic_of(event.step)
         others = [wait for wait in waits.get(address, ()) if wait[0] is not thread]
+        others.sort(key=lambda wait: _executes(wait[0], atomic))  # who does not count itself needs more than a fence
         for other, last, wait in others:
             exact = thread.trace.is_sure(position) and other.trace.is_sure(last)
             finding = None
             if not _is_over(world, (other, last, wait), end, made.get(address or 0, [])):
-                finding = _finding(event, wait)
-                atomic = None if exact or not other.trace.is_sure(last) else answered.atomic_of(event.step)
-                if atomic is not None and not answered.is_behind(world, (other, last), (thread, position)):
-                    exact, finding = True, _unreleased(event, wait, atomic)
+                finding = _finding(world, (other, last, wait), end)
+                is_answered = atomic is not None and not exact and other.trace.is_sure(last)
+                if (
+                    atomic is not None
+                    and is_answered
+                    and not answered.is_behind(world, (other, last), (thread, position))
+                ):
+                    exact, finding = True, _unreleased(world, (other, last, wait), event, atomic)
             yield Observation((event.step, wait.step), number, exact, finding, 2)
 
 
@@ -135,24 +145,70 @@ def _without_life(number: int, world: World) -> Iterator[Observation]:
             yield Observation((last, None), number, sure, finding, len(everyone))
 
 
-def _finding(end: Event, wait: Event) -> Finding:
+def _finding(world: World, wait: _Spot, end: _Spot) -> Finding:
+    barrier = ordering_barrier(world, spot(world, *wait[:2]), spot(world, *end[:2]))
     return Finding(
-        primary=end.step,
+        primary=end[2].step,
         message="ends the life of an mbarrier on which another thread may still wait at line {1}",
-        labels=((wait.step, "another thread waits on it"),),
-        help="add `bar.sync 0;` between the wait and line {0}",
+        labels=((wait[2].step, "another thread waits on it"), *release_label(barrier)),
+        help=words_of(barrier, "between the wait and line {0}", "waiting threads"),
+        properties={"barrier": barrier.text},
     )
 
 
-def _unreleased(end: Event, wait: Event, atomic: Step) -> Finding:
+def _unreleased(world: World, wait: _Spot, end: Event, atomic: Step) -> Finding:
+    labels = ((wait[2].step, "other threads wait on it"), (atomic, "its answer leads here"))
+    message = (
+        "ends the life of an mbarrier on which another thread may still wait at line {1}, as the atomic at line {2} "
+        "answers: "
+    )
+    fence = "fence.acq_rel.cta;"
+    mate = _counted_by(world, wait, atomic)
+    if mate is None:
+        return Finding(
+            primary=end.step,
+            message=f"{message}no release stands between the wait and the atomic",
+            labels=labels,
+            help=f"add `{fence}` before line {{2}}",
+            cause=atomic,
+            mends=(Mend(f"add `{fence}`", (Change(atomic, fence),)),),
+        )
+    text = WARP_BARRIER if _is_fenced(mate, wait[2], atomic) else f"{WARP_BARRIER}\n{fence}"
     return Finding(
         primary=end.step,
-        message="ends the life of an mbarrier on which another thread may still wait at line {1}, as the atomic at line"
-        " {2} answers: no release stands between the wait and the atomic",
-        labels=((wait.step, "other threads wait on it"), (atomic, "its answer leads here")),
-        help="add `fence.acq_rel.cta;` before line {2}",
+        message=f"{message}one lane executes the atomic for its warp, and nothing orders the other lanes before it",
+        labels=labels,
+        help=f"add `{' '.join(text.split())}` between line {{1}} and line {{2}}, where all lanes of the warp come by",
+        properties={"barrier": text},
         cause=atomic,
-        mends=(Mend("add `fence.acq_rel.cta;`", (Change(atomic, "fence.acq_rel.cta;"),)),),
+    )
+
+
+def _counted_by(world: World, wait: _Spot, atomic: Step) -> Path | None:
+    """The lanes of a waiting thread's warp that execute an atomic, where that thread does not, and does not meet them
+    before."""
+    thread, position, _ = wait
+    if _executes(thread, atomic):
+        return None
+    own = spot(world, thread, position)
+    for path in world.causality.paths:
+        at = next((at for at, event in enumerate(path.group.events) if event.step is atomic), None)
+        if path.warp == thread.tid // WARP and at is not None:
+            return None if world.causality.meet(own.path, own.position, path, at) else path
+    return None
+
+
+def _executes(thread: Thread, step: Step | None) -> bool:
+    return any(event.step is step for event in thread.trace.events)
+
+
+def _is_fenced(path: Path, wait: Event, atomic: Step) -> bool:
+    """Whether a fence stands between a wait and an atomic of one path."""
+    steps = [event.step for event in path.group.events]
+    since = max((at for at, step in enumerate(steps[: steps.index(atomic)]) if step is wait.step), default=0)
+    return any(
+        isinstance(event, Event | GroupEvent) and isinstance(event.effect, MemoryFence)
+        for event in path.group.events[since : steps.index(atomic)]
     )
 
 

@@ -30,6 +30,7 @@ from collections.abc import Iterator
 from ptxkit.analysis.conflicts import Conflict
 from ptxkit.analysis.kernel import Kernel, World
 from ptxkit.isa.effects import Access
+from ptxkit.rules.barriers import barrier_between, release_label, words_of
 from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
 
 
@@ -64,7 +65,7 @@ def _finding(world: World, conflict: Conflict) -> Finding:
     name = world.name_of(conflict.write.event)
     write = conflict.write.event.effect
     copies = isinstance(write, Access) and write.completion is not None
-    who, barrier = ("lane of the warp", "bar.warp.sync -1") if conflict.is_inside else ("warp", "bar.sync 0")
+    who = "lane of the warp" if conflict.is_inside else "warp"
     read = conflict.read.event.effect
     if isinstance(read, Access) and read.kind == "write":
         return Finding(
@@ -78,21 +79,23 @@ def _finding(world: World, conflict: Conflict) -> Finding:
             cause=conflict.write.event.step,
         )
     if conflict.returns:
+        barrier = barrier_between(world, conflict.read, conflict.write)
         verb = "copies into" if copies else "writes"
         return Finding(
             primary=conflict.write.event.step,
             message=f"{verb} {name}, which other threads may still be reading at line {{1}}: nothing orders the two",
-            labels=((conflict.read.event.step, f"read of the old contents, by another {who}"),),
-            help=f"add `{barrier};` between the read and the next write of these bytes",
-            properties={"space": "shared::cta", "hazard": "write after read"},
+            labels=((conflict.read.event.step, f"read of the old contents, by another {who}"), *release_label(barrier)),
+            help=words_of(barrier, "between the read and the next write of these bytes", "readers"),
+            properties={"space": "shared::cta", "hazard": "write after read", "barrier": barrier.text},
             cause=conflict.read.event.step,
         )
+    barrier = barrier_between(world, conflict.write, conflict.read)
     return Finding(
         primary=conflict.read.event.step,
         message=f"reads {name}, which other threads write at line {{1}}: nothing orders the two",
-        labels=((conflict.write.event.step, f"write by another {who}"),),
-        help=f"add `{barrier};` between the write and the read",
-        properties={"space": "shared::cta", "hazard": "read after write"},
+        labels=((conflict.write.event.step, f"write by another {who}"), *release_label(barrier)),
+        help=words_of(barrier, "between the write and the read", "writers"),
+        properties={"space": "shared::cta", "hazard": "read after write", "barrier": barrier.text},
         cause=conflict.write.event.step,
     )
 

@@ -81,8 +81,8 @@ READ_BEFORE_WAIT = (
         "a neighbour in the warp has not waited for this thread's copy",
         """xor.b32 %r10, %r3, 16; add.u32 %r10, %r2, %r10;
 cp.async.cg.shared.global [%r4], [%rd1], 16; //= copy
-cp.async.wait_all;
-ld.shared.u32 %r11, [%r10]; //! PTX302 copy""",
+cp.async.wait_all; //= wait
+ld.shared.u32 %r11, [%r10]; //! PTX302 copy wait""",
         bounds=".reqntid 32, 1, 1",
     ),
     Case(
@@ -131,9 +131,9 @@ ld.shared.u32 %r10, [%r9]; cp.async.wait_group 0;""",
         "a wait without a barrier says nothing of another warp's copy",
         """cp.async.cg.shared.global [%r4], [%rd1], 16; //= copy
 cp.async.commit_group;
-cp.async.wait_group 0;
+cp.async.wait_group 0; //= wait
 xor.b32 %r10, %r3, 512; add.u32 %r10, %r10, %r2;
-ld.shared.u32 %r11, [%r10]; //! PTX302 copy""",
+ld.shared.u32 %r11, [%r10]; //! PTX302 copy wait""",
     ),
     Case(
         "a wait and a barrier tell of another warp's copy",
