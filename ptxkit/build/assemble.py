@@ -13,6 +13,7 @@ from ptxkit.build.memory import DYNAMIC_SHARED, STATIC_SHARED_LIMIT
 from ptxkit.build.recorder import Entry
 from ptxkit.build.tensormap import BYTES
 from ptxkit.build.types import memory_word
+from ptxkit.build.unwritten import check_written
 from ptxkit.records import dataclass
 from ptxkit.syntax import tree
 
@@ -64,6 +65,7 @@ def assemble(routine: Routine) -> Assembled:
         part.routine.check_complete()
         check_announcements(part.routine)
         _check_labels(part.entries)
+        check_written(part.routine)
     _check_shared(parts)
     files = _files(parts) if routine.debug else {}
     bodies = [_body(part, files) for part in parts]

@@ -78,6 +78,8 @@ class Recorder:
         self.announced: dict[str, Location] = {}
         """Where stages of a pipeline announce bytes, by the variable with their mbarriers."""
         self.self_announced: list[SelfAnnounced] = []
+        self.checked = 0
+        """How many statements there were when every register that is read was found written."""
         self.use = Use()
 
     # ------------------------------------------------------------------------------------------- names

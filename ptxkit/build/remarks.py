@@ -163,19 +163,20 @@ def _is_report(effect: object) -> bool:
 def effects(routine: Routine) -> Iterator[Seen]:
     """What the instructions of a routine do, those inside raw PTX included."""
     for entry in routine.entries():
-        for statement in _instructions(entry.statement):
+        for statement in instructions(entry.statement):
             match = entry.match or table().match(statement)
             for effect in match.effects if isinstance(match, Match) else ():
                 base = _base(statement, match, getattr(effect, "barrier", None))
                 yield Seen(effect, base, entry.location, statement)
 
 
-def _instructions(statement: tree.Statement) -> Iterator[tree.Instruction]:
+def instructions(statement: tree.Statement) -> Iterator[tree.Instruction]:
+    """The instructions of a statement: itself, or those inside a block of raw PTX."""
     if isinstance(statement, tree.Instruction):
         yield statement
     elif isinstance(statement, tree.Block):
         for each in statement.body.statements:
-            yield from _instructions(each)
+            yield from instructions(each)
 
 
 def _base(instruction: tree.Instruction, match: Match | object, role: str | None) -> str | None:
