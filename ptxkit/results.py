@@ -8,7 +8,8 @@ from enum import IntEnum, StrEnum
 from typing import TYPE_CHECKING
 
 from ptxkit.diagnostics import Diagnostic, Severity, Undecided, Verdict
-from ptxkit.records import dataclass
+from ptxkit.records import dataclass, field
+from ptxkit.source import Origin
 
 if TYPE_CHECKING:
     from ptxkit.traces import Trace
@@ -71,6 +72,8 @@ class Run:
 class FileResult:
     """One input's outcome. `path` is as the user named it, or `<stdin>`. runs: of a verification, by kernel.
 
+    origin: where the text was read, for who rewrites it; whoever read it says so.
+
     suppressed: findings that comments hide. known: those that stand in the baseline. fixed: those that were mended.
 
     traces: pictures of what these runs found, where they were asked for.
@@ -85,6 +88,7 @@ class FileResult:
     suppressed: int = 0
     known: int = 0
     fixed: int = 0
+    origin: Origin = field(default=Origin(), compare=False, repr=False)
 
     @classmethod
     def of(cls, path: str, verdict: Verdict) -> FileResult:

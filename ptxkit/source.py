@@ -10,7 +10,7 @@ import re
 from bisect import bisect_right
 from functools import cached_property
 
-from ptxkit.records import dataclass
+from ptxkit.records import dataclass, field
 
 _LINE_END = re.compile(r"\n")
 
@@ -31,12 +31,27 @@ class Place:
     line: int
 
 
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a text was read, which decides whether it may be rewritten: the name it is reported under does not, since a
+    member of a container is reported under a name that may be the path of another file.
+
+    file: the file that is this text and nothing else; None where there is none. folder: the one that the user named and
+    in which the file was found; None where the user named the file. container: the file that the text is a member of.
+    """
+
+    file: str | None = None
+    folder: str | None = None
+    container: str | None = None
+
+
 @dataclass(frozen=True)
 class SourceFile:
     """A text and the name it is reported under (`path`, or `<stdin>`, `<string>`)."""
 
     path: str
     text: str
+    origin: Origin = field(default=Origin(), compare=False, repr=False)
 
     @cached_property
     def _line_starts(self) -> list[int]:

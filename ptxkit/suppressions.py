@@ -289,8 +289,10 @@ def _removal(source: SourceFile, each: Suppression) -> Edit:
         before = _before(text, start)
         return Edit(Span(before - (text[before - 1 : before] == ","), end), "")
     start, end = _before(text, each.comment.start), each.comment.end
-    if text[start - 1 : start] in ("\n", "") and text[end : end + 1] == "\n":
-        end += 1
+    if text[end - 1] == "\r":  # a part of the line end, and not of the comment
+        end -= 1
+    if text[start - 1 : start] in ("\n", ""):
+        end += next((len(each) for each in ("\n", "\r\n") if text.startswith(each, end)), 0)
     return Edit(Span(start, end), "")
 
 

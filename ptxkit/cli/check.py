@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from ptxkit.cli.configured import Configured
 from ptxkit.cli.fixing import wish_of, written
-from ptxkit.cli.inputs import expand, read_all
+from ptxkit.cli.inputs import Input, expand, read_all
 from ptxkit.cli.options import DEFAULT, Options
 from ptxkit.cli.output import write_lines
 from ptxkit.cli.reporting import write_report
@@ -18,6 +18,7 @@ from ptxkit.many.errors import CannotRunError
 from ptxkit.many.here import Here
 from ptxkit.many.kept import Kept, NotOursError, folder_of
 from ptxkit.many.question import Answer, Item, Question, Runner
+from ptxkit.records import replace
 from ptxkit.report.formats import STYLED
 from ptxkit.results import ExitStatus, FileResult, Status, Tally
 from ptxkit.settings.mistakes import SettingsError
@@ -62,6 +63,7 @@ def _results(paths: Sequence[str], configured: Configured, counted: Tally) -> Ge
                     kept.keep(item.question, answer)
                 result = written(item.question, answer, options)
                 result = configured.without_known(result, item.question.settings)
+                result = replace(result, origin=item.question.source.origin)
             if bar is not None:
                 bar.done(item.number)
             yield counted.add(result)
@@ -72,19 +74,20 @@ def _results(paths: Sequence[str], configured: Configured, counted: Tally) -> Ge
         kept.end()
 
 
-def _items(inputs: Sequence[str | FileResult], configured: Configured, kept: Kept) -> Iterator[Item]:
+def _items(inputs: Sequence[Input | FileResult], configured: Configured, kept: Kept) -> Iterator[Item]:
     """What to ask about each text, and what is known without asking."""
     wish = wish_of(configured.options)
-    for number, path in enumerate(inputs):
-        if isinstance(path, FileResult):
-            yield Item(number, answer=Answer(path))
+    for number, given in enumerate(inputs):
+        if isinstance(given, FileResult):
+            yield Item(number, answer=Answer(given))
             continue
+        path = given.path
         try:
             configured.settings_for(path)  # before the input is read: what is wrong here is told first
         except SettingsError as mistake:
             yield Item(number, mistake=mistake)
             return
-        for source in read_all(path, configured.options.stdin_name):
+        for source in read_all(given, configured.options.stdin_name):
             if isinstance(source, FileResult):
                 yield Item(number, answer=Answer(source))
                 continue

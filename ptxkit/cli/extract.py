@@ -9,13 +9,13 @@ from collections.abc import Iterator
 
 import click
 
-from ptxkit.cli.inputs import STDIN, STDIN_NAME, expand, read_all
+from ptxkit.cli.inputs import expand, read_all
 from ptxkit.cli.output import write_lines
-from ptxkit.cli.rewriting import encode
+from ptxkit.cli.rewriting import encode, replace_content
 from ptxkit.foreign_text import visible
 from ptxkit.report import diagnostic_lines
 from ptxkit.results import ExitStatus, FileResult
-from ptxkit.source import SourceFile
+from ptxkit.source import Origin, SourceFile
 
 _MOST_NAME = 200
 
@@ -56,7 +56,7 @@ def extract(
             written += 1
         else:
             path = os.path.join(output or ".", file_name(source.path))
-            failure = _write(path, source.text, force=force)
+            failure = _write(path, encode(source.text), force=force)
             if failure is None:
                 click.echo(visible(path))
                 written += 1
@@ -73,13 +73,12 @@ def extract(
 
 def _found(paths: tuple[str, ...]) -> Iterator[SourceFile | FileResult]:
     """What stands inside other files; texts of their own are passed over."""
-    for path in expand(paths, binaries=True):
-        if isinstance(path, FileResult):
-            yield path
+    for given in expand(paths, binaries=True):
+        if isinstance(given, FileResult):
+            yield given
         else:
-            inside = path != STDIN and not os.path.lexists(path)  # the path leads to a text in another file
-            whole = STDIN_NAME if path == STDIN else path
-            yield from (each for each in read_all(path) if inside or isinstance(each, FileResult) or each.path != whole)
+            found = read_all(given)
+            yield from (each for each in found if isinstance(each, FileResult) or each.origin.container is not None)
 
 
 def file_name(title: str) -> str:
@@ -91,12 +90,15 @@ def file_name(title: str) -> str:
     return name if len(name) <= _MOST_NAME else name[-_MOST_NAME:].lstrip(".")
 
 
-def _write(path: str, text: str, *, force: bool) -> str | None:
-    """Write a file; why that failed."""
+def _write(path: str, content: bytes, *, force: bool) -> str | None:
+    """Write a file, with `force` over one that is there, but through no link out of its folder; why that failed."""
     try:
         os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
-        with open(path, "wb" if force else "xb") as stream:
-            stream.write(encode(text))
+        if force and os.path.lexists(path):
+            failure = replace_content(Origin(path), content)
+            return None if failure is None else f"cannot be written: {failure}"
+        with open(path, "xb") as stream:
+            stream.write(content)
     except FileExistsError:
         if not os.path.isdir(os.path.dirname(path) or "."):
             return "cannot be written: --output is a file and no folder"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 
 from ptxkit.cli.options import Options
@@ -34,10 +33,7 @@ def written(question: Question, answer: Answer, options: Options) -> FileResult:
     if options.fixes == "diff":
         sys.stdout.buffer.write(encode(difference(source, answer.mended, "mended")))
         return answer.result
-    if not os.path.isfile(source.path):
-        failure: str | None = "it stands inside another file; take it out first: ptxkit extract"
-    else:
-        failure = rewrite(source.path, answer.mended)
+    failure = rewrite(source.origin, answer.mended)
     if failure is None:
         return answer.result
     sys.stderr.write(f"{visible(source.path)}: cannot be rewritten: {failure}\n")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Sequence
 
@@ -79,7 +78,7 @@ def _format_all(paths: Sequence[str], *, write: bool) -> tuple[list[_Formatted],
         if isinstance(found, FileResult):
             problems.extend(found.diagnostics)
             continue
-        if "!" in found.path and not os.path.lexists(found.path) and write:
+        if write and found.origin.container is not None:
             remedy = "take it out first: ptxkit extract"
             problems.extend(not_checked(found.path, "stands inside another file", remedy=remedy).diagnostics)
             continue
@@ -91,7 +90,7 @@ def _format_all(paths: Sequence[str], *, write: bool) -> tuple[list[_Formatted],
 
 
 def _rewrite(each: _Formatted) -> bool:
-    reason = rewrite(each.source.path, each.text)
+    reason = rewrite(each.source.origin, each.text)
     if reason is not None:
         click.echo(f"{visible(each.source.path)}: cannot be rewritten: {reason}; it is as it was", err=True)
     return reason is None

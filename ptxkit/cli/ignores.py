@@ -24,7 +24,7 @@ def add_ignores(results: Sequence[FileResult], reason: str) -> int:
         if not hideable:
             continue
         source = hideable[0].source
-        failure = rewrite(source.path, with_ignores(source, hideable, reason))
+        failure = rewrite(result.origin, with_ignores(source, hideable, reason))
         if failure is not None:
             sys.stderr.write(f"{visible(source.path)}: cannot be rewritten: {failure}; it is as it was\n")
             status = ExitStatus.COULD_NOT_RUN

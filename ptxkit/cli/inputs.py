@@ -12,8 +12,9 @@ from typing import IO, TYPE_CHECKING
 
 from ptxkit.limits import MAX_FILE_BYTES
 from ptxkit.linter import broken, not_checked
+from ptxkit.records import dataclass
 from ptxkit.results import FileResult
-from ptxkit.source import SourceFile
+from ptxkit.source import Origin, SourceFile
 
 if TYPE_CHECKING:
     from ptxkit.inputs import Found
@@ -43,6 +44,15 @@ _MAY_HOLD_PTX = (b"\x7fELF", b"\x50\xed\x55\xba", b"!<arch>\n", b"PK\x03\x04")
 """How files begin that `ptxkit.inputs` knows to look into; it is loaded for them alone."""
 
 
+@dataclass(frozen=True, slots=True)
+class Input:
+    """A file to read. folder: the one that was named, and in which the file was found; None where it was named itself,
+    or by a pattern."""
+
+    path: str
+    folder: str | None = None
+
+
 def sources(paths: Sequence[str]) -> Iterator[SourceFile | FileResult]:
     """The texts at `paths`, in their order and each once, or why there is none. A folder stands for its `*.ptx`, and a
     library or the like for the texts in it."""
@@ -53,8 +63,8 @@ def sources(paths: Sequence[str]) -> Iterator[SourceFile | FileResult]:
             yield from read_all(found)
 
 
-def expand(paths: Sequence[str], *, binaries: bool | None = None) -> Iterator[str | FileResult]:
-    """The paths of the files at `paths`, in their order and each once, or why there is none.
+def expand(paths: Sequence[str], *, binaries: bool | None = None) -> Iterator[Input | FileResult]:
+    """The files at `paths`, in their order and each once, or why there is none.
 
     binaries: a folder stands, too, for its files that may hold PTX, whatever their names; None where the command does
     not offer that. A pattern that no shell has expanded is expanded here.
@@ -64,8 +74,8 @@ def expand(paths: Sequence[str], *, binaries: bool | None = None) -> Iterator[st
         for found in _expand(path, binaries=binaries):
             if isinstance(found, FileResult):
                 yield found
-            elif found not in seen:
-                seen.add(found)
+            elif found.path not in seen:
+                seen.add(found.path)
                 yield found
 
 
@@ -78,7 +88,7 @@ def cached(caches: Sequence[str]) -> list[str]:
 
 def read(path: str, stdin_name: str | None = None) -> SourceFile | FileResult:
     """The only text at a path, or on standard input for `-`; why there is none."""
-    found = list(read_all(path, stdin_name))
+    found = list(read_all(Input(path), stdin_name))
     texts = [each for each in found if isinstance(each, SourceFile)]
     if len(found) == 1 or not texts:
         return found[0]
@@ -90,16 +100,17 @@ def read(path: str, stdin_name: str | None = None) -> SourceFile | FileResult:
     return not_checked(path, what, remedy="name one of them, e.g. " + texts[0].path)
 
 
-def read_all(path: str, stdin_name: str | None = None) -> Iterator[SourceFile | FileResult]:
+def read_all(given: Input, stdin_name: str | None = None) -> Iterator[SourceFile | FileResult]:
     """The text of one file, or of standard input for `-`, which may have a name; of a file that holds several, all, or
     the one to which the path leads (`libfoo.so!1.sm_90a.ptx`).
 
     Bytes that are not UTF-8 become lone surrogates, one each: in a comment they do no harm, and elsewhere the parser
     points at them.
     """
+    path = given.path
     outer = _outer(path)
     if outer is not None:
-        found = list(read_all(outer))
+        found = list(read_all(Input(outer)))
         missing = not_checked(path, f"holds no such text{_named(found)}", remedy="ptxkit extract --list names all")
         yield from [each for each in found if each.path == path] or [missing]
         return
@@ -122,7 +133,7 @@ def read_all(path: str, stdin_name: str | None = None) -> Iterator[SourceFile | 
     except (OSError, ValueError) as error:
         yield _unreadable(name, error)
         return
-    yield _text(name, data)
+    yield _text(name, data, Origin() if path == STDIN else Origin(path, given.folder))
 
 
 def _outer(path: str) -> str | None:
@@ -140,7 +151,7 @@ def _named(found: Sequence[SourceFile | FileResult]) -> str:
     return f": {', '.join(names[:_MOST_NAMED])}{more}" if names else ""
 
 
-def _text(name: str, data: bytes | None) -> SourceFile | FileResult:
+def _text(name: str, data: bytes | None, origin: Origin) -> SourceFile | FileResult:
     if data is None:
         return not_checked(name, f"longer than {MAX_FILE_BYTES:,} bytes, the most that is read", remedy="split it")
     for magic, (what, remedy) in _NOT_TEXT.items():
@@ -148,7 +159,7 @@ def _text(name: str, data: bytes | None) -> SourceFile | FileResult:
             return not_checked(name, f"not PTX text: {what}", remedy=remedy)
     if name.endswith(_CUDA) and b".version" not in data:
         return not_checked(name, "not PTX text: CUDA C++", remedy="compile it: nvcc -ptx FILE -o - | ptxkit lint -")
-    return SourceFile(name, data.decode("utf-8", "surrogateescape"))
+    return SourceFile(name, data.decode("utf-8", "surrogateescape"), origin)
 
 
 def _inside(name: str, stream: IO[bytes]) -> Iterator[SourceFile | FileResult]:
@@ -176,7 +187,7 @@ def _texts(name: str, everything: Iterable[Found]) -> Iterator[SourceFile | File
             yield not_checked("!".join((name, *found.inside)), found.message, remedy=found.remedy)
         elif isinstance(found, Embedded):
             number += 1
-            yield _text(title(name, found, number), found.data)
+            yield _text(title(name, found, number), found.data, Origin(container=name))
     if not found_any:
         only = f", only {' and '.join(passed)}" if passed else ""
         remedy = "let the compiler put PTX in: nvcc -gencode arch=compute_90a,code=compute_90a"
@@ -194,9 +205,9 @@ def _limited(stream: IO[bytes]) -> bytes | None:
     return data if len(data) <= MAX_FILE_BYTES else None
 
 
-def _expand(path: str, *, binaries: bool | None) -> Iterator[str | FileResult]:
+def _expand(path: str, *, binaries: bool | None) -> Iterator[Input | FileResult]:
     if path == STDIN or not _is_folder(path):
-        yield from _matching(path) or [path]
+        yield from map(Input, _matching(path) or [path])
         return
     failures: list[OSError] = []
     found = [
@@ -206,7 +217,7 @@ def _expand(path: str, *, binaries: bool | None) -> Iterator[str | FileResult]:
         if (name.endswith(SUFFIX) and _holds_text(file := os.path.join(folder, name)))
         or (binaries and _may_hold_ptx(file := os.path.join(folder, name)))
     ]
-    yield from sorted(found)
+    yield from (Input(file, path) for file in sorted(found))
     for failure in failures:
         yield _unreadable(os.fsdecode(failure.filename or path), failure)
     if not found and not failures:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import os
+import stat
 import tempfile
 from difflib import unified_diff
 
-from ptxkit.source import SourceFile
+from ptxkit.foreign_text import visible
+from ptxkit.source import Origin, SourceFile
 
 
 def encode(text: str) -> bytes:
@@ -14,11 +17,28 @@ def encode(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
 
 
-def rewrite(path: str, text: str) -> str | None:
-    """Write the text over the file at `path`; why that failed, and then the file is as it was."""
-    target = os.path.realpath(path)
+def rewrite(origin: Origin, text: str) -> str | None:
+    """Write the text over the file that another text was read from; why that failed, and then the file is as it was.
+
+    Nothing is written for a member of a container, nor through a link that leads out of the folder that was named (of
+    a file that was named: out of its own folder). Whoever made the folder could name any file of the user by such a
+    link, and say what is written.
+    """
+    return replace_content(origin, encode(text))
+
+
+def replace_content(origin: Origin, content: bytes) -> str | None:
+    """The same of bytes."""
+    if origin.container is not None:
+        return "it stands inside another file; take it out first: ptxkit extract"
+    if origin.file is None:
+        return "it is no file"
+    target = os.path.realpath(origin.file)
+    folder = os.path.realpath(origin.folder or os.path.dirname(origin.file) or ".")
+    if os.path.commonpath((folder, target)) != folder:
+        return f"it is a link that leads out of its folder; name the file itself: {visible(target)}"
     try:
-        put(target, encode(text), os.stat(target).st_mode & 0o7777)
+        _replace(target, content)
     except OSError as error:
         return error.strerror or str(error)
     return None
@@ -26,15 +46,79 @@ def rewrite(path: str, text: str) -> str | None:
 
 def put(target: str, content: bytes, mode: int) -> None:
     """Put a file with these permissions in the place of what is there, in one step; OSError, and nothing is changed."""
-    handle, temporary = tempfile.mkstemp(prefix=".ptxkit-", dir=os.path.dirname(target))
+    temporary = _beside(target, content)
     try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(content)
         os.chmod(temporary, mode)
         os.replace(temporary, target)
     except BaseException:
         os.unlink(temporary)
         raise
+
+
+def _replace(target: str, content: bytes) -> None:
+    """Other contents for a regular file, which stays what else it is: its permissions, its owner and its other names.
+
+    In one step where a new file can be all that. Where it cannot, the contents of the file itself are changed, after
+    they have been written beside it: so there was room for them. Raises OSError.
+    """
+    status = os.stat(target)
+    if not stat.S_ISREG(status.st_mode):
+        raise OSError("it is no regular file")
+    temporary = _beside(target, content)
+    try:
+        if status.st_nlink == 1 and _given_to(temporary, status):
+            os.chmod(temporary, stat.S_IMODE(status.st_mode))  # after the owner, whose change takes special ones away
+            os.replace(temporary, target)
+            return
+        _overwrite(target, content)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+    os.unlink(temporary)
+
+
+def _beside(target: str, content: bytes) -> str:
+    """A new file with these contents in the folder of another one."""
+    handle, temporary = tempfile.mkstemp(prefix=".ptxkit-", dir=os.path.dirname(target))
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(content)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+    return temporary
+
+
+def _given_to(path: str, status: os.stat_result) -> bool:
+    """Whether a file has that owner and group now: only root may give a file away."""
+    own = os.stat(path)
+    if (own.st_uid, own.st_gid) == (status.st_uid, status.st_gid):
+        return True
+    try:
+        os.chown(path, status.st_uid, status.st_gid)
+    except OSError:
+        return False
+    return True
+
+
+def _overwrite(target: str, content: bytes) -> None:
+    """Other contents in the same file; the old ones again where that fails."""
+    handle = os.open(target, os.O_RDWR | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0))
+    with os.fdopen(handle, "r+b", buffering=0) as stream:
+        old = stream.read()
+        try:
+            _fill(stream, content)
+        except BaseException:
+            _fill(stream, old)
+            raise
+
+
+def _fill(stream: io.FileIO, content: bytes) -> None:
+    stream.seek(0)
+    left = memoryview(content)
+    while left:
+        left = left[stream.write(left) :]
+    stream.truncate(len(content))
 
 
 def difference(source: SourceFile, text: str, what: str) -> str:

@@ -126,15 +126,15 @@ def _results(
 ) -> Iterator[FileResult]:
     """Each input's result as soon as there is one, also put into `results`. unknown: the parameters that arguments are
     for, less those that a text mentions. Raises SettingsError."""
-    for path in expand(paths):
-        for found in [path] if isinstance(path, FileResult) else read_all(path):
+    for given in expand(paths):
+        for found in [given] if isinstance(given, FileResult) else read_all(given):
             if isinstance(found, FileResult):
                 result = found
             else:
                 configured.has_seen(found)
                 if unknown:
                     unknown.difference_update(_NAME.findall(found.text))
-                settings = configured.settings_for(str(path), found.path)
+                settings = configured.settings_for(str(given.path), found.path)
                 asked = replace(request, policy=settings.policy, settings=settings)
                 with _progress(found, request) as step:
                     result = verify_source(found, asked, step)

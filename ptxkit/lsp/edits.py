@@ -8,15 +8,13 @@ from lsprotocol import types
 
 from ptxkit.diagnostics import Edit
 from ptxkit.lsp.documents import Snapshot
+from ptxkit.mending.text import with_line_ends
 from ptxkit.source import Span
 
 
 def edits_of(text: Snapshot, changes: Sequence[Edit]) -> list[types.TextEdit]:
     """Changes that the library proposes. Lines that are put in end as those of the text do."""
-    return [
-        types.TextEdit(text.lines.range(change.span), _with_line_ends(text.text, change.replacement))
-        for change in changes
-    ]
+    return [types.TextEdit(text.lines.range(change.span), with_line_ends(text.text, change)) for change in changes]
 
 
 def rewritten(text: Snapshot, new: str) -> list[types.TextEdit]:
@@ -49,7 +47,3 @@ def _common(first: str, second: str) -> int:
         else:
             high = middle - 1
     return low
-
-
-def _with_line_ends(text: str, added: str) -> str:
-    return added.replace("\r\n", "\n").replace("\n", "\r\n") if "\r\n" in text else added

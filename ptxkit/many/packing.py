@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 
 from ptxkit.diagnostics import Diagnostic, Edit, Fix, Label, Severity, Undecided
 from ptxkit.many.question import Answer
+from ptxkit.records import replace
 from ptxkit.results import FileResult, Status
 from ptxkit.source import Place, SourceFile, Span
 
@@ -33,7 +34,7 @@ def packed(answer: Answer) -> Packed:
 def unpacked(data: Packed, source: SourceFile) -> Answer:
     """The answer that `data` was made of, about a text. Raises ValueError, TypeError or KeyError where it is none."""
     status, diagnostics, undecided, suppressed, fixed, mended = data
-    about = source if mended is None else SourceFile(source.path, mended)
+    about = source if mended is None else replace(source, text=mended)
     result = FileResult(
         source.path,
         Status(status),

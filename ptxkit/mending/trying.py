@@ -148,7 +148,7 @@ def _steps(
             text = edited(source.text, fix.edits) if wanted(fix) else None
             if text is None or text == source.text:
                 continue
-            changed = SourceFile(source.path, text)
+            changed = replace(source, text=text)
             after = checks.settled(changed, result, item)
             if after is not None:
                 yield item, fix, changed, after

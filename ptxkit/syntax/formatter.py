@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ptxkit.records import dataclass, field
+from ptxkit.records import dataclass, field, replace
 from ptxkit.source import SourceFile
 from ptxkit.syntax.cutter import COMMENT, cutter
 from ptxkit.syntax.grammar import grammar
@@ -32,7 +32,16 @@ class _Piece:
 
 
 def format_source(source: SourceFile) -> str:
-    """The canonical text of `source`, with its comments; raises `PTXSyntaxError`. Formatting again changes nothing."""
+    """The canonical text of `source`, with its comments; raises `PTXSyntaxError`. Formatting again changes nothing.
+
+    All lines end as the first one does, in CR LF or in LF.
+    """
+    text = _formatted(replace(source, text=source.text.replace("\r\n", "\n")))
+    return text.replace("\n", "\r\n") if source.text.partition("\n")[0].endswith("\r") else text
+
+
+def _formatted(source: SourceFile) -> str:
+    """The same of a text whose lines end in LF."""
     module = parse(source.text, source.path)
     cuts = list(cutter().cut(source.text))
     pieces = [row[0] for cut in cuts for row in cut.rows]
