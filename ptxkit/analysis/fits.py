@@ -57,7 +57,8 @@ def _addresses(operands: Operands, match: Match) -> Iterator[Check]:
         operand = operands.role(form.role)
         needed = _alignment(operands, match, form) if isinstance(operand, Address) else 1
         if needed > 1:
-            yield _aligned(operands, form.role, space, operands.reader(operand), needed, collective)
+            used = _lanes_of(operands, match, form.role) if collective else _WARP
+            yield _aligned(operands, form.role, space, operands.reader(operand), needed, used)
 
 
 @by_match
@@ -83,17 +84,25 @@ def _constant(operands: Operands, expression: Expression | None) -> int | None:
     return None if operand is None else evaluate(operand)
 
 
-def _aligned(operands: Operands, role: str, space: str, reader: Reader, needed: int, collective: bool) -> Check:
-    """collective: the lanes of a warp execute it together, and may not all give an address that is used."""
+def _lanes_of(operands: Operands, match: Match, role: str) -> int:
+    """How many lanes of a warp that executes an instruction together give an address that is used; 1 where nothing is
+    said of the others."""
+    counts = [e.lanes for e in match.effects if isinstance(e, fx.Access) and e.address == role]
+    known = [count for each in counts if (count := _constant(operands, each)) is not None]
+    return max(known, default=1)
+
+
+def _aligned(operands: Operands, role: str, space: str, reader: Reader, needed: int, used: int) -> Check:
+    """used: so many lanes of a warp, from the first on, give an address that is used."""
     step = operands.step
 
-    def look(walker: Walker, value: Value) -> None:
+    def look(walker: Walker, value: Value, thread: int | None = None) -> None:
         if isinstance(value, Term):
             symbol = symbol_of(walker, value)
             if symbol is None:
-                _compare(walker, step, role, value, needed)
+                _compare(walker, step, role, value, needed, thread)
             elif symbol[1] % min(needed, symbol[0].alignment):
-                misfit = Misfit(step, role, symbol[1], "alignment", needed, symbol[0])
+                misfit = Misfit(step, role, symbol[1], "alignment", needed, symbol[0], thread=thread)
                 walker.trace.misfits.setdefault((step, role), misfit)
         elif (step, role) not in walker.trace.misfits:
             held = variable_of(walker, space, value)
@@ -101,23 +110,37 @@ def _aligned(operands: Operands, role: str, space: str, reader: Reader, needed: 
             rank, ctas = _rank_of(walker, space, value), walker.scenario.launch.cluster_size
             if held is not None and (promised < needed or held[1] % promised):
                 surely = bool(held[1] % promised)
-                walker.trace.misfits[(step, role)] = Misfit(step, role, held[1], "alignment", needed, held[0], surely)
+                misfit = Misfit(step, role, held[1], "alignment", needed, held[0], surely, thread=thread)
+                walker.trace.misfits[(step, role)] = misfit
             elif held is not None and rank >= ctas > 1:
                 walker.trace.misfits[(step, role)] = Misfit(step, role, rank, "rank", ctas)
 
     def check(walker: Walker) -> None:
         first, second = walker.first, walker.second
-        if collective and walker.tids[first] % _WARP:
+        if used < _WARP and walker.tids[first] % _WARP:
             return
         held = reader(walker)
         look(walker, of_lane(held, first))
-        if second is not None and not walker.visit and not collective and isinstance(held, Lanes):
+        if walker.visit or not isinstance(held, Lanes):
+            return
+        if second is not None and used == _WARP:
             look(walker, of_lane(held, second))
+        seen = {_remainder(held.at(index), needed) for index in (first, second) if index is not None}
+        for index in walker.warp(used):
+            value = held.at(index)
+            if _remainder(value, needed) not in seen:
+                seen.add(_remainder(value, needed))
+                look(walker, value, walker.tids[index])
 
     return check
 
 
-def _compare(walker: Walker, step: Step, role: str, value: Term, needed: int) -> None:
+def _remainder(value: Value, needed: int) -> tuple[int, int]:
+    """What two addresses have in common that are both aligned, or both not: an unknown, and bytes past a multiple."""
+    return (value.identity, value.offset % needed) if isinstance(value, Term) else (-1, value % needed)
+
+
+def _compare(walker: Walker, step: Step, role: str, value: Term, needed: int, thread: int | None) -> None:
     """Compares an address by a pointer to others by the same one; guesses may contradict each other."""
     if walker.visit or walker.trace.guessed is not None:
         return
@@ -128,7 +151,7 @@ def _compare(walker: Walker, step: Step, role: str, value: Term, needed: int) ->
         common = min(needed, also)
         distance = (value.offset - past) % common
         if distance:
-            misfit = Misfit(step, role, distance, "apart", common, other=other)
+            misfit = Misfit(step, role, distance, "apart", common, other=other, thread=thread)
             walker.trace.misfits.setdefault((step, role), misfit)
     seen[(needed, value.offset % needed)] = step
 

@@ -121,7 +121,7 @@ class Misfit:
     of several, is none of a cluster of `needed`; `rule` where it breaks the table's `rule` between operands; `home`
     where an address lies in the own CTA, and must lie in another (`rule` is `other`), or in another CTA than that of
     role `rule`. surely: of an alignment, no place of the variable would do; else the declaration of the variable
-    promises less.
+    promises less. thread: whose address it is, where that of the first two threads is aligned.
     """
 
     step: Step
@@ -133,6 +133,7 @@ class Misfit:
     surely: bool = True
     rule: str = ""
     other: Step | None = None
+    thread: int | None = None
 
 
 @dataclass(slots=True)

@@ -8,6 +8,7 @@ memory, parameters and the parameter space of calls belong to the thread and are
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeAlias
@@ -37,6 +38,8 @@ Action: TypeAlias = "Callable[[Walker], int | None]"
 
 #: What an action answers to end the walk.
 END = -1
+#: Threads of a warp.
+WARP = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,9 +180,9 @@ class Walker:
     def is_partial(self) -> bool:
         """Whether a warp has parted, so that some of its lanes are in other groups."""
         if self._partial is None:
-            warps = Counter(tid // 32 for tid in self.tids)
+            warps = Counter(tid // WARP for tid in self.tids)
             threads = self.scenario.launch.threads
-            self._partial = any(count < min(32, threads - 32 * warp) for warp, count in warps.items())
+            self._partial = any(count < min(WARP, threads - WARP * warp) for warp, count in warps.items())
         return self._partial
 
     @property
@@ -194,6 +197,12 @@ class Walker:
         if self._active is None:
             return after if after < len(self.tids) else None
         return self._active.index(True, after) if any(self._active[after:]) else None
+
+    def warp(self, lanes: int) -> list[int]:
+        """The indices of those that execute the current step in the warp of the first one, of so many lanes."""
+        warp = self.tids[self.first] // WARP
+        begin, end = bisect_left(self.tids, warp * WARP), bisect_left(self.tids, warp * WARP + lanes)
+        return [index for index in range(begin, end) if self._active is None or self._active[index]]
 
     @property
     def present(self) -> list[int]:

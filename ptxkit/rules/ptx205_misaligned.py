@@ -1,14 +1,14 @@
 """PTX205: an address is not aligned as its access needs.
 
 What it does
-    Finds addresses in shared and local memory, and of variables in global and constant memory, that
-    are no multiple of what the access needs: of its size, of 16 bytes for bulk and tensor copies,
-    of 8 bytes for an mbarrier. What is known of a variable's place is its declared alignment: where
-    an mbarrier or an asynchronous copy needs more than `.align` promises, that is an error too. It
-    is a warning of other accesses, as much code leaves it to the assembler to align arrays to 16
-    bytes, and one of policy `strict` where the launch gives the size of the memory. Nothing is said
-    where the kernel looks at the address itself. Of a pointer to global memory nothing is known;
-    but two accesses that are apart by less than both must be aligned to cannot both be right.
+    Finds addresses in shared and local memory, and of variables in global and constant memory, that are no multiple
+    of what the access needs: of its size, of 16 bytes for bulk and tensor copies, of 8 bytes for an mbarrier. Each
+    thread of a warp counts, of those that execute `ldmatrix` and `stmatrix` each that gives the address of a row.
+    What is known of a variable's place is its declared alignment: where an mbarrier or an asynchronous copy needs
+    more than `.align` promises, that is an error too. It is a warning of other accesses, as much code leaves it to
+    the assembler to align arrays to 16 bytes, and one of policy `strict` where the launch gives the size of the
+    memory. Nothing is said where the kernel looks at the address itself. Of a pointer to global memory nothing is
+    known; but two accesses that are apart by less than both must be aligned to cannot both be right.
 
 Why it matters
     Such an access faults, or goes to another address: the low bits may be masked off. Where the
@@ -31,6 +31,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ptxkit.analysis.certainty import Certainty
 from ptxkit.analysis.grounds import Grounds
 from ptxkit.analysis.kernel import MAX_NAME, Kernel
 from ptxkit.analysis.program import Step
@@ -52,8 +53,26 @@ def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
         return misfit.surely or strict or (misfit.variable is not None and misfit.variable.size is not None)
 
     # What an operand depends on takes a look at the whole kernel: only where there is something to be said.
-    if any(misfits(kernel, wanted, _finding)):
-        yield from misfits(kernel, lambda misfit: wanted(misfit) and grounds.hold(misfit), _finding)
+    if not any(misfits(kernel, wanted, _finding)):
+        return
+    certainty = kernel.explorer.certainty
+    yield from misfits(
+        kernel, lambda misfit: wanted(misfit) and grounds.hold(misfit) and _is_met(certainty, misfit), _finding
+    )
+    unsure = misfits(
+        kernel, lambda misfit: wanted(misfit) and grounds.hold(misfit) and not _is_met(certainty, misfit), _finding
+    )
+    for observed in unsure:
+        yield Doubt(observed.key[0], "misaligned in some threads, if those come there: that hangs on arguments or data")
+
+
+def _is_met(certainty: Certainty, misfit: Misfit) -> bool:
+    """Whether the thread whose address it is comes there if the first one does."""
+    step = misfit.step
+    if misfit.thread is None or "aligned" in step.instruction.opcode.split("."):
+        return True
+    operand = step.match.operand(misfit.role, step.instruction) if step.match is not None else None
+    return certainty.is_own(step) and certainty.is_sure(step, operand)
 
 
 def _finding(misfit: Misfit) -> Finding:
@@ -73,9 +92,10 @@ def _finding(misfit: Misfit) -> Finding:
             properties=properties,
         )
     step = min(misfit.needed, variable.alignment)
+    whose = "this one" if misfit.thread is None else f"that of thread {misfit.thread}"
     return Finding(
         primary=misfit.step,
-        message=f"{needs}, and this one is {misfit.value % step} bytes past a multiple of {step}",
+        message=f"{needs}, and {whose} is {misfit.value % step} bytes past a multiple of {step}",
         help=f"move it to a multiple of {misfit.needed} in {name}, or use an access that needs less",
         properties=properties,
     )

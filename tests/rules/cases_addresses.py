@@ -173,8 +173,38 @@ ld.shared.v2.u32 {%r12, %r13}, [%r11]; //! PTX205""",
     ),
     Case(
         "lanes whose addresses `ldmatrix` does not use may have any",
-        """and.b32 %r10, %r1, 31; add.u32 %r11, %r2, %r10;
-ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r12, %r13, %r14, %r15}, [%r11];""",
+        """and.b32 %r10, %r1, 31; shr.u32 %r12, %r10, 3; mad.lo.u32 %r11, %r10, 16, %r2; add.u32 %r11, %r11, %r12;
+ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r12}, [%r11];""",
+    ),
+    Case(
+        "each lane whose address `ldmatrix` uses gives that of a row",
+        """and.b32 %r10, %r1, 31; shr.u32 %r12, %r10, 3; mad.lo.u32 %r11, %r10, 16, %r2; add.u32 %r11, %r11, %r12;
+ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%r12, %r13}, [%r11]; //! PTX205""",
+    ),
+    Case(
+        "rows of 8 bytes are misaligned by lane, whatever decides how often they are loaded",
+        """mov.u32 %r7, 0; and.b32 %r10, %r1, 31; mad.lo.u32 %r11, %r10, 24, %r2;
+next: setp.ge.u32 %p3, %r7, %r6; @%p3 bra end;
+ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%r12, %r13, %r14, %r15}, [%r11]; //! PTX205
+add.u32 %r7, %r7, 1; bra next; end:""",
+    ),
+    Case(
+        "the third thread is off its alignment, where the first two are not",
+        """shr.u32 %r10, %r1, 1; mad.lo.u32 %r11, %r10, 8, %r2;
+ld.shared.v4.u32 {%r12, %r13, %r14, %r15}, [%r11]; //! PTX205""",
+    ),
+    Case(
+        "threads that do not come there may have any address",
+        """and.b32 %r10, %r1, 3; setp.eq.u32 %p3, %r10, 0; shl.b32 %r10, %r1, 2; add.u32 %r11, %r2, %r10;
+@%p3 ld.shared.v4.u32 {%r12, %r13, %r14, %r15}, [%r11];""",
+    ),
+    Case(
+        "whether threads with a misaligned address come there is up to the data",
+        """shr.u32 %r10, %r1, 1; mad.lo.u32 %r11, %r10, 8, %r2; shl.b32 %r10, %r1, 2; cvt.u64.u32 %rd5, %r10;
+add.u64 %rd5, %rd1, %rd5; ld.global.u32 %r10, [%rd5]; setp.eq.u32 %p3, %r10, 0; @%p3 bra end;
+ld.shared.v4.u32 {%r12, %r13, %r14, %r15}, [%r11];
+end:""",
+        undecided=("PTX205",),
     ),
     Case(
         "a generic address is as aligned as the place it points to",
