@@ -70,7 +70,9 @@ def _of_phase(cast: Cast, stuck: Stuck, state: Object, place: Place) -> Imbalanc
 
 
 def _of_kernel(cast: Cast, place: Place) -> Imbalance | None:
-    """What is announced and comes in a whole kernel; None where the size of a copy is not known."""
+    """What is announced and comes in a whole kernel in which no wait stays; None where the size of a copy is not known,
+    and where more is announced than comes: nobody waits for that phase.
+    """
     announced = brought = 0
     expects: dict[Event, None] = {}
     copies: dict[Event, None] = {}
@@ -89,7 +91,7 @@ def _of_kernel(cast: Cast, place: Place) -> Imbalance | None:
                 copies[event] = None
             else:
                 return None
-    if announced == brought:
+    if announced >= brought:
         return None
     return Imbalance(place, announced, brought, tuple(expects), tuple(copies))
 

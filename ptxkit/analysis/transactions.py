@@ -108,6 +108,18 @@ class Ledger:
         """Whether bytes are announced apart from arrivals."""
         return any(entry.expected and not entry.arrives for entry in self.entries)
 
+    def ordinal_of(self, round_: Round) -> int:
+        """The number of the phase, from 1, in which a round announces its bytes: one ends with each arrival before."""
+        first = next(entry for entry in round_.entries if entry.expected)
+        before = self.entries[: next(at for at, entry in enumerate(self.entries) if entry is first)]
+        return 1 + sum(entry.arrives for entry in before)
+
+    @property
+    def tail(self) -> Round | None:
+        """The last round, where bytes are announced first in each and no copy of the last one is started."""
+        rounds = self.rounds(copies_follow=True) if self.complete and self.entries[0].expected else []
+        return rounds[-1] if rounds and all(entry.expected for entry in rounds[-1].entries) else None
+
     def even_rounds(self) -> list[Round] | None:
         """The entries by phase, where bytes announced behind an arrival add to those that its phase waits for: it goes
         on until as many bytes were started as announced. None where no phase can be so, as one has no arrival.

@@ -6,8 +6,11 @@ What it does
     arrival); and bytes that are announced behind the arrival which ends their phase, or are more than it can count. Of
     the CTAs of a cluster, it plays through what each brings to the others' mbarriers.
 
+    Bytes announced for a last phase that no thread waits for break no rule: a phase may be open when the CTA ends.
+
 Why it matters
-    With fewer bytes expected, the phase ends before the data is there. With more, it never ends.
+    With fewer bytes expected, the phase ends before the data is there. With more, it never ends, and whoever waits for
+    it hangs.
 
 Example
     mbarrier.arrive.expect_tx.shared::cta.b64 _, [bar], 2048;
@@ -27,6 +30,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 
 from ptxkit.analysis.announcements import Late, late_announcements
+from ptxkit.analysis.awaited import is_awaited
 from ptxkit.analysis.cluster_bytes import Imbalance, imbalances
 from ptxkit.analysis.clusters import leaves_clusters_open
 from ptxkit.analysis.kernel import Kernel, World
@@ -42,6 +46,7 @@ from ptxkit.rules.rehearsed import of_cta, told
 from ptxkit.syntax.tree import Integer
 
 _IN_THE_MAP = "the bytes of a copy are not known: a tensor map decides them"
+_NOBODY_KNOWS = "more bytes are announced than come, and it is not known whether a thread waits for that phase"
 
 
 def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
@@ -70,7 +75,7 @@ def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
             if len(ledgers) == 1:
                 yield from _one_thread(number, world, ledgers[0])
             else:
-                yield from _many_threads(number, everyone(world), address)
+                yield from _many_threads(number, world, everyone(world), address)
 
 
 def _uses_any(world: World) -> bool:
@@ -154,16 +159,29 @@ def _one_thread(number: int, world: World, ledger: Ledger) -> Iterator[Observati
         groupings.append(adding)
     uneven = [[entries for entries in rounds if entries.is_even is False] for rounds in groupings]
     sure = world.threads[ledger.tid].trace.is_sure()
-    if all(uneven):
+    told = [(entries, _is_left_open(world, ledger, entries)) for entries in uneven[0]] if all(uneven) else []
+    wrong = next((entries for entries, is_open in told if is_open is False), None)
+    if wrong is not None:
         silent = any(not rounds[0].announced for rounds in uneven)
         if silent and not world.executes_all(MbarrierArrive, MbarrierExpect):
             yield Doubt(key[0], "some arrivals are in code that no walk reaches")
         else:
-            yield Observation(key, number, sure, _finding(uneven[0][0]))
+            yield Observation(key, number, sure, _finding(wrong))
+    elif any(is_open is None for _, is_open in told):
+        yield Doubt(key[0], _NOBODY_KNOWS)
     elif any(entries.is_even is None for rounds in groupings for entries in rounds):
         yield Doubt(key[0], _IN_THE_MAP)
     else:
         yield Observation(key, number, sure)
+
+
+def _is_left_open(world: World, ledger: Ledger, entries: Round) -> bool | None:
+    """Whether more bytes are announced than come, for a phase that no thread waits for; None where that is unknown."""
+    if not entries.waits or entries.announced is None:
+        return False
+    address = object_of(ledger.entries[0].event)
+    awaited = None if address is None else is_awaited(world, address, ledger.ordinal_of(entries))
+    return None if awaited is None else not awaited
 
 
 def _ledgers_of_all(world: World) -> list[tuple[bool, dict[int, Ledger]]]:
@@ -172,13 +190,19 @@ def _ledgers_of_all(world: World) -> list[tuple[bool, dict[int, Ledger]]]:
     return [(thread.trace.is_sure(), ledgers_of(thread.trace, object_of)) for thread in everyone]
 
 
-def _many_threads(number: int, everyone: list[tuple[bool, dict[int, Ledger]]], address: int) -> Iterator[Observation]:
+def _many_threads(
+    number: int, world: World, everyone: list[tuple[bool, dict[int, Ledger]]], address: int
+) -> Iterator[Observation | Doubt]:
     """Several threads feed the object: over a whole kernel, all that is announced must come."""
     found = [ledgers[address] for _, ledgers in everyone if address in ledgers]
     whole = Round(tuple(entry for ledger in found for entry in ledger.entries))
     if found and all(ledger.complete for ledger in found) and whole.is_even is not None:
         sure = all(sure for sure, _ in everyone)
-        finding = None if whole.is_even else _finding(whole)
+        awaited = whole.is_even or not whole.waits or is_awaited(world, address, None)
+        if awaited is None:
+            yield Doubt(whole.entries[0].event.step, _NOBODY_KNOWS)
+            return
+        finding = None if whole.is_even or not awaited else _finding(whole)
         yield Observation((whole.entries[0].event.step, None), number, sure, finding, len(found))
 
 
@@ -205,7 +229,9 @@ def _at_odds(number: int, world: World, by_object: Mapping[int, list[Ledger]]) -
         if thread.trace.ended != "exit":
             return
         for address, ledger in ledgers_of(thread.trace, object_of).items():
-            found[address].extend(ledger.entries)
+            tail = ledger.tail
+            left = len(tail.entries) if tail is not None and _is_left_open(world, ledger, tail) is not False else 0
+            found[address].extend(ledger.entries[: len(ledger.entries) - left])
     odd = at_odds(Round(tuple(entries)) for entries in found.values())
     sure = all(thread.trace.is_sure() for thread in everyone)
     if odd is not None:

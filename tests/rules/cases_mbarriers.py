@@ -155,7 +155,8 @@ end:
 bar.sync 0; @!%p1 bra end;
 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r5], 1024; //! PTX503
 {FILL} [%r2], [%rd1], 1024, [%r5+8]; //! PTX503
-end:""",
+end:
+{LOOP}""",
     ),
     Case(
         "bytes are announced on the object that they are brought to",
