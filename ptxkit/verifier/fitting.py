@@ -2,7 +2,7 @@
 
 A host passes indices that lie in its arrays, and lists without doubles where threads scatter; what is chosen for it may
 do neither. So nothing is said of a run that leaves memory, and accesses of two threads to the same global bytes count
-where the numbers in memory are all different.
+where the numbers in memory are all different. A fault that nothing decides but the kernel itself counts in any run.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from ptxkit.emulate.actions.tensors import NO_MAP
 from ptxkit.emulate.actions.textures import NO_OBJECT
 from ptxkit.emulate.machine import DEADLOCK
 from ptxkit.records import dataclass
+from ptxkit.verifier.influence import Influence
 
 _OUTSIDE, _UNALIGNED, _NOWHERE = "PTX207", "PTX205", "PTX202"
 _BOXES = ("PTX503", "PTX304", "PTX205", "PTX206", "PTX207")
@@ -19,6 +20,9 @@ _BOXES = ("PTX503", "PTX304", "PTX205", "PTX206", "PTX207")
 
 _TWO = ("PTX304", "PTX621")
 """Codes of two accesses to the same bytes."""
+
+_PLACES = (_OUTSIDE, _UNALIGNED, _NOWHERE, "PTX201", "PTX206", "PTX208")
+"""Codes of faults that an instruction makes by itself, by where its operands point or by their values."""
 
 _COPIED = ("PTX302", "PTX303")
 """Codes of two accesses of which one is a copy's: where rows lie that it brings is a matter of numbers, too."""
@@ -45,6 +49,8 @@ class Chosen:
     proven: codes and offsets of what the rules say, whatever the arguments are.
 
     laneless: the instructions that name Tensor Memory by constants, of which the rules do not mind the lanes.
+
+    influence: what decides the instructions of the kernel; None where nobody asks.
     """
 
     values: bool = False
@@ -57,10 +63,19 @@ class Chosen:
     cluster: bool = False
     proven: frozenset[tuple[str, int]] = frozenset()
     laneless: frozenset[int] = frozenset()
+    influence: Influence | None = None
+
+    def is_certain(self, finding: Finding) -> bool:
+        """Whether a finding is a fault of the kernel alone, which no other choice would avoid."""
+        if (finding.code, finding.offset) in self.proven:
+            return True
+        if finding.code not in _PLACES or (self.boxes and finding.code == _OUTSIDE):  # the box says how many bytes
+            return False
+        return self.influence is not None and self.influence.is_of_the_kernel_alone(finding)
 
     def misfits(self, finding: Finding) -> bool:
         """Whether a run shows by a finding that the kernel wants other arguments: nothing else in it counts then."""
-        if (finding.code, finding.offset) in self.proven:
+        if self.is_certain(finding):
             return False
         where = {each.space for each in finding.witnesses[:1]}
         if self.boxes and (finding.code in _BOXES or finding.message.startswith(DEADLOCK) or self._collides(finding)):

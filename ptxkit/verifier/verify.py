@@ -35,6 +35,7 @@ from ptxkit.verifier.choice import (
 from ptxkit.verifier.fitting import Chosen
 from ptxkit.verifier.guesses import Guesses
 from ptxkit.verifier.images import image_choices
+from ptxkit.verifier.influence import Influence
 from ptxkit.verifier.maps import Maps, map_choices
 from ptxkit.verifier.request import Request
 from ptxkit.verifier.wording import STOPPED, diagnostic, launch_text
@@ -122,7 +123,12 @@ def _verified(
     flat = flatten(module, entry)
     images = image_choices(flat)
     laneless = named_by_constants(flat)
-    pointers = pointer_parameters(flat) - {(name, 0) for name in images}
+    sizes = {symbol.name: symbol.size for _, symbol in program.parameters}
+    pointers = {
+        (name, offset)
+        for name, offset in pointer_parameters(flat)
+        if name not in images and offset + program.address_size // 8 <= sizes[name]  # others are offsets
+    }
     chosen = chooses_values(program, pointers, request)
     ways = map_choices(flat) if chosen else [{}]
     deadline = time.thread_time() + request.seconds
@@ -130,6 +136,10 @@ def _verified(
     plans = plans_of(entry, program, request, [step.instruction for step in flat.steps])
     if request.grid is None and ways[0]:  # with boxes of another size, CTAs would be in each other's way
         plans = [replace(each, grid=each.cluster) for each in plans]
+
+    has_cluster = request.cluster is not None or entry.directive("reqnctapercluster") is not None
+    has_block = request.block is not None or entry.directive("reqntid") is not None
+    influence = Influence(flat, has_block=has_block, has_cluster=has_cluster)
 
     def session_of(plan: Plan, maps: Maps) -> _Session:
         fit = Chosen(
@@ -140,9 +150,10 @@ def _verified(
             images=not images.keys().isdisjoint(contents_chosen(program, request)),
             grid=request.grid is None,
             block=len(plans) > 1,
-            cluster=request.cluster is None and entry.directive("reqnctapercluster") is None,
+            cluster=not has_cluster,
             proven=proven,
             laneless=laneless,
+            influence=influence,
         )
         return _Session(module, source, entry.name, plan, fit, traces=request.trace, strict=request.policy == "strict")
 
@@ -276,7 +287,8 @@ class _Session:
             key = (finding.code, finding.offset)
             if key not in self._found and not self._doubts(finding, trial):
                 new.append(finding)
-                self._found[key] = diagnostic(finding, self._source, self._kernel, self._plan, trial, sure=self._sure)
+                sure = self._sure or self._fit.is_certain(finding)
+                self._found[key] = diagnostic(finding, self._source, self._kernel, self._plan, trial, sure=sure)
         return new
 
     def _doubts(self, finding: Finding, trial: Trial) -> bool:

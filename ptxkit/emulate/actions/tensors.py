@@ -27,6 +27,9 @@ from ptxkit.records import replace
 NO_MAP = "there is no tensor map"
 """How messages begin that tell of bytes that are no map, or none of the mode."""
 
+_MAP_SPACES = ("global", "const", "param")
+"""The memory in which a copy finds its map (PTX ISA, "cp.async.bulk.tensor")."""
+
 _BOX_ALIGNMENT = 128
 
 
@@ -177,6 +180,9 @@ def _map(group: Group, one: int, address: Any, mode: str, base: Any, other: tupl
     start = address[one : one + 1]
     pool, place = group.cta.machine.memory.locate(group.cta, "generic", start, ALIGNED, index)
     group.cta.machine.memory.locate(group.cta, "generic", start + numpy.uint64(BYTES - ALIGNED), ALIGNED, index)
+    if pool.name not in _MAP_SPACES:
+        message = f"the tensor map is in {pool.name} memory: a copy takes one in global, constant or parameter memory"
+        raise Fault("PTX208", message, index, space=pool.name, start=int(start[0]), size=BYTES)
     group.cta.machine.order.uses_map(group, int(index[0]), pool, int(place[0]))
     found = decoded(pool.data[int(place[0]) : int(place[0]) + BYTES].tobytes())
     if found is None:

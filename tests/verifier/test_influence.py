@@ -1,0 +1,107 @@
+"""Which faults are the kernel's own, and which only those of the arguments that were chosen for it."""
+
+from __future__ import annotations
+
+import pytest
+
+from ptxkit.diagnostics import Severity
+from ptxkit.results import FileResult, Status
+from ptxkit.source import SourceFile
+from ptxkit.verifier import Request, verify_source
+
+HEAD = """.version 8.3
+.target sm_90a
+.address_size 64
+.visible .entry k(.param .align 64 .b8 map[128], .param .u64 out, .param .u32 n) DIRECTIVES
+{
+	.reg .pred %p<4>;
+	.reg .b32 %r<8>;
+	.reg .b64 %rd<8>;
+	.shared .align 128 .b8 tile[256];
+	.shared .align 8 .b64 bar;
+	mov.u32 %r1, %tid.x;
+	setp.eq.u32 %p1, %r1, 0;
+	mov.u32 %r2, tile;
+	ld.param.u64 %rd1, [out];
+	ld.param.u32 %r3, [n];
+"""
+PAIR = ".reqntid 64 .reqnctapercluster 2"
+
+
+def verified(body: str, directives: str = PAIR) -> FileResult:
+    text = HEAD.replace("DIRECTIVES", directives) + body + "\n\tret;\n}\n"
+    return verify_source(SourceFile("k.ptx", text), Request(schedules=2))
+
+
+def found(result: FileResult) -> dict[str, str]:
+    return {each.code: each.severity for each in result.diagnostics if "witness" in each.properties}
+
+
+MAPA = """	barrier.cluster.arrive.aligned;
+	barrier.cluster.wait.aligned;
+	mov.u32 %r4, %cluster_ctarank;
+	RANK
+	mapa.shared::cluster.u32 %r5, %r2, %r4;
+	@%p1 st.shared::cluster.u32 [%r5], %r1;
+	barrier.cluster.arrive.aligned;
+	barrier.cluster.wait.aligned;"""
+GENERIC = "\tmov.u64 %rd2, tile;\n\tmapa.u64 %rd3, %rd2, 0;\n\t@%p1 st.u32 [%rd3], %r1;"
+MAP = """	mov.u32 %r4, bar;
+	@%p1 mbarrier.init.shared.b64 [%r4], 1;
+	mov.u64 %rd2, tile;
+	cvta.shared.u64 %rd2, %rd2;
+	mov.u32 %r5, 0;
+	@%p1 cp.async.bulk.tensor.1d.shared::cluster.global.mbarrier::complete_tx::bytes [%r2], [%rd2, {%r5}], [%r4];"""
+
+
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [
+        (MAPA.replace("RANK", "add.u32 %r4, %r4, 1;"), "PTX207"),
+        (GENERIC, "PTX202"),
+        (MAP, "PTX208"),
+        ("\t@%p1 st.shared.u32 [%r2+2], %r3;", "PTX205"),
+        ("\t@%p1 bar.sync %r2, 64;", "PTX206"),
+    ],
+)
+def test_a_fault_that_no_argument_decides_is_an_error(body: str, code: str) -> None:
+    result = verified(body)
+    assert found(result).get(code) == Severity.ERROR
+    assert result.runs[0].whole
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        MAPA.replace("RANK", "mov.u32 %r4, %r3;"),  # a rank that the host gives
+        MAPA.replace("RANK", "mov.u32 %r4, %nctaid.x;"),
+        "\tadd.u32 %r4, %r2, %r3;\n\t@%p1 st.shared.u32 [%r4+4096], %r1;",
+        "\tsetp.gt.u32 %p2, %r3, 4;\n\t@%p2 st.shared.u32 [%r2+4096], 1;",  # n decides whether it is executed
+        "\tsetp.gt.u32 %p2, %r3, 4;\n\t@%p2 add.u32 %r2, %r2, 4096;\n\t@%p1 st.shared.u32 [%r2], %r1;",
+        "\tld.global.u32 %r4, [%rd1];\n\tadd.u32 %r2, %r2, %r4;\n\tst.shared.u32 [%r2+4096], %r1;",
+        "\tst.u32 [%rd1+0x700000], %r1;",
+    ],
+)
+def test_a_fault_that_an_argument_or_memory_decides_is_none_of_the_kernels(body: str) -> None:
+    result = verified(body)
+    assert result.status is not Status.FINDINGS
+    assert any("9" in each for each in result.runs[0].arguments)
+
+
+@pytest.mark.parametrize(
+    ("place", "directives"),
+    [
+        ("%r1", ""),  # the first threads are within the tile
+        ("%r1", ".maxntid 128"),
+        ("%r6", ".reqntid 64"),
+    ],
+)
+def test_what_the_size_of_blocks_or_grids_decides_is_the_choices_fault(place: str, directives: str) -> None:
+    body = f"\tmov.u32 %r6, %ctaid.x;\n\tmad.lo.u32 %r5, {place}, 320, %r2;\n\tst.shared.u8 [%r5], 1;"
+    assert found(verified(body.replace("320", "5"), directives)) == {}
+    assert Severity.ERROR not in found(verified(body, directives)).values()
+
+
+def test_a_fault_of_a_cluster_that_was_chosen_is_the_choices_fault() -> None:
+    result = verified(MAPA.replace("RANK", "add.u32 %r4, %r4, 1;"), ".reqntid 64")
+    assert Severity.ERROR not in found(result).values()
