@@ -120,7 +120,7 @@ class Conflicts:
         self._world = world
         self._budget = Budget(lookups=min(MAX_CONFLICT_LOOKUPS, world.budget.lookups))
         self._seen: set[tuple[Path, tuple[int, ...], Path, tuple[int, ...]]] = set()
-        self._found: set[tuple[Step, Step, bool, bool, bool]] = set()
+        self._found: set[tuple[Step, Step, bool, bool, bool, bool]] = set()
         self._endings: dict[int, Mapping[int, int]] = {}
         self._paths: dict[int, list[Path]] = {}
         self._looked: dict[tuple[int, str, int], list[tuple[int, Event | GroupEvent]]] = {}
@@ -291,7 +291,8 @@ class Conflicts:
 
     def _new(self, conflict: Conflict) -> Iterator[Conflict]:
         write, read = conflict.write, conflict.read
-        key = (write.event.step, read.event.step, conflict.returns, conflict.late, write.is_sure and read.is_sure)
+        is_sure = write.is_sure and read.is_sure
+        key = (write.event.step, read.event.step, conflict.returns, conflict.late, is_sure, conflict.is_inside)
         if key not in self._found:
             self._found.add(key)
             yield conflict

@@ -271,6 +271,7 @@ _BY_CODE: Mapping[str, Correction] = {
     "PTX605": _other_registers,
     "PTX613": _parted,
     "PTX614": after_refusal,
+    "PTX621": _released,
     "PTX622": _wider_scope,
     "PTX701": _later,
     "PTX702": other_ctas,

@@ -43,7 +43,7 @@ from ptxkit.analysis.touches import extent
 from ptxkit.analysis.trace import Event, Opaque
 from ptxkit.isa.effects import Access, MbarrierWait, WaitGroup
 from ptxkit.records import dataclass
-from ptxkit.rules.barriers import release_label, spot, words_of
+from ptxkit.rules.barriers import mends_of, release_label, spot, words_of
 from ptxkit.rules.finding import Change, Doubt, Finding, Mend, Observation, Rule, smaller_constants
 
 
@@ -330,20 +330,14 @@ def _untold(world: World, copy: Spot, over: Spot, read: Spot) -> _Untold:
     """What lacks between the issuing thread's wait and another thread's read."""
     what, wait = "only the issuing thread has waited for it", (over.step, "the issuing thread's wait for it")
     told = unordered_release(copy.tid, copy.events, copy.position, over.position, read.path.marks, read.position)
-    if told is not None and told.is_relaxed:
-        label = (told.step, "relaxed: it orders nothing before it")
-        mend = "make the arrival at line {3} a release, and the wait for it an acquire"
-        return _Untold(f"{what}, and the arrival at line {{3}} is relaxed", mend, (wait, label))
-    if told is not None:
+    if told is not None and not told.is_relaxed:
         label = (told.step, "hands over before the wait")
         return _Untold("its wait comes behind what hands over", "move the wait in front of line {3}", (wait, label))
     barrier = ordering_barrier(world, over, read)
     mend = words_of(barrier, "between the wait and the read", "issuing threads", (2, 3))
-    mends: tuple[Mend, ...] = ()
-    if barrier.text is not None:
-        change = Change(barrier.release or read.step, barrier.text)
-        mends = (Mend(f"add `{barrier.text}`", (change,), safe=False),)
-    return _Untold(what, mend, (wait, *release_label(barrier)), barrier.text, mends)
+    what += ", and the arrival at line {3} is relaxed" if barrier.is_relaxed else ""
+    mends = mends_of(barrier, over.step, read.step)
+    return _Untold(what, mend, (wait, *release_label(barrier)), barrier.alone, mends)
 
 
 def _not_over(world: World, write: Touch, read: Touch) -> Finding:

@@ -43,7 +43,7 @@ from ptxkit.analysis.touches import extent, is_async_write, is_generic_write
 from ptxkit.analysis.trace import Event
 from ptxkit.diagnostics import Severity
 from ptxkit.isa.effects import Access, WaitGroup
-from ptxkit.rules.barriers import barrier_between, release_label, words_of
+from ptxkit.rules.barriers import barrier_between, mends_of, release_label, words_of
 from ptxkit.rules.finding import Change, Doubt, Finding, Mend, Observation, Rule
 
 _WAIT = "cp.async.bulk.wait_group.read 0;"
@@ -96,7 +96,8 @@ def _told_too_early(kernel: Kernel) -> Iterator[Observation]:
                     "issuing threads",
                     (2, 3),
                 ),
-                properties={"completion": "bulk", "barrier": barrier.text},
+                properties={"completion": "bulk", "barrier": barrier.alone},
+                mends=mends_of(barrier, wait, write.event.step),
             )
             exact = write.is_sure and read.is_sure
             yield Observation((write.event.step, read.event.step), number, exact, finding, 2)

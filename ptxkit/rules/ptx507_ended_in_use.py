@@ -30,6 +30,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
+from functools import partial
 
 from ptxkit.analysis.answered_ends import AnsweredEnds
 from ptxkit.analysis.causality import Path
@@ -40,7 +41,7 @@ from ptxkit.analysis.program import Step
 from ptxkit.analysis.thread import Thread
 from ptxkit.analysis.trace import Event, GroupEvent
 from ptxkit.isa.effects import MbarrierInit, MbarrierInvalidate, MbarrierWait, MemoryFence
-from ptxkit.rules.barriers import release_label, spot, words_of
+from ptxkit.rules.barriers import mends_of, release_label, spot, words_of
 from ptxkit.rules.finding import Change, Finding, Mend, Observation, Rule
 from ptxkit.rules.mbarriers import initialisations, is_murky, object_of
 
@@ -70,7 +71,8 @@ def _in_use(number: int, world: World, ends: Iterable[_Spot], answered: Answered
         address = object_of(event)
         atomic = answered.atomic_of(event.step)
         others = [wait for wait in waits.get(address, ()) if wait[0] is not thread]
-        others.sort(key=lambda wait: _executes(wait[0], atomic))  # who does not count itself needs more than a fence
+        # Threads of other warps need more than lanes of this one; and who does not count itself, more than a fence.
+        others.sort(key=partial(_needs_less, thread, atomic))
         for other, last, wait in others:
             exact = thread.trace.is_sure(position) and other.trace.is_sure(last)
             finding = None
@@ -152,7 +154,8 @@ def _finding(world: World, wait: _Spot, end: _Spot) -> Finding:
         message="ends the life of an mbarrier on which another thread may still wait at line {1}",
         labels=((wait[2].step, "another thread waits on it"), *release_label(barrier)),
         help=words_of(barrier, "between the wait and line {0}", "waiting threads"),
-        properties={"barrier": barrier.text},
+        properties={"barrier": barrier.alone},
+        mends=mends_of(barrier, wait[2].step, end[2].step),
     )
 
 
@@ -196,6 +199,11 @@ def _counted_by(world: World, wait: _Spot, atomic: Step) -> Path | None:
         if path.warp == thread.tid // WARP and at is not None:
             return None if world.causality.meet(own.path, own.position, path, at) else path
     return None
+
+
+def _needs_less(thread: Thread, atomic: Step | None, wait: _Spot) -> tuple[bool, bool]:
+    """Whether a barrier of a warp will do for another thread's wait, and whether a fence may."""
+    return wait[0].tid // WARP == thread.tid // WARP, _executes(wait[0], atomic)
 
 
 def _executes(thread: Thread, step: Step | None) -> bool:

@@ -29,16 +29,19 @@ from collections.abc import Iterator
 
 from ptxkit.analysis.conflicts import Conflict
 from ptxkit.analysis.kernel import Kernel, World
+from ptxkit.analysis.program import Step
 from ptxkit.isa.effects import Access
-from ptxkit.rules.barriers import barrier_between, release_label, words_of
+from ptxkit.rules.barriers import barrier_between, mends_of, release_label, words_of
 from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
 
 
 def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
     """Looks at what different threads do to the same bytes."""
-    for number, conflict in kernel.conflicts:
-        if not _is_told_here(conflict):
-            continue
+    told = [(number, conflict) for number, conflict in kernel.conflicts if _is_told_here(conflict)]
+    wide = {_steps(conflict) for _, conflict in told if not conflict.is_inside}
+    for number, conflict in told:
+        if conflict.is_inside and _steps(conflict) in wide:
+            continue  # what orders the warps orders their lanes, too
         world = kernel.worlds[number]
         launch = world.scenario.launch
         write, read = conflict.write, conflict.read
@@ -49,6 +52,10 @@ def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
         yield Observation((write.event.step, read.event.step), number, exact, _finding(world, conflict), 2)
     for question in kernel.questions:
         yield Doubt(question.access, "whether a tensor copy's box is so large that it touches these bytes")
+
+
+def _steps(conflict: Conflict) -> tuple[Step, Step]:
+    return conflict.write.event.step, conflict.read.event.step
 
 
 def _is_told_here(conflict: Conflict) -> bool:
@@ -86,8 +93,9 @@ def _finding(world: World, conflict: Conflict) -> Finding:
             message=f"{verb} {name}, which other threads may still be reading at line {{1}}: nothing orders the two",
             labels=((conflict.read.event.step, f"read of the old contents, by another {who}"), *release_label(barrier)),
             help=words_of(barrier, "between the read and the next write of these bytes", "readers"),
-            properties={"space": "shared::cta", "hazard": "write after read", "barrier": barrier.text},
+            properties={"space": "shared::cta", "hazard": "write after read", "barrier": barrier.alone},
             cause=conflict.read.event.step,
+            mends=mends_of(barrier, conflict.read.event.step, conflict.write.event.step),
         )
     barrier = barrier_between(world, conflict.write, conflict.read)
     return Finding(
@@ -95,8 +103,9 @@ def _finding(world: World, conflict: Conflict) -> Finding:
         message=f"reads {name}, which other threads write at line {{1}}: nothing orders the two",
         labels=((conflict.write.event.step, f"write by another {who}"), *release_label(barrier)),
         help=words_of(barrier, "between the write and the read", "writers"),
-        properties={"space": "shared::cta", "hazard": "read after write", "barrier": barrier.text},
+        properties={"space": "shared::cta", "hazard": "read after write", "barrier": barrier.alone},
         cause=conflict.write.event.step,
+        mends=mends_of(barrier, conflict.write.event.step, conflict.read.event.step),
     )
 
 
