@@ -17,11 +17,15 @@ from typing import TypeAlias
 from ptxkit.diagnostics import Diagnostic, Undecided
 from ptxkit.records import dataclass, replace
 from ptxkit.results import NOT_CHECKED, FileResult, Status
+from ptxkit.small_files import UnfitFileError, parsed_json, read_small
 from ptxkit.source import SourceFile
 
 VERSION = 1
 MOST_TEXT = 200
 """Characters of a statement that are kept and compared."""
+
+_MOST_FINDINGS = 1 << 32
+_MOST_SAID = 20
 
 Entry: TypeAlias = tuple[str, str, str]
 """Code, function, statement."""
@@ -45,17 +49,17 @@ class Baseline:
 
 def read(path: str) -> Baseline:
     """The baseline at a path. Raises BaselineError."""
-    import json
-
     try:
-        with open(path, encoding="utf-8") as stream:
-            document = json.load(stream)
-        if document["version"] != VERSION:
-            raise BaselineError(f"{path}: is of version {document['version']}, and this ptxkit reads {VERSION}")
+        document = parsed_json(read_small(path))
+        version = document["version"]
+        if version != VERSION:
+            raise BaselineError(f"{path}: is of version {str(version)[:_MOST_SAID]}, and this ptxkit reads {VERSION}")
         files = {
-            name: Counter({(each["code"], each["function"], each["statement"]): int(each["count"]) for each in entries})
+            name: Counter({(each["code"], each["function"], each["statement"]): _count(each) for each in entries})
             for name, entries in document["files"].items()
         }
+    except UnfitFileError as error:
+        raise BaselineError(f"{path}: {error}") from error
     except OSError as error:
         remedy = "; write one with --write-baseline" if isinstance(error, FileNotFoundError) else ""
         raise BaselineError(f"{path}: cannot be read: {error.strerror or error}{remedy}") from error
@@ -64,6 +68,14 @@ def read(path: str) -> Baseline:
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise BaselineError(f"{path}: is no baseline of ptxkit; write it again with --write-baseline") from error
     return Baseline(files)
+
+
+def _count(entry: Mapping[str, object]) -> int:
+    """How many findings an entry stands for. Raises ValueError."""
+    count = entry["count"]
+    if not isinstance(count, int) or not 0 <= count <= _MOST_FINDINGS:
+        raise ValueError("the count must be a number of findings")
+    return count
 
 
 def text_of(path: str, results: Iterable[FileResult]) -> str:

@@ -12,7 +12,7 @@ MAX_SETTINGS_BYTES = 1024 * 1024
 """Bytes of a settings file, a baseline, or the description of a kept example."""
 
 MAX_SETTINGS_DEPTH = 64
-"""How deep the tables and lists of a settings file may nest, and of how many parts a key may be."""
+"""Parts that a key of a settings file may have."""
 
 MAX_SYNTAX_ERRORS = 50
 """Syntax errors reported for one text; the parser stops there."""

@@ -38,6 +38,15 @@ def read_small(path: str) -> bytes:
     return data
 
 
+def stands_in(path: str, folder: str) -> bool:
+    """Whether a path leads to a place inside of a folder, through whatever links."""
+    whole = os.path.realpath(folder)
+    try:
+        return os.path.commonpath((whole, os.path.realpath(path))) == whole
+    except ValueError:  # another drive, or a NUL in the path
+        return False
+
+
 def parsed_json(data: bytes) -> Any:
     """The document that JSON text says. Raises ValueError, also where it is nested deeper than Python reads."""
     import json

@@ -63,6 +63,11 @@ def test_one_more_of_a_kind_is_new(tmp_path: Path) -> None:
     assert known(tmp_path, twice, HEAD + BODY) == [2, 1]
 
 
+def entry_with(count: str) -> str:
+    """A baseline with one finding, found so often."""
+    return f'{{"version": 1, "files": {{"a": [{{"code": "c", "function": "f", "statement": "s", "count": {count}}}]}}}}'
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -70,6 +75,15 @@ def test_one_more_of_a_kind_is_new(tmp_path: Path) -> None:
         ("[]", "is no baseline of ptxkit"),
         ('{"version": 1, "files": {"a": [{"code": 1}]}}', "is no baseline of ptxkit"),
         ('{"version": 2, "files": {}}', "is of version 2, and this ptxkit reads 1"),
+        ("[" * 100_000, "is no baseline of ptxkit"),
+        ('{"version": 1, "files": {"a": ' + "[" * 50_000, "is no baseline of ptxkit"),
+        (entry_with("1e999"), "is no baseline of ptxkit"),
+        (entry_with("9" * 5000), "is no baseline of ptxkit"),
+        (entry_with("9" * 4000), "is no baseline of ptxkit"),
+        (entry_with("-1"), "is no baseline of ptxkit"),
+        (entry_with('"1"'), "is no baseline of ptxkit"),
+        ('{"version": ' + "9" * 4000 + "}", "is of version 99999999999999999999, and"),
+        ('{"version": 1, "files": {}, "x": "' + "y" * (1 << 20) + '"}', "is longer than 1,048,576 bytes"),
     ],
 )
 def test_a_file_that_is_no_baseline_says_so(tmp_path: Path, text: str, message: str) -> None:

@@ -14,6 +14,7 @@ from ptxkit.cli.inputs import Input, expand, read_all
 from ptxkit.cli.options import DEFAULT, Options
 from ptxkit.cli.output import write_lines
 from ptxkit.cli.reporting import write_report
+from ptxkit.foreign_text import visible
 from ptxkit.many.errors import CannotRunError
 from ptxkit.many.here import Here
 from ptxkit.many.kept import Kept, NotOursError, folder_of
@@ -34,7 +35,8 @@ def check(paths: Sequence[str], options: Options = DEFAULT) -> int:
     try:
         with closing(_results(paths, configured, counted)) as arriving:
             if options.write_baseline:
-                return _write_baseline(list(arriving), configured)
+                path = configured.baseline_path()  # what cannot be written is told before all is checked
+                return _write_baseline(list(arriving), path)
             if options.add_ignores is not None:
                 return _add_ignores(list(arriving), options.add_ignores)
             if options.fixes == "diff":
@@ -134,22 +136,24 @@ def _differs(arriving: Iterator[FileResult]) -> int:
     return ExitStatus.FINDINGS if any(result.fixed for result in results) else ExitStatus.CLEAN
 
 
-def _write_baseline(results: list[FileResult], configured: Configured) -> int:
+def _write_baseline(results: list[FileResult], path: str) -> int:
     """Keep all findings as known; what could not be checked is reported."""
     from ptxkit.baseline import text_of
+    from ptxkit.cli.pages import write_whole
+    from ptxkit.limits import MAX_SETTINGS_BYTES
     from ptxkit.report import diagnostic_lines
 
-    path = configured.baseline_path()
     failed = [result for result in results if result.status is Status.FAILED]
     write_lines(diagnostic_lines(item for result in failed for item in result.diagnostics), error=True)
-    text = text_of(path, results)
-    try:
-        with open(path, "w", encoding="utf-8") as stream:
-            stream.write(text)
-    except OSError as error:
-        raise SettingsError(f"the baseline cannot be written: {error.strerror}", path) from error
+    text = text_of(path, results).encode()
+    if len(text) > MAX_SETTINGS_BYTES:
+        what = f"the baseline would have {len(text):,} bytes, and {MAX_SETTINGS_BYTES:,} are read at most"
+        raise SettingsError(f"{what}: keep one for each of several folders", path)
+    failure = write_whole(path, text)
+    if failure is not None:
+        raise SettingsError(f"the baseline cannot be written: {failure}", path)
     count = sum(len(result.diagnostics) for result in results if result.status is not Status.FAILED)
-    sys.stdout.write(f"{count} finding{'' if count == 1 else 's'} in {path}\n")
+    sys.stdout.write(f"{count} finding{'' if count == 1 else 's'} in {visible(path)}\n")
     return ExitStatus.COULD_NOT_RUN if failed else ExitStatus.CLEAN
 
 

@@ -10,6 +10,7 @@ from ptxkit.cli.options import COMMAND_LINE, Options
 from ptxkit.settings.files import SettingsFiles, read_level
 from ptxkit.settings.mistakes import SettingsError, nearest_hint
 from ptxkit.settings.model import DEFAULT, Level, Settings
+from ptxkit.small_files import stands_in
 
 if TYPE_CHECKING:
     from ptxkit.baseline import Baseline
@@ -58,21 +59,36 @@ class Configured:
         """The result without the findings of its baseline. Raises SettingsError."""
         if settings.baseline is None or self.options.write_baseline:
             return result
-        from ptxkit.baseline import BaselineError, read, without_known
+        from ptxkit.baseline import without_known
 
         if settings.baseline not in self._baselines:
-            try:
-                self._baselines[settings.baseline] = read(settings.baseline)
-            except BaselineError as error:
-                raise SettingsError(str(error)) from error
+            self._baselines[settings.baseline] = self._read_baseline(settings.baseline)
         return without_known(result, self._baselines[settings.baseline], settings.baseline)
 
     def baseline_path(self) -> str:
-        """Where to write the baseline. Raises SettingsError."""
-        path = self.settings_for("").baseline
-        if path is None:
+        """Where to write the baseline, over another baseline or where there is nothing. Raises SettingsError.
+
+        A settings file may come with a folder of somebody else, so it may name a place inside its own folder only.
+        """
+        level = next((each for each in reversed(self.levels_for("")) if each.baseline is not None), None)
+        if level is None or level.baseline is None:
             raise SettingsError("--write-baseline needs --baseline FILE, or `baseline` in the settings")
+        path = level.baseline
+        if level.origin != COMMAND_LINE and not stands_in(path, level.folder):
+            what = f"the baseline {path} stands outside of the folder of these settings"
+            raise SettingsError(f"{what}; to write it there, name it: --baseline {path}", level.origin)
+        if os.path.exists(path):
+            self._read_baseline(path)
         return path
+
+    def _read_baseline(self, path: str) -> Baseline:
+        """The known findings at a path. Raises SettingsError."""
+        from ptxkit.baseline import BaselineError, read
+
+        try:
+            return read(path)
+        except BaselineError as error:
+            raise SettingsError(str(error)) from error
 
     def has_seen(self, source: SourceFile) -> None:
         """Takes note of the kernels of an input, where launches were given for some by name."""

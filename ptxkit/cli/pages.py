@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 
-from ptxkit.cli.rewriting import put
+from ptxkit.cli.rewriting import put, replace_file
 
 
 def write_whole(path: str, content: bytes) -> str | None:
@@ -17,7 +17,10 @@ def write_whole(path: str, content: bytes) -> str | None:
             with open(target, "wb") as stream:
                 stream.write(content)
             return None
-        put(target, content, mode & 0o7777 if mode is not None else 0o666 & ~_umask())
+        if mode is None:
+            put(target, content, 0o666 & ~_umask())
+        else:
+            replace_file(target, content)
     except OSError as error:
         return error.strerror or str(error)
     return None

@@ -9,6 +9,7 @@ import tempfile
 from difflib import unified_diff
 
 from ptxkit.foreign_text import visible
+from ptxkit.small_files import stands_in
 from ptxkit.source import Origin, SourceFile
 
 
@@ -34,11 +35,10 @@ def replace_content(origin: Origin, content: bytes) -> str | None:
     if origin.file is None:
         return "it is no file"
     target = os.path.realpath(origin.file)
-    folder = os.path.realpath(origin.folder or os.path.dirname(origin.file) or ".")
-    if os.path.commonpath((folder, target)) != folder:
+    if not stands_in(target, origin.folder or os.path.dirname(origin.file) or "."):
         return f"it is a link that leads out of its folder; name the file itself: {visible(target)}"
     try:
-        _replace(target, content)
+        replace_file(target, content)
     except OSError as error:
         return error.strerror or str(error)
     return None
@@ -55,7 +55,7 @@ def put(target: str, content: bytes, mode: int) -> None:
         raise
 
 
-def _replace(target: str, content: bytes) -> None:
+def replace_file(target: str, content: bytes) -> None:
     """Other contents for a regular file, which stays what else it is: its permissions, its owner and its other names.
 
     In one step where a new file can be all that. Where it cannot, the contents of the file itself are changed, after

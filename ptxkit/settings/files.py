@@ -7,9 +7,11 @@ The folder of the input is looked at first, then those above it; the first file 
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 
 from ptxkit.settings.mistakes import SettingsError
 from ptxkit.settings.model import Level
+from ptxkit.small_files import UnfitFileError, read_small
 
 OWN = "ptxkit.toml"
 SHARED = "pyproject.toml"
@@ -43,9 +45,11 @@ class SettingsFiles:
 def read_level(path: str) -> Level:
     """What one settings file says, whatever its name. Raises SettingsError."""
     try:
-        data = _data(path)
+        data = read_small(path)
     except OSError as error:
         raise SettingsError(f"cannot be read: {error.strerror or error}", path) from error
+    except UnfitFileError as error:
+        raise SettingsError(str(error), path) from error
     level = _level(path, data)
     if level is None:
         raise SettingsError(f"has no table [tool.{TABLE}]", path)
@@ -56,7 +60,9 @@ def _level_in(folder: str) -> Level | None:
     for name in (OWN, SHARED):
         path = os.path.join(folder, name)
         try:
-            data = _data(path)
+            data = read_small(path)
+        except UnfitFileError as error:
+            raise SettingsError(str(error), _shown(path)) from error
         except (FileNotFoundError, NotADirectoryError, IsADirectoryError, PermissionError):
             if name == OWN and os.path.isfile(path):
                 raise SettingsError("cannot be read", _shown(path)) from None
@@ -70,11 +76,6 @@ def _level_in(folder: str) -> Level | None:
     return None
 
 
-def _data(path: str) -> bytes:
-    with open(path, "rb") as stream:
-        return stream.read()
-
-
 def _shown(path: str) -> str:
     """The path as a reader would write it: relative, where that is shorter."""
     try:
@@ -86,23 +87,23 @@ def _shown(path: str) -> str:
 
 def _level(path: str, data: bytes) -> Level | None:
     """What the text of a settings file says; None for a shared file without our table."""
-    import tomllib  # which few runs need
-
+    # The reader of TOML is loaded only where there is a settings file.
     from ptxkit.settings.keys import SettingError, level_of
     from ptxkit.settings.places import line_of
+    from ptxkit.settings.toml import parsed
 
     try:
         text = data.decode("utf-8")
-        document = tomllib.loads(text)
+        document = parsed(text)
     except UnicodeDecodeError as error:
         raise SettingsError("is no text in UTF-8", path) from error
-    except tomllib.TOMLDecodeError as error:
+    except ValueError as error:
         if os.path.basename(path) == SHARED and TABLE not in text:
             return None
         raise SettingsError(f"is no TOML: {error}", path) from error
     shared = os.path.basename(path) == SHARED
     prefix = ("tool", TABLE) if shared else ()
-    table = document.get("tool", {}).get(TABLE) if shared else document
+    table = _within(document, prefix)
     if table is None:
         return None
     if not shared and "tool" in document:
@@ -114,3 +115,10 @@ def _level(path: str, data: bytes) -> Level | None:
         return level_of(table, path, os.path.dirname(os.path.abspath(path)))
     except SettingError as mistake:
         raise SettingsError(str(mistake), path, line_of(text, (*prefix, *mistake.path))) from mistake
+
+
+def _within(document: object, keys: Sequence[str]) -> object:
+    """What stands under the keys; None where nothing does."""
+    for key in keys:
+        document = document.get(key) if isinstance(document, dict) else None
+    return document

@@ -4,14 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from ptxkit.foreign_text import visible, visible_path
+
+_MOST_MESSAGE = 1000
+
 
 class SettingsError(ValueError):
     """The settings cannot be used; the text says where (`ptxkit.toml:3:`, or nothing for the command line) and why."""
 
     def __init__(self, message: str, path: str | None = None, line: int | None = None) -> None:
         place = "" if path is None else f"{path}: " if line is None else f"{path}:{line}: "
-        super().__init__(place + message)
-        self.message, self.path, self.line = message, path, line
+        self.message, self.path, self.line = _shown(message), path, line
+        super().__init__(visible_path(place) + self.message)
+
+
+def _shown(message: str) -> str:
+    """A message on one line of bounded length, whatever names and values of the file it repeats."""
+    return visible(message if len(message) <= _MOST_MESSAGE else f"{message[:_MOST_MESSAGE]} ...")
 
 
 def nearest_hint(word: str, known: Iterable[str]) -> str:

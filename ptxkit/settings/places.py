@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Sequence
+
+from ptxkit.settings.toml import parsed
+
+_MOST_READ = 1 << 21
+"""Characters that are read in search of a line, taken together."""
 
 
 def line_of(text: str, path: Sequence[str]) -> int | None:
     """The 1-based line on which the statement begins that gives the key at `path`; None where nothing does.
 
     The text is read line by line longer, which is exact whatever way the key is written: the statement is the first
-    after whose last line the key is there, and begins behind the longest text before it that reads well.
+    after whose last line the key is there, and begins behind the longest text before it that reads well. In a file so
+    long that this would take seconds no line is found.
     """
     lines = text.splitlines(keepends=True)
+    left = _MOST_READ
     start = next((number for number, line in enumerate(lines) if path[-1] in line), 0)
     whole = start
     for end in range(start, len(lines) + 1):
+        part = "".join(lines[:end])
+        left -= len(part)
+        if left < 0:
+            return None
         try:
-            document = tomllib.loads("".join(lines[:end]))
-        except tomllib.TOMLDecodeError:
+            document = parsed(part)
+        except ValueError:
             continue
         if _has(document, path):
             return next((n + 1 for n in range(whole, end) if _says_something(lines[n])), end)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -258,3 +259,66 @@ def test_rule_prints_all_pages_in_every_format(ptxkit: Run) -> None:
     assert [(rule["code"], rule["name"]) for rule in document["rules"]] == [("PTX401", "missing-proxy-fence")]
     assert ptxkit("rule", "PTX401", "--format", "markdown").stdout.startswith("## PTX401: missing-proxy-fence")
     assert ptxkit("rule", "--all", "PTX401").exit_code == 2
+
+
+PROFILE = "export PATH\n"
+
+
+@pytest.fixture
+def profile(files: Path) -> Path:
+    """A file of the user outside of a folder of somebody else, in which the commands run."""
+    path = files / "profile"
+    path.write_text(PROFILE)
+    (files / "inner" / "link.json").symlink_to("../profile")
+    return path
+
+
+@pytest.mark.parametrize(
+    "named", ["../profile", "../new.json", "link.json", "/FILES/profile", "a/../../profile", "x\\u0000y"]
+)
+def test_settings_name_no_baseline_outside_of_their_folder(
+    files: Path, profile: Path, ptxkit: Run, monkeypatch: pytest.MonkeyPatch, named: str
+) -> None:
+    monkeypatch.chdir(files / "inner")
+    Path("ptxkit.toml").write_text(f'baseline = "{named.replace("/FILES", str(files))}"\n')
+    result = ptxkit("lint", "--write-baseline", ".")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "stands outside of the folder of these settings" in result.stderr
+    assert profile.read_text() == PROFILE
+    assert sorted(os.listdir("..")) == ["inner", "profile", "wrong.ptx"]
+
+
+def test_a_baseline_is_written_over_a_baseline_or_nothing(files: Path, profile: Path, ptxkit: Run) -> None:
+    others = {"k.ptx": CLEAN, "x.json": "{}", "empty": ""}
+    for name, text in others.items():
+        (files / name).write_text(text)
+    for name in (*others, "profile", "inner/link.json", "inner"):
+        result = ptxkit("lint", "--write-baseline", "--baseline", name, "wrong.ptx")
+        assert (result.exit_code, result.stdout) == (2, ""), name
+        assert name in result.stderr
+    assert {name: (files / name).read_text() for name in others} == others
+    assert profile.read_text() == PROFILE
+    for _ in range(2):
+        assert ptxkit("lint", "--write-baseline", "--baseline", "known.json", "wrong.ptx").exit_code == 0
+
+
+def test_a_baseline_is_written_in_one_step(files: Path, ptxkit: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert ptxkit("lint", "--write-baseline", "--baseline", "known.json", "wrong.ptx").exit_code == 0
+    before, names = (files / "known.json").read_text(), sorted(os.listdir(files))
+
+    def fail(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.replace", fail)
+    result = ptxkit("lint", "--write-baseline", "--baseline", "known.json", "inner")
+    assert (result.exit_code, "No space left on device" in result.stderr) == (2, True)
+    assert ((files / "known.json").read_text(), sorted(os.listdir(files))) == (before, names)
+
+
+def test_a_baseline_that_would_not_be_read_is_not_written(
+    files: Path, ptxkit: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ptxkit.limits.MAX_SETTINGS_BYTES", 50)
+    result = ptxkit("lint", "--write-baseline", "--baseline", "known.json", "wrong.ptx")
+    assert (result.exit_code, "50 are read at most" in result.stderr) == (2, True)
+    assert not (files / "known.json").exists()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -99,6 +100,15 @@ baseline = "sub/known.json"
         ('launch = ["k:threads=4"]\n', "ptxkit.toml:1: `launch`: a launch has no `threads`"),
         ('ignore = ["PTX100"]\n', "ptxkit.toml:1: `ignore`: PTX100 cannot be ignored"),
         ("select = [\n", "ptxkit.toml: is no TOML: "),
+        (f"x = {'[' * 5000}{']' * 5000}\n", "ptxkit.toml: is no TOML: lists or tables are nested too deeply"),
+        (f"x = {'{a=' * 5000}1{'}' * 5000}\n", "ptxkit.toml: is no TOML: lists or tables are nested too deeply"),
+        (f"x = {'9' * 5000}\n", "ptxkit.toml: is no TOML: "),
+        (f"{'a.' * 200_000}a = 1\n", "ptxkit.toml: is no TOML: a key has more than 64 parts"),
+        (f"[{'.'.join(['a'] * 70)}]\n", "ptxkit.toml: is no TOML: a key has more than 64 parts"),
+        ("notes = 1e999\n", "ptxkit.toml:1: `notes` is a number and must be true or false"),
+        (f"{'a' * 5000} = 1\n", "ptxkit.toml:1: there is no setting `aaaa"),
+        ('"\\u001b[2J\\n::error::x" = 1\n', "ptxkit.toml:1: there is no setting `\\x1b[2J\\x0a::error::x`; there"),
+        (f"# {'x' * (1 << 20)}\n", "ptxkit.toml: is longer than 1,048,576 bytes"),
     ],
 )
 def test_a_mistake_names_file_line_and_what_was_meant(
@@ -109,6 +119,8 @@ def test_a_mistake_names_file_line_and_what_was_meant(
     with pytest.raises(SettingsError) as raised:
         level(tmp_path)
     assert str(raised.value).startswith(message)
+    assert len(str(raised.value)) < 1100
+    assert str(raised.value).isprintable()
 
 
 def test_a_mistake_in_pyproject_is_placed_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -118,6 +130,30 @@ def test_a_mistake_in_pyproject_is_placed_too(tmp_path: Path, monkeypatch: pytes
         level(tmp_path)
     (tmp_path / "pyproject.toml").write_text("[tool]\nptxkit = 3\n")
     with pytest.raises(SettingsError, match=r"^pyproject\.toml:2: `tool\.ptxkit` must be a table"):
+        level(tmp_path)
+
+
+def test_the_search_for_a_line_ends_in_a_long_file(tmp_path: Path) -> None:
+    """It would take the square of the length."""
+    text = "".join(f"a{number} = 1\n" for number in range(60_000))
+    assert line_of(f"b = 1\n{text}", ("b",)) == 1
+    assert line_of(f"# b\n{text}b = 1\n", ("b",)) is None
+    (tmp_path / "ptxkit.toml").write_text(f"# slect\n[severity]\n{text}")
+    with pytest.raises(SettingsError, match="there is no code `a0`"):
+        level(tmp_path)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+@pytest.mark.parametrize("name", ["ptxkit.toml", "pyproject.toml"])
+def test_a_pipe_or_a_device_in_the_place_of_settings_is_told(tmp_path: Path, name: str) -> None:
+    os.mkfifo(tmp_path / name)
+    with pytest.raises(SettingsError, match=rf"{name}: is no regular file"):
+        level(tmp_path)
+    with pytest.raises(SettingsError, match=rf"{name}: is no regular file"):
+        read_level(str(tmp_path / name))
+    (tmp_path / name).unlink()
+    (tmp_path / name).symlink_to("/dev/zero")
+    with pytest.raises(SettingsError, match=rf"{name}: is no regular file"):
         level(tmp_path)
 
 
