@@ -15,6 +15,7 @@ from ptxkit.build.errors import BuildTypeError, BuildValueError, EmulationError,
 from ptxkit.build.verify import blamed, with_places
 from ptxkit.diagnostics import Diagnostic, Label, Severity
 from ptxkit.emulate import Budget, Finding, Outcome, TensorMap, run
+from ptxkit.emulate.unwritten import reads_that_matter
 from ptxkit.records import dataclass
 from ptxkit.source import SourceFile
 
@@ -51,24 +52,24 @@ class Emulation:
         assembled = kernel.assembled()
         module = with_places(assembled, kernel.name)
         passed = self._passed(arguments)
-        outcome = run(
-            module,
-            kernel.name,
-            grid=self.grid,
-            block=self.block,
-            cluster=self.cluster,
-            shared=max(self.shared or 0, kernel.dynamic_bytes),
-            arguments=passed,
-            policy=self.policy,
-            seed=self.seed,
-            budget=Budget(seconds=self.seconds),
-            strict=self.strict,
-        )
+        launch: dict[str, Any] = {
+            "grid": self.grid,
+            "block": self.block,
+            "cluster": self.cluster,
+            "shared": max(self.shared or 0, kernel.dynamic_bytes),
+            "arguments": passed,
+            "policy": self.policy,
+            "seed": self.seed,
+            "budget": Budget(seconds=self.seconds),
+        }
+        outcome = run(module, kernel.name, **launch, strict=self.strict)
+        unset = reads_that_matter(module, kernel.name, outcome.unwritten, **launch) if outcome.is_clean else ()
         _give_back(kernel, passed, outcome)
-        if outcome.findings:
+        findings = (*outcome.findings, *unset)
+        if findings:
             assert module.source is not None
             run_ = f"grid {self.grid}, policy {self.policy}, seed {self.seed}"
-            found = [_diagnostic(each, module.source, run_) for each in outcome.findings]
+            found = [_diagnostic(each, module.source, run_) for each in findings]
             raise EmulationError(kernel.name, blamed(found, module, assembled, kernel.name))
         if not outcome.is_clean:
             raise UnfinishedError(f"kernel {kernel.name!r}: {outcome.failed or outcome.undecided}")

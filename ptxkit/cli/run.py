@@ -19,6 +19,7 @@ from ptxkit.cli.output import write_lines
 from ptxkit.diagnostics import Diagnostic, Severity, Verdict
 from ptxkit.emulate import POLICIES, Budget, LaunchError, Outcome
 from ptxkit.emulate import run as run_kernel
+from ptxkit.emulate.unwritten import reads_that_matter
 from ptxkit.linter import assumed, chosen
 from ptxkit.report import diagnostic_lines, full_report
 from ptxkit.results import ExitStatus, FileResult
@@ -108,24 +109,24 @@ def run(  # noqa: PLR0913 (options)
     if block is None and kernels[names.index(name)].directive("reqntid") is None:
         raise click.UsageError(f"{name} has no .reqntid: say how many threads a CTA has, --block 128")
     try:
-        outcome = run_kernel(
-            module,
-            name,
-            grid=grid or 1,
-            block=block,
-            cluster=cluster,
-            shared=shared or 0,
-            arguments=passed,
-            policy=policy,
-            seed=seed,
-            budget=Budget(steps=1 << 62, seconds=seconds),
-        )
+        launch: dict[str, Any] = {
+            "grid": grid or 1,
+            "block": block,
+            "cluster": cluster,
+            "shared": shared or 0,
+            "arguments": passed,
+            "policy": policy,
+            "seed": seed,
+            "budget": Budget(steps=1 << 62, seconds=seconds),
+        }
+        outcome = run_kernel(module, name, **launch)
+        unset = reads_that_matter(module, name, outcome.unwritten, **launch) if outcome.is_clean else ()
     except LaunchError as error:
         raise click.UsageError(str(error)) from error
     plan = Plan(grid or (1,), block or (), cluster or (1,), shared or 0, is_given=True)
     told = tuple(f"{key}={value.text}" for key, value in given.items())
     trial = Trial(tuple(passed), told, policy, seed)
-    found = [diagnostic(each, source, name, plan, trial, sure=True) for each in outcome.findings]
+    found = [diagnostic(each, source, name, plan, trial, sure=True) for each in (*outcome.findings, *unset)]
     # Whether a comment is of use, a single run does not tell.
     reported, _ = hidden_by_comments(chosen(Verdict(tuple(found)), settings), written, lambda _: False)
     ctx.exit(_tell(outcome, name, parameters, reported.diagnostics, kept))

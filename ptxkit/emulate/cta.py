@@ -39,6 +39,8 @@ _FIRST_LOOK = 2
 """Turns after which a group is looked at: whether it changes anything by turning."""
 _APART = 0.5
 """The chance, where chance decides, that the warps of a CTA never go together."""
+OTHER = 0x3C5A
+"""A number in most types, and an address in none."""
 _LEAST_LOCAL = 1024
 _MOST_LOCAL = 512 << 10
 _ENDLESS = 1 << 62
@@ -87,8 +89,15 @@ class Cta:
             shape = (self.threads, 2) if width == WIDE else (self.threads,)
             found = numpy.zeros(shape, unsigned(width))
             if self.machine.unwritten:
-                found.view(numpy.uint8).fill(self.machine.unwritten & 0xFF if width > 1 else 1)
+                found = self.unwritten(width, self.machine.unwritten)
             self._zeros[width] = found
+        return found
+
+    def unwritten(self, width: int, pattern: int = OTHER) -> Bits:
+        """A register of other bits, each byte the low one of a pattern."""
+        shape = (self.threads, 2) if width == WIDE else (self.threads,)
+        found = numpy.zeros(shape, unsigned(width))
+        found.view(numpy.uint8).fill(pattern & 0xFF if width > 1 else 1)
         return found
 
     def special(self, name: str, width: int) -> Bits:

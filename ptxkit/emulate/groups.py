@@ -33,7 +33,7 @@ class Activation:
     registers: an array over all threads for each place of the frame. caller: the activation that called, at `place`.
     """
 
-    __slots__ = ("_called", "caller", "code", "depth", "flying", "place", "registers", "site")
+    __slots__ = ("_called", "caller", "code", "depth", "flying", "place", "registers", "site", "written")
 
     def __init__(self, code: Code, cta: Cta, caller: Activation | None = None, place: int = -1) -> None:
         self.code, self.caller, self.place = code, caller, place
@@ -43,6 +43,8 @@ class Activation:
         self.site: Any = None
         self.flying: Any = None
         """What is known of registers that asynchronous operations use."""
+        self.written: dict[int, Any] = {}
+        """Which threads have written the registers of which that is not certain, by their places."""
 
     def called(self, code: Code, cta: Cta, place: int) -> Activation:
         """The activation of a function that this one calls at a place."""

@@ -20,6 +20,7 @@ from ptxkit.emulate.mbarriers import Mbarrier
 from ptxkit.emulate.memory import NOTHING, Pool
 from ptxkit.emulate.order import Order
 from ptxkit.emulate.program import Program
+from ptxkit.emulate.unwritten_reads import UnwrittenReads
 from ptxkit.records import dataclass
 
 Three = tuple[int, int, int]
@@ -77,6 +78,7 @@ class Machine:
         self.order, self.policy, self.seed = order, policy, seed
         self.is_random = policy == "random"
         self.unwritten = 0
+        self.unwritten_reads = UnwrittenReads()
         """16 bits that stand in memory and registers that nobody wrote; 0 for those that are usual."""
         self.laneless: frozenset[int] = frozenset()
         """Statements, by where they start, in which an address of Tensor Memory without a lane is of the warp's own."""

@@ -21,6 +21,7 @@ from ptxkit.emulate.scopes import Fill, Frame, Label, Register, Scope, Symbol, a
 from ptxkit.emulate.steps import Step, step_of
 from ptxkit.emulate.system import system_calls
 from ptxkit.emulate.textures import Objects
+from ptxkit.emulate.unwritten_reads import WrittenRegisters, doubtful
 from ptxkit.emulate.widths import WIDE, unsigned, width_of
 from ptxkit.emulate.windows import windows_of
 from ptxkit.syntax.tree import (
@@ -60,7 +61,7 @@ class Code:
         self.offsets: list[int] = []
         self._decoders: list[Callable[[], Step]] = []
         self._body: list[tuple[Instruction, Scope]] = []
-        self._watches: list[Watch | LoadedRegisters] = []
+        self._watches: list[Watch | LoadedRegisters | WrittenRegisters] = []
         self._live: list[tuple[list[Bits], Cta]] = []
         self.reached: set[int] = set()
         """Where in the text those instructions stand that were executed."""
@@ -77,6 +78,10 @@ class Code:
             self._watches.append(Watch(self._body))
         if any(is_load(opcode) for opcode in self.opcodes):
             self._watches.append(LoadedRegisters(self._body))
+        names = doubtful(function, self._body, self.goes_to)
+        self._written = WrittenRegisters(self._body, names) if names else None
+        if self._written is not None and self._written.slots:
+            self._watches.append(self._written)
         self.ops.append(_return)
         self.instructions.append(Instruction("ret"))
         self.offsets.append(self.offsets[-1] if self.offsets else 0)
@@ -87,11 +92,13 @@ class Code:
         return {each.opcode for each in self.instructions}
 
     def goes_to(self, pc: int) -> list[int]:
-        """The steps that an instruction names by their labels."""
+        """The steps that an instruction names by their labels, or by a list of labels."""
         if pc >= len(self._body):
             return []
         instruction, scope = self._body[pc]
         names = [each.text for each in instruction.operands if isinstance(each, Name)]
+        lists = [found for name in names if isinstance(found := scope.lookup(name), Directive)]
+        names += [word for each in lists for word in each.words]
         return [found.place for name in names if isinstance(found := scope.lookup(name), Label)]
 
     def _formal(self, declaration: Declaration, scope: Scope) -> Register | Symbol:
@@ -174,6 +181,10 @@ class Code:
         made: list[Bits] = []
         self._live.append((made, cta))
         self.extend(made, cta)
+        perturbed = cta.machine.unwritten_reads.perturbed
+        for slot, name in self._written.slots.items() if perturbed and self._written is not None else ():
+            if name in perturbed:
+                made[slot] = cta.unwritten(self.frame.fills[slot].width)
         made[LOCAL_BASE] = numpy.zeros(cta.threads, numpy.uint64)
         if self.kind == "entry":
             made[STACK_POINTER] = numpy.full(cta.threads, self.frame.size, numpy.uint64)

@@ -12,6 +12,7 @@ from ptxkit.emulate.launching import Shape, launch_of, pass_arguments, read_back
 from ptxkit.emulate.machine import Launch, Machine
 from ptxkit.emulate.order import Order
 from ptxkit.emulate.program import Program
+from ptxkit.emulate.unwritten_reads import UnwrittenRead
 from ptxkit.records import dataclass, field
 from ptxkit.syntax.tree import Module
 
@@ -37,6 +38,7 @@ class Outcome:
     did. failed: what the machine cannot do, by name; empty where it could. outputs: the arrays among the arguments as
     the kernel left them, by the argument's number; of a table a list of them. printed: the texts of `vprintf`. steps:
     thread-instructions. reached: where in the text those instructions of the kernel stand that were executed.
+    unwritten: reads of registers by threads that had not written them, which may not matter.
     """
 
     findings: tuple[Finding, ...] = ()
@@ -46,6 +48,7 @@ class Outcome:
     printed: tuple[str, ...] = ()
     steps: int = 0
     reached: frozenset[int] = frozenset()
+    unwritten: tuple[UnwrittenRead, ...] = ()
 
     @property
     def is_clean(self) -> bool:
@@ -69,6 +72,7 @@ def run(  # noqa: PLR0913 (all but three are by name, and have defaults)
     strict: bool = False,
     order: Order | None = None,
     unwritten: int = 0,
+    perturbed: frozenset[str] = frozenset(),
     laneless: frozenset[int] = frozenset(),
 ) -> Outcome:
     """Run a kernel. shared: bytes of dynamic shared memory. seed: of what the policy leaves to chance.
@@ -79,7 +83,8 @@ def run(  # noqa: PLR0913 (all but three are by name, and have defaults)
     races: watch for accesses that nothing orders, too; that costs time. order: what hears of accesses and of what
     orders them instead, such as a `Recorder`. strict: warn of what the text of the ISA does not allow and machines may
     let be: proxy fences for what is only read before, and in the CTA of the operation; atomics through two proxies.
-    unwritten: 16 bits that stand in memory and registers that nobody wrote; 0 for the usual ones.
+    unwritten: 16 bits that stand in memory and registers that nobody wrote; 0 for the usual ones. perturbed: names of
+    registers that hold other bits at first, of those that `Outcome.unwritten` may tell of.
     laneless: the loads and stores of Tensor Memory, by where their statements start, in which an address without a lane
     is taken for one of the warp's own lanes.
 
@@ -98,6 +103,7 @@ def run(  # noqa: PLR0913 (all but three are by name, and have defaults)
     program.memory.seal()
     machine = Machine(program, launch, order or (Clocks(strict=strict) if races else Order()), policy, seed)
     machine.steps_left, machine.unwritten, machine.laneless = budget.steps, unwritten, laneless
+    machine.unwritten_reads.perturbed = perturbed
     machine.deadline = time.thread_time() + budget.seconds
     undecided = failed = ""
     try:
@@ -114,4 +120,5 @@ def run(  # noqa: PLR0913 (all but three are by name, and have defaults)
         tuple(machine.output),
         machine.thread_steps,
         frozenset(program.code(entry).reached),
+        tuple(machine.unwritten_reads.found.values()),
     )

@@ -7,7 +7,7 @@ control. The function gives None where the next instruction follows, else a sign
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy
@@ -21,6 +21,7 @@ from ptxkit.emulate.lanes import Lanes, written
 from ptxkit.emulate.operands import Operands, Source, Target
 from ptxkit.emulate.registry import Bits, Function
 from ptxkit.emulate.scopes import Register, Scope
+from ptxkit.emulate.unwritten_reads import WrittenRegisters
 from ptxkit.emulate.values import Evaluator
 from ptxkit.isa import table
 from ptxkit.isa.effects import Control, Value
@@ -40,7 +41,10 @@ Step: TypeAlias = Callable[[Group], "Signal | None"]
 
 
 def step_of(
-    instruction: Instruction, scope: Scope, program: Program, watches: Iterable[Watch | LoadedRegisters] = ()
+    instruction: Instruction,
+    scope: Scope,
+    program: Program,
+    watches: Sequence[Watch | LoadedRegisters | WrittenRegisters] = (),
 ) -> Step:
     """What executes an instruction. watches: mind registers that asynchronous operations use.
 
@@ -53,7 +57,13 @@ def step_of(
     step = collective(step, instruction, match)
     for each in watches:
         step = each.watched(step, instruction, match, scope)
-    return step if instruction.guard is None else _guarded(step, _guard(operands, instruction.guard))
+    if instruction.guard is None:
+        return step
+    step = _guarded(step, _guard(operands, instruction.guard))
+    for each in watches:
+        if isinstance(each, WrittenRegisters):
+            step = each.guarded(step, instruction, scope)
+    return step
 
 
 def _match(instruction: Instruction, scope: Scope) -> Match:

@@ -260,7 +260,10 @@ passes by `--arg`.""",
         "results of a kernel depend on memory or registers that nobody wrote.",
         """Says of `ptxkit verify` that two runs of a kernel, by the same chance, gave other results,
 or that one of them went wrong, as what nobody wrote held other bits at first: registers,
-shared and local memory. What is read and makes no difference is left alone.""",
+shared and local memory. What is read and makes no difference is left alone. `ptxkit run` and
+the builder's `emulate` say it of registers: the finding stands at the instruction that reads
+a register which its thread has not written. Where `ptxkit verify` chose arguments, that is an
+open question.""",
         """What is there at first is undefined: the results are another launch's leavings.""",
         '"State Spaces"',
         instead="""Store to the memory, or the register, before it is read; or do not store what comes

@@ -16,7 +16,8 @@ from ptxkit.emulate import Budget, Finding, LaunchError, Outcome, run
 from ptxkit.emulate.actions.tensors import NO_MAP
 from ptxkit.emulate.launching import three
 from ptxkit.emulate.program import Program
-from ptxkit.emulate.unwritten import depends_on_unwritten
+from ptxkit.emulate.unwritten import depends_on_unwritten, reads_that_matter
+from ptxkit.emulate.unwritten_reads import UnwrittenRead
 from ptxkit.linter import as_commented, assumed, broken, chosen, found, not_checked
 from ptxkit.records import dataclass, field, replace
 from ptxkit.results import FileResult, Run
@@ -210,6 +211,7 @@ class _Session:
         self._told: dict[str, None] = {}
         self._whole = self._runs = self._steps = 0
         self._reached: set[int] = set()
+        self._asked: set[str] = set()
 
     def run(self, trial: Trial, deadline: float) -> bool:
         """One run; whether its arguments fit."""
@@ -219,6 +221,8 @@ class _Session:
         self._told.update(dict.fromkeys(trial.told))
         unfit = len(self._unfit)
         new = self._hear(outcome, trial)
+        if outcome.is_clean:
+            self._ask_for_registers(outcome.unwritten, trial, deadline - time.thread_time())
         if new and self._wants_traces:
             self._trace(new, trial, deadline - time.thread_time())
         return len(self._unfit) == unfit
@@ -227,10 +231,26 @@ class _Session:
         """Whether results of a run depend on what nobody wrote, where the launch is one that the kernel must stand."""
         if self._found or not self._sure or not self._whole or seconds <= 0:
             return
-        found = depends_on_unwritten(self._module, self._kernel, **self._launch(trial, seconds / _RUNS))
-        for each in found:
+        launch = self._launch(trial, seconds / _RUNS)
+        for each in depends_on_unwritten(self._module, self._kernel, **launch):
             key = (each.code, each.offset)
             self._found[key] = diagnostic(each, self._source, self._kernel, self._plan, trial, sure=self._sure)
+
+    def _ask_for_registers(self, reads: Sequence[UnwrittenRead], trial: Trial, seconds: float) -> None:
+        """Whether results of a run depend on registers that it read unwritten. Where arguments were chosen, that is a
+        question: a host may never pass what leaves them unwritten."""
+        new = [each for each in reads if each.register not in self._asked]
+        if not new or seconds <= 0:
+            return
+        self._asked.update(each.register for each in new)
+        for each in reads_that_matter(self._module, self._kernel, new, **self._launch(trial, seconds / _RUNS)):
+            if self._sure:
+                found = diagnostic(each, self._source, self._kernel, self._plan, trial, sure=True)
+                self._found.setdefault((each.code, each.offset), found)
+                continue
+            text = f"{self._kernel}: {each.message}, where {', '.join(trial.told)}, which were chosen: give --arg"
+            span = self._source.statement_span(each.offset)
+            self._questions.setdefault(f"{each.code} {each.offset}", Undecided(each.code, text, self._source, span))
 
     def fits(self, trial: Trial, seconds: float) -> bool:
         """Whether a run, of which nothing is kept, shows that the kernel is meant for other blocks or boxes."""

@@ -143,3 +143,18 @@ def test_what_the_isa_leaves_open_is_found_where_it_is_asked_for() -> None:
     assert handed_back().emulate(1)(data).is_clean
     with pytest.raises(EmulationError, match="PTX303"):
         handed_back().emulate(1, strict=True)(data)
+
+
+def test_a_value_that_no_turn_of_a_loop_has_set_is_an_error_where_it_matters() -> None:
+    k = Kernel("k", threads=32)
+    data, out, count = k.param(Global[f32], "data"), k.param(Global[f32], "out"), k.param(u32, "count")
+    with k.for_range(0, count) as index:
+        value = data[index].load()
+    out[k.tid.x].store(value * 2.0)
+    source, result = np.ones(32, np.float32), np.zeros(32, np.float32)
+    assert k.emulate(1)(source, result, 3).is_clean
+    with pytest.raises(EmulationError, match="PTX651") as caught:
+        k.emulate(1)(source, result, 0)
+    (blame,) = caught.value.blames
+    assert blame.location is not None
+    assert "value * 2.0" in blame.location.text

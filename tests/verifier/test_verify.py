@@ -201,3 +201,22 @@ TENSOR_MEMORY = """.version 8.6
 )
 def test_constant_addresses_of_tensor_memory_need_no_lane(address: str, wanted: set[str]) -> None:
     assert {each.code for each in verified(TENSOR_MEMORY.format(address=address)).diagnostics} == wanted
+
+
+UNSET = "\tld.param.u32 %r2, [n];\n\tsetp.lt.u32 %p1, %r1, %r2;\n\t@%p1 mov.u32 %r5, 3;\n\tst.global.u32 [%rd3], %r5;"
+COUNTED = ".param .u64 out, .param .u32 n"
+
+
+def test_a_result_of_an_unwritten_register_is_a_question_where_a_number_was_chosen() -> None:
+    result = verified(kernel(UNSET, COUNTED))
+    assert not result.diagnostics
+    (question,) = [each for each in result.undecided if each.code == "PTX651"]
+    assert "reads %r5, which this thread has not written, and byte" in question.reason
+    assert "give --arg" in question.reason
+
+
+def test_a_result_of_an_unwritten_register_is_warned_of_where_the_number_was_given() -> None:
+    result = verified(kernel(UNSET, COUNTED), arguments=dict([given_argument("n=7")]))
+    (found,) = [each for each in result.diagnostics if each.code == "PTX651"]
+    assert found.severity == "warning"
+    assert "reads %r5, which this thread has not written, and byte 28 of argument out" in found.message
