@@ -27,6 +27,7 @@ _WORD_START = re.compile(r"[A-Za-z_$%@]")
 _FUNCTION = re.compile(rf"(?:\.(?:visible|extern|weak){BLANK}*)*\.(?:entry|func)\b")
 _ITEM = re.compile(r"(?<=[\s)])\.(?:visible|extern|weak|common|entry|func|global|const|shared|section|file)\b")
 _HEADING = re.compile(r"\.(version|target)\b")
+_LATER_HEADING = re.compile(r"^[ \t]*(\.version[ \t]+[0-9])", re.MULTILINE)
 
 # Where a statement may begin again: behind a semicolon, or on a line that looks like the start of one.
 _RESUME = re.compile(
@@ -64,7 +65,7 @@ def recover(source: SourceFile) -> Module:
 class _Walk:
     """`braces` holds the offsets of the open braces; `headings` counts `.version` and `.target`.
 
-    excused: a missing heading has been reported, or must not be.
+    excused: a missing heading has been reported, or must not be. is_ptx: a part of a module has been read.
     """
 
     source: SourceFile
@@ -73,6 +74,7 @@ class _Walk:
     statements: StatementMemo = field(default_factory=lambda: StatementMemo(grammar(), OperandMemo(grammar())))
     headings: int = 0
     excused: bool = False
+    is_ptx: bool = False
     headed: bool = False
     """True right behind a function's header, where its body begins."""
 
@@ -100,11 +102,24 @@ class _Walk:
             place = self._blank(place)
         if not self.found:
             self._require_headings(end)
-        if self.braces and len(self.found) < MAX_SYNTAX_ERRORS:
+        if len(self.found) > 1 and not self.is_ptx:
+            self._refuse(self._blank(0))
+        elif self.braces and len(self.found) < MAX_SYNTAX_ERRORS:
             opened = self.braces[-1]
             message = "expected `}`, found the end of the text"
             finding = Finding(Span(end, end), message, "close every block and function body")
             self.report(finding, Label(Span(opened, opened + 1), "this is never closed"))
+
+    def _refuse(self, place: int) -> None:
+        """Reports, in the place of all errors, that the text is no module."""
+        later = _LATER_HEADING.search(self.source.text, place)
+        if later is None:
+            remedy = "name a file of PTX, such as `nvcc --ptx` writes, or a binary that holds PTX"
+        else:
+            line, _ = self.source.position(later.start(1))
+            remedy = f"a `.version` is at line {line}: remove what is in front of it"
+        self.found.clear()
+        self.report(Finding(Span(place, place + 1), "this is no PTX: a module begins with `.version`", remedy))
 
     def _blank(self, place: int) -> int:
         found = cutter().trivia.match(self.source.text, place)
@@ -124,9 +139,13 @@ class _Walk:
         text = self.source.text
         found = cutter().piece.match(text, place)
         first = text[place]
+        if first != "." and not (self.is_ptx or self.excused):
+            self._refuse(place)
+            return len(text)
         if first in "{}":
             return self._brace(place, first)
         heading = _HEADING.match(text, place)
+        self.is_ptx = self.is_ptx or heading is not None or _FUNCTION.match(text, place) is not None
         if heading and not self.braces:
             return self._heading(place, heading[1], found)
         if found is not None or _FUNCTION.match(text, place):
@@ -150,6 +169,7 @@ class _Walk:
                     self.statements[found.group()]
                 else:
                     grammar().node(found.group(), start)
+                self.is_ptx = True
             except (RefusedError, MalformedError) as error:
                 end = self._open_declaration(place, found.end()) if function else None
                 return end or self._examine(place, start, error)

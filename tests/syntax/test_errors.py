@@ -161,3 +161,36 @@ def test_nesting_up_to_the_limit_is_read_and_beyond_it_is_named() -> None:
     assert message == f"brackets nest deeper than {MAX_NESTING} levels, the most that is read"
     ((_, _, message, _),) = complaints(kernel(f"mov.u32 %r1, 1{'+1' * 300};"))
     assert message == f"an expression has more than {MAX_NESTING} operators, the most that is read"
+
+
+FOREIGN = {
+    "prose": "# A title\n\nIt stands; like this; and so on; for long.\n",
+    "Python": '"""A module."""\n\nimport os;\nprint(os.environ);\n',
+    "C++": "#include <x>\n__global__ void k(int *p) {\n  p[0] = 1;\n  p[1] = 2;\n}\n",
+    "JSON": '{"a": 3, "b": [1, 2]}\n',
+    "assembler of a CPU": "\t.text\n\t.globl main\nmain:\n\tpushq %rbp\n\tret\n",
+    "instructions alone": "add.s32 %r1, %r2, %r3;\nret;\n",
+    "bytes": "".join(map(chr, range(1, 256))) * 9,
+}
+
+
+@pytest.mark.parametrize("text", FOREIGN.values(), ids=FOREIGN.keys())
+def test_a_text_that_is_no_ptx_has_one_error(text: str) -> None:
+    with pytest.raises(PTXSyntaxError) as caught:
+        parse(text)
+    (found,) = caught.value.diagnostics
+    assert found.message == "this is no PTX: a module begins with `.version`"
+    assert found.help == "name a file of PTX, such as `nvcc --ptx` writes, or a binary that holds PTX"
+
+
+def test_what_is_in_front_of_a_module_is_one_error_that_says_where_the_module_begins() -> None:
+    with pytest.raises(PTXSyntaxError) as caught:
+        parse(f"Fatbin ptx code:\n================\n{HEADING}.entry k() {{ add; }}\n")
+    (found,) = caught.value.diagnostics
+    assert found.help == "a `.version` is at line 3: remove what is in front of it"
+
+
+def test_the_errors_of_a_module_without_its_version_are_all_told() -> None:
+    with pytest.raises(PTXSyntaxError) as caught:
+        parse(".target sm_80\n.entry k()\n{\n  add.s32 %r1 %r2;\n  )\n}\n")
+    assert len(caught.value.diagnostics) == 3
