@@ -11,6 +11,9 @@ import click
 
 from ptxkit.results import ExitStatus
 
+COMPLETION = "_PTXKIT_COMPLETE"
+"""The variable by which a shell asks for its script (`bash_source`), or for what may stand at the cursor."""
+
 
 class _Known(Mapping[str, click.Command]):
     """The commands by name; each is loaded when it is asked for: some bring numpy along, which others do without."""
@@ -36,7 +39,8 @@ class _Commands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and not args[0].startswith("-") and self.get_command(ctx, args[0]) is None:
+        is_mistaken = args and not args[0].startswith("-") and self.get_command(ctx, args[0]) is None
+        if is_mistaken and not ctx.resilient_parsing:
             ctx.fail(f"no such command {args[0]!r}{self._hint(args[0])}")
         return super().resolve_command(ctx, args)
 
@@ -55,7 +59,11 @@ def _print_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None
         ctx.exit()
 
 
-@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(
+    cls=_Commands,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog=f'Tab completion: eval "$({COMPLETION}=bash_source ptxkit)"; also zsh_source and fish_source.',
+)
 @click.option(
     "--version", is_flag=True, is_eager=True, expose_value=False, callback=_print_version, help="Print the version."
 )
@@ -68,6 +76,9 @@ cli.commands = _Known()  # type: ignore[assignment]  # click asks for one that i
 
 def run(arguments: Sequence[str]) -> int:
     """The status of one command. (`cli.main` would answer a closed pipe with 1, which means findings here.)"""
+    wanted = os.environ.get(COMPLETION)
+    if wanted is not None:
+        return _completed(wanted)
     try:
         with cli.make_context("ptxkit", list(arguments)) as context:
             cli.invoke(context)
@@ -77,3 +88,13 @@ def run(arguments: Sequence[str]) -> int:
         error.show()
         return ExitStatus.COULD_NOT_RUN
     return ExitStatus.CLEAN
+
+
+def _completed(wanted: str) -> int:
+    """Prints what the shell asks for; 0 where click knows such a shell."""
+    from click.shell_completion import get_completion_class, shell_complete
+
+    if get_completion_class(wanted.partition("_")[0]) is None:
+        click.echo(f"ptxkit: {COMPLETION} is bash_source, zsh_source or fish_source, not {wanted!r}", err=True)
+        return ExitStatus.COULD_NOT_RUN
+    return shell_complete(cli, {}, "ptxkit", COMPLETION, wanted)

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 import click
 
+from ptxkit.cli import completing
 from ptxkit.cli.inputs import expand, read_all
 from ptxkit.cli.output import write_lines
 from ptxkit.cli.rewriting import encode, replace_content
@@ -21,7 +22,7 @@ _MOST_NAME = 200
 
 
 @click.command(short_help="Take the PTX out of libraries, programs, fat binaries and wheels.")
-@click.argument("paths", nargs=-1, required=True, metavar="FILE...")
+@click.argument("paths", nargs=-1, required=True, metavar="FILE...", shell_complete=completing.paths)
 @click.option("--output", "-o", metavar="DIR", help="Write the files there; - prints the only one. Default: here.")
 @click.option("--list", "listed", is_flag=True, help="Write nothing; name what there is.")
 @click.option("--target", metavar="SM", help="Only the PTX for this target, e.g. sm_90a.")

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import click
 
+from ptxkit.cli import completing
 from ptxkit.cli.inputs import STDIN, sources
 from ptxkit.cli.output import write_lines
 from ptxkit.cli.rewriting import difference, encode, rewrite
@@ -32,7 +33,7 @@ class _Formatted:
 
 
 @click.command(short_help="Rewrite PTX in its canonical form.")
-@click.argument("paths", nargs=-1, required=True, metavar="PATH...")
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...", shell_complete=completing.paths)
 @click.option("--check", is_flag=True, help="Write nothing; name the files that would change, and exit with 1.")
 @click.option("--diff", is_flag=True, help="Write nothing; print what would change, and exit with 1.")
 @click.option("--write", "-w", is_flag=True, help="Rewrite the files in place.")

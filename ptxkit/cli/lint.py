@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from ptxkit.cli import completing
 from ptxkit.cli.check import check
 from ptxkit.cli.inputs import STDIN, cached
 from ptxkit.cli.numbers import SECONDS as TIME_LIMIT
@@ -14,7 +15,7 @@ from ptxkit.report.formats import FORMATS
 
 
 @click.command(short_help="Check PTX and print what is wrong with it.")
-@click.argument("paths", nargs=-1, metavar="PATH...")
+@click.argument("paths", nargs=-1, metavar="PATH...", shell_complete=completing.paths)
 @click.option("--format", "form", type=click.Choice(FORMATS), default="full", show_default=True, help="How to print.")
 @settings_options
 @click.option("--show-undecided", is_flag=True, help="Print the questions that could not be answered, too.")

@@ -7,12 +7,13 @@ from difflib import get_close_matches
 
 import click
 
+from ptxkit.cli import completing
 from ptxkit.cli.errors import UnknownError
 from ptxkit.results import CodePage
 
 
 @click.command(short_help="Print what a rule finds, why it matters and what to write instead.")
-@click.argument("code", required=False)
+@click.argument("code", required=False, shell_complete=completing.codes)
 @click.option("--all", "every", is_flag=True, help="Print all pages, one after the other.")
 @click.option(
     "--format",

@@ -10,6 +10,7 @@ import click
 import numpy
 
 from ptxkit.assumptions import LaunchConflictError
+from ptxkit.cli import completing
 from ptxkit.cli.configured import Configured
 from ptxkit.cli.inputs import read
 from ptxkit.cli.launch_options import given_once, launch_options
@@ -34,7 +35,7 @@ _SHOWN = 16
 
 
 @click.command(short_help="Run a kernel on the CPU.")
-@click.argument("path", metavar="FILE")
+@click.argument("path", metavar="FILE", shell_complete=completing.paths)
 @click.option("--entry", help="The kernel; needed where the file has several.")
 @click.option(
     "--out", "outputs", multiple=True, metavar="NAME[=FILE.npy]", help="An array to print, or to keep, after."

@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 import click
 
+from ptxkit.cli import completing
 from ptxkit.cli.options import COMMAND_LINE
 from ptxkit.settings import words
 from ptxkit.settings.model import POLICIES, Level
@@ -39,11 +40,16 @@ launch_option = click.option(
 )
 _CODES = Word(words.code_prefix, "CODE,...", several=True)
 _OPTIONS = (
-    click.option("--select", type=_CODES, multiple=True, help="Report these codes only."),
-    click.option("--extend-select", type=_CODES, multiple=True, help="Report these codes, too."),
+    click.option(
+        "--select", type=_CODES, multiple=True, shell_complete=completing.codes, help="Report these codes only."
+    ),
+    click.option(
+        "--extend-select", type=_CODES, multiple=True, shell_complete=completing.codes, help="Report these codes, too."
+    ),
     click.option(
         "--ignore",
         type=Word(words.ignored_prefix, "CODE,...", several=True),
+        shell_complete=completing.codes,
         multiple=True,
         help="Report all but these.",
     ),
@@ -65,7 +71,12 @@ _OPTIONS = (
         default=None,
         help="Say, too, what is there in vain: fences that order nothing, and the like.",
     ),
-    click.option("--target", type=Word(words.target, "SM"), help="Check against this target, not the module's own."),
+    click.option(
+        "--target",
+        type=Word(words.target, "SM"),
+        shell_complete=completing.targets,
+        help="Check against this target, not the module's own.",
+    ),
     click.option(
         "--version", type=Word(words.version, "PTX"), help="Check against this version of PTX, not the module's."
     ),

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import click
 
+from ptxkit.cli import completing
 from ptxkit.cli.configured import Configured
 from ptxkit.cli.inputs import sources
 from ptxkit.cli.options import COMMAND_LINE, Options
@@ -19,7 +20,7 @@ from ptxkit.transfers import FileTransfers
 
 
 @click.command(short_help="List every asynchronous copy: unit, bytes, completion, waits and fences.")
-@click.argument("paths", nargs=-1, required=True, metavar="PATH...")
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...", shell_complete=completing.paths)
 @click.option(
     "--format", "form", type=click.Choice(["full", "json"]), default="full", show_default=True, help="How to print."
 )

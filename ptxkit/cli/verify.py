@@ -10,6 +10,7 @@ from pathlib import Path
 
 import click
 
+from ptxkit.cli import completing
 from ptxkit.cli.configured import Configured
 from ptxkit.cli.inputs import expand, read_all
 from ptxkit.cli.launch_options import given_once, launch_options
@@ -29,7 +30,7 @@ _NAME = re.compile(r"[\w$%]+")
 
 
 @click.command(short_help="Run kernels on the reference machine, and print what is wrong with them.")
-@click.argument("paths", nargs=-1, required=True, metavar="PATH...")
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...", shell_complete=completing.paths)
 @click.option("--entry", "entries", multiple=True, help="A kernel to run (repeatable); none: all of each file.")
 @click.option("--schedules", type=click.IntRange(min=1), default=20, show_default=True, help="Runs of each kernel.")
 @click.option("--seed", type=SEED, default=0, show_default=True, help="Of all that chance decides.")

@@ -6,6 +6,7 @@ import sys
 
 import click
 
+from ptxkit.cli import completing
 from ptxkit.cli.configured import Configured
 from ptxkit.cli.inputs import read
 from ptxkit.cli.options import Options
@@ -18,7 +19,7 @@ from ptxkit.source import SourceFile
 
 
 @click.command(short_help="Draw a file: control flow, transfers, findings, in one page.")
-@click.argument("path", metavar="FILE")
+@click.argument("path", metavar="FILE", shell_complete=completing.paths)
 @click.option("--output", "-o", required=True, metavar="PAGE", help="The page (.html); - is standard output.")
 @settings_options
 @click.option(

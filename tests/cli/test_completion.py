@@ -1,0 +1,62 @@
+"""What shells are given to complete a command line with, as click hands it over."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from ptxkit.cli.commands import COMPLETION
+from tests.cli.support import shell
+
+
+def offered(words: str) -> list[str]:
+    """What may stand in the place of the last word of a command line, in the words of bash: kind and value."""
+    done = shell(**{COMPLETION: "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(len(words.split(" ")) - 1)})
+    assert done.returncode == 0, done.stderr
+    return done.stdout.decode().split()
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("ptxkit l", ["plain,lint", "plain,lsp"]),
+        ("ptxkit lint --show-u", ["plain,--show-undecided"]),
+        ("ptxkit lint --format gi", ["plain,github", "plain,gitlab"]),
+        ("ptxkit lint --select PTX40", [f"plain,PTX40{number}" for number in range(1, 8)]),
+        ("ptxkit lint --ignore PTX101,PTX62", [f"plain,PTX101,PTX62{number}" for number in range(1, 4)]),
+        ("ptxkit lint --target sm_90", ["plain,sm_90", "plain,sm_90a"]),
+        ("ptxkit rule missing-pr", ["plain,missing-proxy-fence"]),
+        ("ptxkit lint ker", ["file,ker"]),
+        ("ptxkit verify ker", ["file,ker"]),
+        ("ptxkit nothing ker", []),
+    ],
+)
+def test_what_may_follow_is_offered(words: str, expected: list[str]) -> None:
+    assert offered(words) == expected
+
+
+@pytest.mark.parametrize("name", ["bash", "zsh", "fish"])
+def test_each_shell_has_a_script(name: str) -> None:
+    done = shell(**{COMPLETION: f"{name}_source"})
+    assert done.returncode == 0
+    assert b"_PTXKIT_COMPLETE" in done.stdout
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="no bash here")
+def test_bash_takes_the_script() -> None:
+    line = f"ptxkit() {{ '{sys.executable}' -m ptxkit \"$@\"; }}; export -f ptxkit; "
+    line += f'eval "$({COMPLETION}=bash_source ptxkit)" && complete -p ptxkit'
+    done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.endswith("ptxkit\n")
+
+
+def test_another_shell_is_told_which_ones_there_are() -> None:
+    done = shell(**{COMPLETION: "tcsh_source"})
+    assert done.returncode == 2
+    assert done.stderr.decode() == (
+        "ptxkit: _PTXKIT_COMPLETE is bash_source, zsh_source or fish_source, not 'tcsh_source'\n"
+    )
