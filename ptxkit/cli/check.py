@@ -100,11 +100,14 @@ def _items(inputs: Sequence[Input | FileResult], configured: Configured, kept: K
 
 
 def _runner(options: Options, bar: Bar | None) -> Runner:
+    jobs = options.jobs
     if options.cluster is not None:
-        from ptxkit.many.cluster import There
+        from ptxkit.many.cluster import There, processes_here
 
-        return There(options.cluster, options.timeout)
-    return Here(options.jobs, options.timeout, (lambda: None) if bar is None else bar.look)
+        jobs = processes_here(options.cluster)
+        if jobs is None:
+            return There(options.cluster, options.timeout)
+    return Here(jobs, options.timeout, (lambda: None) if bar is None else bar.look)
 
 
 def _bar(options: Options, count: int) -> Bar | None:

@@ -56,7 +56,7 @@ def _seconds(_ctx: click.Context, _parameter: click.Parameter, text: str | None)
 )
 @click.option("--target", type=Word(words.target, "SM"), help="Of generated code [default: many; kernels: sm_90a].")
 @click.option("--hang", type=click.FloatRange(min=1), default=20, show_default=True, help="Seconds for one example.")
-@click.option("--cluster", metavar="ADDRESS", help="Workers of dask.distributed: tcp://HOST:8786, or local:2.")
+@click.option("--cluster", metavar="ADDRESS", help="Workers of dask.distributed: tcp://HOST:8786; local:2 is --jobs 2.")
 @click.option("--replay", type=click.Path(path_type=Path), metavar="FOLDER", help="Ask about a kept example again.")
 @click.option(
     "--folder",
@@ -154,12 +154,16 @@ def _run(campaigns: list[Campaign], limits: Limits, jobs: int, cluster: str | No
 
 
 def _runner(campaigns: list[Campaign], limits: Limits, jobs: int, cluster: str | None) -> Runner:
+    from ptxkit.many.cluster import processes_here
     from ptxkit.testing.fuzz.cluster import There
     from ptxkit.testing.fuzz.questions import kind_of
     from ptxkit.testing.fuzz.running import Here, devices
 
     if cluster is not None:
-        return There(cluster, limits.hang)
+        here = processes_here(cluster)
+        if here is None:
+            return There(cluster, limits.hang)
+        jobs = here
     needs_gpu = any(kind_of(each.oracle).needs == "gpu" for each in campaigns)
     return Here(jobs, devices() if needs_gpu else (), limits.hang)
 

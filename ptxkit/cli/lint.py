@@ -61,7 +61,9 @@ from ptxkit.report.formats import FORMATS
     metavar="SECONDS",
     help="Give up a text after so much processor time; the others are checked.",
 )
-@click.option("--cluster", metavar="ADDRESS", help="Check on workers of dask.distributed: tcp://HOST:8786, or local:2.")
+@click.option(
+    "--cluster", metavar="ADDRESS", help="Check on workers of dask.distributed: tcp://HOST:8786; local:2 is --jobs 2."
+)
 @click.option("--no-cache", is_flag=True, help="Use no results of earlier runs, and keep none.")
 @click.option("--cache-dir", type=click.Path(file_okay=False), metavar="DIR", help="Keep results there.")
 @click.pass_context

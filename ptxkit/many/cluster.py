@@ -4,8 +4,12 @@
     dask worker tcp://HOST:8786 --nthreads 1 --nworkers 16            # on each
     ptxkit lint --cluster tcp://HOST:8786 FOLDER
 
-The texts are sent; the workers need no files but ptxkit, in the same state. `--cluster local:2` begins two workers on
-this machine. Each thread of a worker keeps one watched process, so a text that hangs or kills costs nobody else.
+The texts are sent; the workers need no files but ptxkit, in the same state. Each thread of a worker keeps one watched
+process, so a text that hangs or kills costs nobody else.
+
+Whoever can speak to a scheduler runs code on its workers and clients, and plain `tcp://` authenticates nobody. So
+`--cluster local:2` begins no scheduler, which the other users of this machine could reach: it is two processes that
+are spoken to through pipes, as `--jobs 2` is.
 """
 
 from __future__ import annotations
@@ -24,12 +28,13 @@ from ptxkit.many.question import Answer, Item, Question
 from ptxkit.many.watched import Watched
 
 LOCAL = "local:"
+_MOST_PROCESSES = 1024
 _AHEAD = 32
 """Texts for each thread of the cluster that are sent together, at most: behind the last of them some have to wait."""
 
 
 class There:
-    """Texts on a cluster. address: of the scheduler, or `local:2` for workers here. seconds: for one text."""
+    """Texts on a cluster. address: of the scheduler. seconds: for one text."""
 
     def __init__(self, address: str, seconds: float) -> None:
         self._address = address
@@ -67,28 +72,30 @@ class There:
                 yield item, unpacked(data, item.question.source)
 
     def end(self) -> None:
-        """Leaves the cluster; workers that were begun here end."""
+        """Leaves the cluster."""
         if self._client is not None:
-            cluster = self._client.cluster
             self._client.close()
-            if self._address.startswith(LOCAL) and cluster is not None:
-                cluster.close()
+
+
+def processes_here(address: str) -> int | None:
+    """How many processes of this machine `local:2` stands for; None for the address of a scheduler. Raises
+    CannotRunError."""
+    if not address.startswith(LOCAL):
+        return None
+    count = address.removeprefix(LOCAL)
+    if not (count.isdecimal() and count.isascii() and 0 < int(count[:6]) <= _MOST_PROCESSES):
+        raise CannotRunError(f"{address!r}: write local:2 for two processes on this machine")
+    return int(count)
 
 
 def client(address: str) -> Any:
-    """A client of the scheduler at an address, or of workers that are begun here. Raises CannotRunError."""
+    """A client of the scheduler at an address. Raises CannotRunError."""
     try:
         import distributed
         import joblib  # noqa: F401
     except ImportError as error:
         raise CannotRunError(f"{error.name} is not installed: pip install ptxkit[cluster]") from error
     library: Any = distributed
-    if address.startswith(LOCAL):
-        count = address.removeprefix(LOCAL)
-        if not count.isdecimal() or not int(count):
-            raise CannotRunError(f"{address!r}: write local:2 for two workers on this machine")
-        cluster = library.LocalCluster(n_workers=int(count), threads_per_worker=1, dashboard_address=None)
-        return library.Client(cluster)
     try:
         return library.Client(address)  # waits as long as dask.distributed is set to
     except (OSError, ValueError) as error:

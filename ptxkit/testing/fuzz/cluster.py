@@ -5,7 +5,7 @@
     ptxkit fuzz --oracle machine-device --cluster tcp://HOST:8786 --jobs 16
 
 Each worker of dask keeps one process with its GPU, and `--jobs` processes that ask. A worker without a GPU says so, and
-what it was to ask of one counts as skipped. `--cluster local:2` begins two workers on this machine.
+what it was to ask of one counts as skipped.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from ptxkit.testing.fuzz.watched import Gpus, Outcome, Share, Watched
 
 
 class There:
-    """Shares on a cluster. address: of the scheduler, or `local:2` for workers here. hang: seconds for one example."""
+    """Shares on a cluster. address: of the scheduler. hang: seconds for one example."""
 
     def __init__(self, address: str, hang: float) -> None:
         self._address = address

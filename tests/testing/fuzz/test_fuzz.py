@@ -121,7 +121,11 @@ def test_a_time_ends_a_campaign(tmp_path: Path) -> None:
 def test_two_workers_of_dask_do_what_one_process_does(tmp_path: Path) -> None:
     pytest.importorskip("distributed")
     pytest.importorskip("joblib")
-    done = fuzz(tmp_path, "--oracle", PLANTED, "--count", 10, "--hang", 2, "--cluster", "local:2")
+    import distributed
+
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+        address = cluster.scheduler_address
+        done = fuzz(tmp_path, "--oracle", PLANTED, "--count", 10, "--hang", 2, "--cluster", address)
     assert done.returncode == 1, done.stderr
     assert row(done, PLANTED) == [10, 6, 0, 4]
     assert len(list((tmp_path / "failures").iterdir())) == 3
