@@ -249,6 +249,29 @@ def is_complete(world: World, write: Use, use: Use) -> bool | None:
     return False if world.is_clear_about(MbarrierWait) and not is_waited_for(world, write) else None
 
 
+def hangs_on_a_cut(world: World, write: Use, use: Use) -> bool:
+    """Whether it is only for want of a walk's end that an operation is not known to be complete before a use."""
+    commits = commits_of(write)
+    if not commits or (write.thread is use.thread and commits[0].position > use.position):
+        return False
+    return may_be_told_behind_a_cut(world, use)
+
+
+def may_be_told_behind_a_cut(world: World, use: Use) -> bool:
+    """Whether threads whose walk was cut short may tell the thread of a use something before it, in what nobody walked:
+    it takes part in a round of a barrier, or knows of a phase, that they have not come to."""
+    if all(group.ended != "budget" for group in world.groups):
+        return False
+    causality = world.causality
+    taker = causality.path_of(use.thread.tid)
+    used = causality.places(taker.group).get((use.event.step, use.event.visit))
+    return any(
+        used is None or causality.may_precede(path, len(path.group.events), taker, used)
+        for path in causality.paths
+        if path is not taker and path.group.ended == "budget"
+    )
+
+
 def writes_before(use: Use, issued: Sequence[Use], budget: Budget) -> list[Use]:
     """Of operations on the columns of a use the last ones of its own thread, and the first ones of the others; one for
     each instruction. Nothing where the budget is over."""

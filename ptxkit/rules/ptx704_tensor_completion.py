@@ -33,11 +33,21 @@ from collections.abc import Iterator
 
 from ptxkit.analysis.kernel import Kernel, World
 from ptxkit.analysis.program import Step
-from ptxkit.analysis.tensor_memory import Pairs, Use, commits_of, is_complete, is_waited_for, uses_of, writes_before
+from ptxkit.analysis.tensor_memory import (
+    Pairs,
+    Use,
+    commits_of,
+    hangs_on_a_cut,
+    is_complete,
+    is_waited_for,
+    uses_of,
+    writes_before,
+)
 from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
 
 #: The mechanism of completion of what a commit takes in.
 _COMMITTED = "tcgen05"
+CUT = "a walk through a long loop was cut short: it is not known what its threads tell this one behind it"
 
 
 def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
@@ -47,7 +57,7 @@ def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
             yield from _world(number, world)
 
 
-def _world(number: int, world: World) -> Iterator[Observation]:
+def _world(number: int, world: World) -> Iterator[Observation | Doubt]:
     uses = [use for thread in world.threads.values() for use in uses_of(thread)]
     issued = [use for use in uses if use.is_committed_write]
     pairs = Pairs(world)
@@ -57,7 +67,9 @@ def _world(number: int, world: World) -> Iterator[Observation]:
         for write in writes_before(use, issued, world.budget):
             if pairs.allow(write, use):
                 kept = is_complete(world, write, use)
-                if kept is not None:
+                if kept is False and hangs_on_a_cut(world, write, use):
+                    yield Doubt(use.event.step, CUT)
+                elif kept is not None:
                     exact = write.thread.trace.is_sure(write.position) and use.thread.trace.is_sure(use.position)
                     finding = None if kept else unfinished(world, write, use, "uses Tensor Memory")
                     threads = 1 if write.thread is use.thread else 2

@@ -28,10 +28,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptxkit.analysis.kernel import Kernel, World
-from ptxkit.analysis.tensor_memory import Pairs, Use, deallocations_of, is_complete, overlap, told_of, uses_of, waited
+from ptxkit.analysis.tensor_memory import (
+    Pairs,
+    Use,
+    are_unordered,
+    deallocations_of,
+    hangs_on_a_cut,
+    is_complete,
+    may_be_told_behind_a_cut,
+    overlap,
+    told_of,
+    uses_of,
+    waited,
+)
 from ptxkit.isa.effects import Barrier, MbarrierArrive, MbarrierWait, TensorMemory
 from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
-from ptxkit.rules.ptx704_tensor_completion import unfinished
+from ptxkit.rules.ptx704_tensor_completion import CUT, unfinished
 
 
 def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
@@ -42,10 +54,11 @@ def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
     yield from _pairs(kernel)
 
 
-def _world(number: int, world: World) -> Iterator[Observation]:
+def _world(number: int, world: World) -> Iterator[Observation | Doubt]:
     threads = world.threads.values()
     ends = [use for thread in threads for use in deallocations_of(thread)]
-    uses = [use for thread in threads for use in uses_of(thread)] if ends else []
+    # The last rounds first: who has begun a later one has often waited for the earlier ones.
+    uses = [use for thread in threads for use in reversed([*uses_of(thread)])] if ends else []
     pairs = Pairs(world)
     for end in ends:
         for use in uses:
@@ -53,11 +66,15 @@ def _world(number: int, world: World) -> Iterator[Observation]:
                 continue
             if use.completion == "tcgen05":
                 kept = _is_complete(world, use, end, uses)
+                is_cut = kept is False and hangs_on_a_cut(world, use, end)
                 finding = unfinished(world, use, end, "gives back Tensor Memory") if kept is False else None
             else:
                 kept = _is_over(world, use, end)
+                is_cut = kept is None and may_be_told_behind_a_cut(world, end)
                 finding = _in_use(world, use, end) if kept is False else None
-            if kept is not None:
+            if is_cut:
+                yield Doubt(end.event.step, CUT)
+            elif kept is not None:
                 exact = use.thread.trace.is_sure(use.position) and end.thread.trace.is_sure(end.position)
                 apart = 1 if use.thread is end.thread else 2
                 yield Observation((end.event.step, use.event.step), number, exact, finding, apart)
@@ -94,7 +111,10 @@ def _is_over(world: World, use: Use, end: Use) -> bool | None:
         return not late or any(waited(use.thread, use.completion or "", use.position, way.released) for way in ways)
     if ways is None:
         return True
-    return False if world.is_clear_about(Barrier, MbarrierArrive, MbarrierWait) else None
+    if are_unordered(world, use, end):
+        return False
+    clear = world.is_clear_about(Barrier, MbarrierArrive, MbarrierWait)
+    return False if clear and not may_be_told_behind_a_cut(world, end) else None
 
 
 def _pairs(kernel: Kernel) -> Iterator[Observation]:

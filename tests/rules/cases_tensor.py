@@ -32,8 +32,8 @@ mov.u32 %r13, 134742032; setp.ne.u32 %p4, %r1, %r1;
 """
 
 
-def _case(name: str, body: str, begin: str = f"{_BEGIN}{_AFTER}\n") -> Case:
-    return Case(name, f"{begin}{body}", target="sm_100a")
+def _case(name: str, body: str, begin: str = f"{_BEGIN}{_AFTER}\n", undecided: tuple[str, ...] = ()) -> Case:
+    return Case(name, f"{begin}{body}", target="sm_100a", undecided=undecided)
 
 
 _ISSUE = f"@!%p1 bra issued;\n{_MULTIPLY} //= issue\n{_COMMIT} //= commit\nissued:\n"
@@ -180,4 +180,40 @@ MOVES = (
     _case("columns given back behind the multiplication", f"{_ISSUE}{_WAIT} {_LEAVE}"),
 )
 
-CASES = (*ALLOCATION, *COMPLETION, *MOVES)
+
+def _long(rounds: int, *, first: str = "", last: str = "bar.sync 0;") -> str:
+    """Three warps load in a loop of many rounds, the first one goes straight to where all meet, and gives back.
+
+    first: what the three do before their loop. last: how the warps meet.
+    """
+    return f"""{first} @%p3 bra join; mov.u32 %r21, 0;
+more: {_LOAD} //= load
+{_LOADED} {_OUT} add.u32 %r21, %r21, 1; setp.lt.u32 %p6, %r21, {rounds}; @%p6 bra more; {_BEFORE}
+join: {last} @!%p3 bra end; {_AFTER}
+"""
+
+
+CUT = (
+    _case("the columns that warps load in a short loop are given back", f"{_long(10)}{_GIVE_BACK}\nend:"),
+    _case(
+        "a loop too long to be walked to its end may lead to the barrier",
+        f"{_long(5000)}{_GIVE_BACK}\nend:",
+        undecided=("PTX708",),
+    ),
+    _case(
+        "a loop too long to be walked to its end leads to no barrier",
+        f"{_long(5000, last='')}{_GIVE_BACK} //! PTX708 load\nend:",
+    ),
+    _case(
+        "who waits for a multiplication may tell of it behind a long loop",
+        f"{_ISSUE}{_long(5000, first=f'@%p3 bra join; {_WAIT} {_AFTER}')}{_GIVE_BACK}\nend:",
+        undecided=("PTX708",),
+    ),
+    _case(
+        "who waits for a multiplication may tell a load of it behind a long loop",
+        f"{_ISSUE}{_long(5000, first=f'@%p3 bra join; {_WAIT} {_AFTER}')}{_LOAD} {_LOADED} {_OUT} {_GIVE_BACK}\nend:",
+        undecided=("PTX704", "PTX708"),
+    ),
+)
+
+CASES = (*ALLOCATION, *COMPLETION, *MOVES, *CUT)
