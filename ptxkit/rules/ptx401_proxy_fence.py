@@ -6,6 +6,10 @@ What it does
     `fence.proxy.async` stands on the way: in the writing thread after the write and before it hands over, or in the
     issuing thread after it took over. Of the one-way fences, `generic.release` and `generic.acquire`, it takes both.
 
+    Both places count, under either policy: the ISA and the mixed-proxy model ("Mixed-proxy extensions for the NVIDIA
+    PTX memory consistency model", ISCA 2022) ask for a proxy fence anywhere on the causality path from the write to the
+    read, in the CTA of the operation that is not generic.
+
 Why it matters
     Barriers order threads, not proxies. The async proxy may read the bytes as they were before the write, for as long
     as no fence covers them. The result is stale data, rarely and without any error.
@@ -37,23 +41,20 @@ from ptxkit.analysis.ranges import RangeIndex
 from ptxkit.analysis.thread import Looks, Thread
 from ptxkit.analysis.touches import extent, is_async_read, is_generic_write
 from ptxkit.analysis.trace import Event
-from ptxkit.diagnostics import Severity
 from ptxkit.isa.effects import Barrier
 from ptxkit.records import dataclass, replace
 from ptxkit.rules.finding import Change, Doubt, Finding, Mend, Observation, Rule
 
-#: The manual does not say whether this placement counts; the mixed-proxy model accepts it (policy `strict` warns).
 _FENCE = "fence.proxy.async.shared::cta;"
-_LATE_FENCE = "; the only fence stands in the issuing thread, after the barrier"
 
 
 def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
     """Looks at every pair of a generic write and an async read that surely share bytes."""
     for number, world in enumerate(kernel.worlds):
-        yield from _world(number, world, kernel.policy == "strict")
+        yield from _world(number, world)
 
 
-def _world(number: int, world: World, strict: bool) -> Iterator[Observation]:
+def _world(number: int, world: World) -> Iterator[Observation]:
     readers = [
         (thread, position, event, *(extent(event) or (0, 1)))
         for thread in world.threads.values()
@@ -80,7 +81,7 @@ def _world(number: int, world: World, strict: bool) -> Iterator[Observation]:
                 key = (writer.tid, reader.tid, write.step, event.step)
                 if (reader is not writer or at < position) and looks.allow(key):
                     pair = _Pair(world, writer, at, write, reader, position, event)
-                    yield from pair.observe(number, strict)
+                    yield from pair.observe(number)
 
 
 def _writes(writer: Thread) -> RangeIndex[tuple[int, Event]]:
@@ -106,58 +107,54 @@ class _Pair:
     position: int
     read: Event
 
-    def observe(self, number: int, strict: bool) -> Iterator[Observation]:
+    def observe(self, number: int) -> Iterator[Observation]:
         exact = self.writer.trace.is_sure(self.written) and self.reader.trace.is_sure(self.position)
         key = (self.read.step, self.write.step)
         verdict = self._same_thread() if self.writer is self.reader else self._two_threads()
-        if verdict is None:
-            return
-        kept, finding = verdict
-        if kept and finding is not None and strict:
-            words = finding.message + _LATE_FENCE
-            finding = replace(finding, severity=Severity.WARNING, message=words)
-        elif kept:
-            finding = None
-        yield Observation(key, number, exact, finding, 1 if self.writer is self.reader else 2)
+        if verdict is not None:
+            finding = verdict if isinstance(verdict, Finding) else None
+            yield Observation(key, number, exact, finding, 1 if self.writer is self.reader else 2)
 
-    def _same_thread(self) -> tuple[bool, Finding | None] | None:
+    def _same_thread(self) -> Finding | bool | None:
+        """True: a fence stands between. None: the bytes are replaced before they are read."""
         if self.reader.may_fence_between(self.written, self.position):
-            return True, None
+            return True
         if self._rewritten(self.reader, self.written, self.position):
             return None
         released = self.writer.half_fence("release", self.written, self.position)
         if released is not None and self.reader.half_fence("acquire", released, self.position) is not None:
-            return True, None
+            return True
         syncs = [event.step for at, event in self.reader.positions(Barrier) if self.written < at < self.position]
         half = self.reader.half_fence("acquire", self.written, self.position) if released is None else released
         finding = self._finding(syncs[-1] if syncs else None)
         if half is None:
-            return False, finding
+            return finding
         there = self.reader.trace.events[half].step
-        return False, _half(finding, *((None, there) if released is None else (there, None)))
+        return _half(finding, *((None, there) if released is None else (there, None)))
 
-    def _two_threads(self) -> tuple[bool, Finding | None] | None:
-        """None: not ordered, or replaced. True with a finding: the fence stands late, which only `strict` minds."""
+    def _two_threads(self) -> Finding | bool | None:
+        """True: a fence stands on the way, on either side of what hands over. None: not ordered, or replaced."""
         ways = list(self.world.order(self.writer, self.written, self.reader, self.position))
         if not ways:
             if not self._unordered_round():
                 return None
             there = self.writer.fence_since(self.written)
-            return False, _unordered(self.read.step, self.write.step, there, self.world.name_of(self.read))
-        if any(self.writer.may_fence_between(self.written, way.released) for way in ways):
-            return True, None
+            return _unordered(self.read.step, self.write.step, there, self.world.name_of(self.read))
+        if any(
+            self.writer.may_fence_between(self.written, way.released)
+            or self.reader.may_fence_between(way.acquired, self.position)
+            for way in ways
+        ):
+            return True
         way = ways[-1]
-        finding = self._finding(self.reader.trace.events[way.acquired].step)
-        if any(self.reader.may_fence_between(way.acquired, self.position) for way in ways):
-            return True, finding
         halves = [self._halves(way) for way in ways]
         if any(released is not None and acquired is not None for released, acquired in halves):
-            return True, None
-        finding = _half(finding, *halves[-1])
+            return True
+        finding = _half(self._finding(self.reader.trace.events[way.acquired].step), *halves[-1])
         replaced = self._rewritten(self.writer, self.written, way.released)
         if replaced or self._rewritten(self.reader, way.acquired, self.position):
             return None
-        return False, finding
+        return finding
 
     def _halves(self, way: Handover) -> tuple[Step | None, Step | None]:
         """The one-way fences that stand on a way: that of the writer before it, that of the reader after it."""

@@ -166,17 +166,12 @@ bar.sync 0; //= sync
 {AFTER}""",
     ),
     Case(
-        "the issuer's fence after the barrier is accepted under the isa policy",
+        "the issuer's fence after the barrier is accepted",
         f"st.shared.u32 [%r4], %r1; bar.sync 0; @!%p1 bra end; fence.proxy.async.shared::cta;\n{COPY}\n{AFTER}",
     ),
     Case(
-        "the issuer's fence after the barrier is warned of under the strict policy",
-        f"""st.shared.u32 [%r4], %r1; //= write
-bar.sync 0; //= sync
-@!%p1 bra end;
-fence.proxy.async.shared::cta;
-{COPY} //? PTX401 write sync
-{AFTER}""",
+        "the issuer's fence after the barrier satisfies the strict policy, which follows the mixed-proxy model",
+        f"st.shared.u32 [%r4], %r1; bar.sync 0; @!%p1 bra end; fence.proxy.async.shared::cta;\n{COPY}\n{AFTER}",
         policy="strict",
     ),
     Case(
