@@ -8,6 +8,7 @@ from functools import cached_property
 from ptxkit.analysis.actors import Actor, actors_of, synchronises
 from ptxkit.analysis.budget import MAX_ACTORS, MAX_CTAS, MAX_RANKS, MAX_REHEARSALS, MAX_REHEARSED
 from ptxkit.analysis.explore import Exploration
+from ptxkit.analysis.phase_faults import OtherCount, OtherParity, PhaseFaults
 from ptxkit.analysis.places import Place, places_of
 from ptxkit.analysis.rehearsal import Rehearsal, rehearse
 from ptxkit.analysis.trace import Event, Trace
@@ -98,6 +99,12 @@ class Cast:
             return []
         found = [rehearse(self.actors, first, self.size, hasty=True) for first in self.rehearsals]
         return [*found, rehearse(self.actors, 0, self.size, hasty=True, in_turn=True)] if found else []
+
+    @cached_property
+    def fault(self) -> OtherParity | OtherCount | None:
+        """The one parity or count that is to blame where rehearsals end badly; None where none is, or more are."""
+        groups = [cta.groups for cta in self._ctas]
+        return PhaseFaults(self.actors, groups, self.rehearsals).find()
 
     @property
     def _leads(self) -> list[int]:

@@ -31,10 +31,13 @@ class Definitions:
                 for register in registers_in(operand, step.scope) if operand is not None else ():
                     self._assigning[register].append(step)
 
-    def before(self, step: Step, register: str) -> frozenset[Step]:
-        """The assignments that may reach a step; none where the search is too long, or nothing assigns it."""
+    def before(self, step: Step, register: str, *, surely: bool = False) -> frozenset[Step]:
+        """The assignments that may reach a step; none where the search is too long, or nothing assigns it.
+
+        surely: the only assignment of a register is looked for, too; else it is taken to reach the step.
+        """
         found = self._assigning.get(register, [])
-        if len(found) <= 1:
+        if len(found) <= 1 and not surely:
             return frozenset(found)
         wanted = set(found)
         reached: set[Step] = set()

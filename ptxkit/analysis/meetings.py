@@ -85,7 +85,8 @@ class Meetings:
     def _key(self, told: Actor, effect: Barrier, event: Event) -> Key | None:
         """Which barrier it is; None where some lanes only meet: nobody here is held up by that."""
         if effect.level == "warp":
-            whole = event.amount is None or event.amount == _FULL
+            mask = event.amount  # -1 is as wide as an immediate is
+            whole = mask is None or (isinstance(mask, int) and mask & _FULL == _FULL)
             return ("warp", told.rank, told.tids[0] // 32) if whole else None
         if effect.level == "cluster":
             return ("cluster", 0, 0)

@@ -112,7 +112,7 @@ def _announcement(item: Diagnostic, around: Surroundings, step: Step, others: li
         address = on_mbarrier(each, MbarrierComplete)
         if address:
             text = f"mbarrier.arrive.expect_tx.shared::cta.b64 _, {address}, {copied};"
-            yield from _at(around, islice(around.ahead(each), MOST_PLACES), guarded(each, text))
+            yield from _at(around, islice(around.ahead(each), MOST_PLACES), guarded(each, text), like=(each,))
 
 
 def _announcing(around: Surroundings, step: Step, size: int) -> Iterator[Fix]:
@@ -133,7 +133,7 @@ def _arrival(around: Surroundings, step: Step, others: list[Step]) -> Iterator[F
     address = on_mbarrier(step, MbarrierExpect)
     if address and not on_mbarrier(step, MbarrierArrive):
         text = f"mbarrier.arrive{_space(step)}.b64 _, {address};"
-        yield from _at(around, islice(around.behind(step), 1), guarded(step, text))
+        yield from _at(around, islice(around.behind(step), 1), guarded(step, text), like=(step,))
         return
     address = on_mbarrier(step, MbarrierWait)
     if address is None:
@@ -143,7 +143,7 @@ def _arrival(around: Surroundings, step: Step, others: list[Step]) -> Iterator[F
     makers = [each for each in others if on_mbarrier(each, MbarrierInit)]
     places = [place for place in islice(around.ahead(step), MOST_PLACES) if place != step.start] or [step.start]
     for words in dict.fromkeys((text, *(guarded(each, text) for each in makers), by_one(text))):
-        yield from _at(around, places, words)
+        yield from _at(around, places, words, like=(step, *makers))
 
 
 def _tracking(around: Surroundings, wait: Step) -> Iterator[Fix]:
@@ -178,7 +178,7 @@ def _initialisation(around: Surroundings, step: Step) -> Iterator[Fix]:
     places = [around.beginning] if name is not None else list(islice(around.ahead(step), MOST_PLACES))
     for count in dict.fromkeys((1, *threads(around))):
         text = f"mbarrier.init{space}.b64 {print_operand(address)}, {count};"
-        yield from _at(around, places, f"{by_one(text)}\n{_meeting(around)}", f"`{text}`")
+        yield from _at(around, places, f"{by_one(text)}\n{_meeting(around)}", f"`{text}`", like=(step,))
 
 
 def _other_half(around: Surroundings) -> Iterator[Fix]:
@@ -197,10 +197,15 @@ def _other_half(around: Surroundings) -> Iterator[Fix]:
             yield from _at(around, islice(places, 1), halves[action])
 
 
-def _at(around: Surroundings, places: Iterable[int], text: str, words: str | None = None) -> Iterator[Fix]:
-    """The same text at each place. words: what it is, where the text is long."""
+def _at(
+    around: Surroundings, places: Iterable[int], text: str, words: str | None = None, like: Iterable[Step] = ()
+) -> Iterator[Fix]:
+    """The same text at each place. words: what it is, where the text is long. like: the statements from which it has
+    its registers; where these hold something else, or nothing yet, it means something else."""
+    like = tuple(like)
     for place in places:
-        yield Fix(f"add {words or f'`{_in_line(text)}`'}", (around.added(place, text),))
+        if all(around.keeps(step, text, place) for step in like):
+            yield Fix(f"add {words or f'`{_in_line(text)}`'}", (around.added(place, text),))
 
 
 def _has_clusters(around: Surroundings) -> bool:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import cached_property, lru_cache
 
 from ptxkit.analysis.definitions import Definitions
 from ptxkit.analysis.program import Program, Step, flatten
+from ptxkit.analysis.slicing import registers_in
 from ptxkit.diagnostics import Edit
 from ptxkit.isa.effects import Control
 from ptxkit.source import SourceFile, Span
@@ -14,6 +16,7 @@ from ptxkit.syntax import PTXSyntaxError, parse, statement_spans
 from ptxkit.syntax.tree import Block, Body, Declaration, Function, Name
 
 _KEPT = 2
+_WORDS, _DECLARED = re.compile(r"[%\w$]+"), re.compile(r"\.reg \.\w+ ([%\w$]+);")
 
 
 class Surroundings:
@@ -79,6 +82,21 @@ class Surroundings:
         """The instructions from which a step may have the value of a register, in the order of the text."""
         found = self._definitions.before(step, step.scope.register(name))
         return sorted(found, key=lambda each: each.index)
+
+    def keeps(self, step: Step, text: str, place: int) -> bool:
+        """Whether the registers of a step that a text names hold at a place what they hold at the step."""
+        behind = next((each for each in self.program.steps if each.start >= place), None)
+        guard = step.instruction.guard
+        operands = (*step.instruction.operands, *(() if guard is None else (Name(guard.predicate),)))
+        own = {register for operand in operands for register in registers_in(operand, step.scope)}
+        words = set(_WORDS.findall(text)).difference(_DECLARED.findall(text))
+        named = {word: register for word in words if (register := step.scope.register(word)) in own}
+        return behind is not None and all(
+            behind.scope.register(word) == register
+            and self._definitions.before(step, register, surely=True)
+            == self._definitions.before(behind, register, surely=True)
+            for word, register in named.items()
+        )
 
     def width(self, step: Step, name: str) -> int | None:
         """The bits of the register that a name means at a step; None where it is none, or a predicate."""

@@ -22,6 +22,8 @@ def proposals(item: Diagnostic) -> Iterator[Fix]:
     if item.fix is not None:
         yield item.fix
     yield from item.proposals
+    if "parity" in item.properties:
+        yield from other_waits(item)
     if item.code == "PTX801":
         yield from _heading(item)
     elif item.code == "PTX205":

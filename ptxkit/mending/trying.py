@@ -21,6 +21,8 @@ from ptxkit.settings.model import DEFAULT, Settings
 from ptxkit.source import SourceFile
 
 SYNTAX = "PTX101"
+_MASKED, _MASKING = {"PTX503", "PTX504", "PTX505"}, "PTX505"
+"""Faults of phases that are not asked about while an arrival is too many: a mend may only hide them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +164,8 @@ def _settles(before: FileResult, after: FileResult, item: Diagnostic) -> bool:
     if item.code == SYNTAX:  # nothing else was looked at before
         return new[SYNTAX] < old[SYNTAX]
     [entry] = entries((item,))
-    return new[entry] < old[entry] and not new - old
+    is_masked = item.code in _MASKED and any(each[:2] == (_MASKING, entry[1]) for each in entries(after.diagnostics))
+    return new[entry] < old[entry] and not new - old and not is_masked
 
 
 def _counted(result: FileResult) -> Counter[Entry | str]:

@@ -39,7 +39,8 @@ def other_waits(item: Diagnostic) -> Iterator[Fix]:
         return
     around, step = here
     others = others_of(item, around)
-    found = list(islice(_near(around, step), MOST_WAITS))
+    blamed = [*others, step] if "parity" in item.properties else [step]
+    found = list(islice(_near(around, blamed), MOST_WAITS))
     for wait, effect in found:
         yield from _asked_again(around, wait, effect)
     for wait, effect in found:
@@ -50,13 +51,13 @@ def other_waits(item: Diagnostic) -> Iterator[Fix]:
         yield from _missing(around, step, others, _FENCE.get(item.code, ""))
 
 
-def _near(around: Surroundings, step: Step) -> Iterator[tuple[Step, MbarrierWait]]:
-    """The wait that a finding is about; else all of the function, the nearest in the text first."""
+def _near(around: Surroundings, blamed: list[Step]) -> Iterator[tuple[Step, MbarrierWait]]:
+    """The waits among what a finding blames, the last first; else all of the function, the nearest first."""
     found = [
         (each, effect) for each in around.program.steps for effect in each.effects if isinstance(effect, MbarrierWait)
     ]
-    own = [pair for pair in found if pair[0] is step]
-    yield from own or sorted(found, key=lambda pair: abs(pair[0].index - step.index))
+    own = [pair for each in reversed(blamed) for pair in found if pair[0] is each]
+    yield from own or sorted(found, key=lambda pair: abs(pair[0].index - blamed[-1].index))
 
 
 def _asked_again(around: Surroundings, wait: Step, effect: MbarrierWait) -> Iterator[Fix]:
@@ -141,11 +142,18 @@ def _following(around: Surroundings, wait: Step, effect: MbarrierWait) -> Iterat
 def _missing(around: Surroundings, step: Step, others: list[Step], fence: str) -> Iterator[Fix]:
     """A wait in front of what goes wrong: for the first phase, and for each in its turn. fence: what stands behind."""
     kinds = (MbarrierComplete, MbarrierTrack, MbarrierArrive)
-    found = (address for each in (*others, step) for kind in kinds if (address := on_mbarrier(each, kind)))
-    address = next(found, None)
+    found = (
+        (each, address)
+        for each in (*others, step)
+        for kind in kinds
+        if (each is not step or kind is not MbarrierComplete)  # nothing waits for its own end before it begins
+        and (address := on_mbarrier(each, kind))
+    )
+    source, address = next(found, (step, None))
     if address is None:
         return
-    words, places = f"add a loop that waits for {address}", list(islice(around.ahead(step), MOST_PLACES))
+    words = f"add a loop that waits for {address}"
+    places = [each for each in islice(around.ahead(step), MOST_PLACES) if around.keeps(source, address, each)]
     if around.opening is not None and _in_loop(around, step):
         name = _fresh(around)
         for place in places:

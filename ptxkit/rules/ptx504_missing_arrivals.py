@@ -3,7 +3,8 @@
 What it does
     Plays through how all threads of the CTA, or of all CTAs of its cluster, arrive at mbarriers and wait for them, and
     finds a wait that stays for ever: its phase needs more arrivals than the threads make before they all wait, or are
-    gone.
+    gone. Where threads wait for each other in a circle, and all would go on if one wait began with the other parity,
+    that wait is named: of a ring in which producer and consumers begin with parity 0, the producer's.
 
 Why it matters
     The kernel hangs.
@@ -29,10 +30,12 @@ from collections.abc import Iterator
 
 from ptxkit.analysis.kernel import Kernel, World
 from ptxkit.analysis.objects import Object
+from ptxkit.analysis.phase_faults import OtherCount, OtherParity
 from ptxkit.analysis.places import place_of
 from ptxkit.analysis.program import Step
 from ptxkit.analysis.rehearsal import Stuck
 from ptxkit.isa.effects import MbarrierArrive, MbarrierTrack, MbarrierWait
+from ptxkit.rules.counts import mends_of, words_of
 from ptxkit.rules.finding import Doubt, Finding, Mend, Observation, Rule, other_constant
 from ptxkit.rules.rehearsed import first_to_stick, initialisation, of_cta, told
 
@@ -44,8 +47,14 @@ def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
         # An arrival too many may leave a phase behind that nobody sees: PTX505 speaks of it.
         for rehearsal in [] if any(played.excess for played in world.rehearsals) else world.rehearsals:
             stuck = first_to_stick(world, rehearsal)
+            if world.cast.size == 1 and any(
+                each.state is not None and each.state.pending and not _is_arrived_at(world, each)
+                for each in rehearsal.stuck
+            ):
+                continue  # PTX503 speaks of what all others wait for, too
             if stuck is not None and stuck.state is not None and stuck.state.pending and _is_arrived_at(world, stuck):
-                broken.setdefault(stuck.event.step, _finding(world, stuck, stuck.state))
+                finding = _finding(world, stuck, stuck.state)
+                broken.setdefault(finding.primary, finding)
         waits = {e.step for a in world.cast.actors for e in a.events if isinstance(e.effect, MbarrierWait)}
         yield from told(kernel, number, waits, broken)
 
@@ -61,27 +70,58 @@ def _rank(world: World, stuck: Stuck) -> int:
 
 
 def _finding(world: World, stuck: Stuck, state: Object) -> Finding:
+    fault = world.cast.fault
+    if isinstance(fault, OtherParity) and fault.parity:
+        return _fresh(world, fault)
     arrived = state.count - state.pending
     labels = [(step, "arrives") for step in dict.fromkeys(event.step for event in state.arrivals)]
-    initialised = initialisation(world, place_of(_rank(world, stuck), stuck.event))
+    place = place_of(_rank(world, stuck), stuck.event)
+    initialised = initialisation(world, place)
     if initialised is not None:
         labels.append((initialised, f"each phase needs {state.count} arrivals"))
     late = stuck.event.amount if isinstance(stuck.event.amount, int) else None
     others = "no arrival is" if not arrived else f"{arrived} of its {state.count} arrivals are"
     where = of_cta(world, _rank(world, stuck))
     message = f"waits{where} for a phase that never ends: {others} made in phase {state.phase + 1}"
+    mend = f"make the count of `mbarrier.init` {arrived}, or let as many threads arrive in each phase as it says"
+    if not arrived:
+        mend = "let a thread arrive that does not wait, itself, for what comes behind this wait"
     if late is not None and state.phase and not arrived:
         message = f"waits{where} for parity {late}, but phase {state.phase} is the last to end"
+        mend = "wait for a phase that ends, or let the threads that arrive come round as often as those that wait"
+    properties: dict[str, object] = {"count": state.count, "arrived": arrived, "phase": state.phase + 1}
+    mends = tuple(
+        Mend(f"make the count {arrived}", (change,), safe=False)
+        for change in (other_constant(initialised, state.count, arrived) if initialised and arrived else ())
+    )
+    if isinstance(fault, OtherCount) and place in fault.places:
+        mend, mends = words_of(fault), mends_of(fault)
+    elif isinstance(fault, OtherParity):
+        properties["parity"] = fault.parity
+        if fault.wait is not stuck.event.step:
+            labels.append((fault.wait, "waits for parity 1 first"))
+            mend = f"begin with parity 0 at line {{{len(labels)}}}"
+        else:
+            mend = "wait for parity 0 first"
     return Finding(
         primary=stuck.event.step,
         message=message,
         labels=tuple(labels),
-        help="make the count of `mbarrier.init` the number of arrivals in a phase, counted by thread",
-        properties={"count": state.count, "arrived": arrived, "phase": state.phase + 1},
-        mends=tuple(
-            Mend(f"make the count {arrived}", (change,), safe=False)
-            for change in (other_constant(initialised, state.count, arrived) if initialised and arrived else ())
-        ),
+        help=mend,
+        properties=properties,
+        mends=mends,
+    )
+
+
+def _fresh(world: World, fault: OtherParity) -> Finding:
+    """The wait for the first phase of a fresh mbarrier that keeps all others waiting, in its thread and elsewhere."""
+    stuck = [each for played in world.rehearsals for each in played.stuck if each.event.step is not fault.wait]
+    return Finding(
+        primary=fault.wait,
+        message="waits for parity 0 of a fresh mbarrier, whose first phase does not end before this wait passes",
+        labels=tuple((step, "waits for ever since") for step in dict.fromkeys(each.event.step for each in stuck)),
+        help="begin with parity 1: a fresh mbarrier answers as if the phase before its first had ended",
+        properties={"parity": fault.parity},
     )
 
 

@@ -27,9 +27,11 @@ from collections.abc import Iterator
 
 from ptxkit.analysis.kernel import Kernel, World
 from ptxkit.analysis.objects import Excess
+from ptxkit.analysis.phase_faults import OtherCount, OtherParity
 from ptxkit.isa.effects import MbarrierArrive, MbarrierTrack
 from ptxkit.records import replace
-from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
+from ptxkit.rules.counts import mends_of, words_of
+from ptxkit.rules.finding import Doubt, Finding, Mend, Observation, Rule
 from ptxkit.rules.rehearsed import initialisation, of_cta, told
 
 
@@ -39,7 +41,9 @@ def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
         by_object: dict[object, Excess] = {}
         for excess in (played.excess[0] for played in (*world.rehearsals, *world.cast.hasty) if played.excess):
             by_object.setdefault(excess.place, _latest(excess))
-        broken = {excess.event.step: _finding(world, excess) for excess in by_object.values()}
+        fault = world.cast.fault if by_object else None
+        blamed = [each for each in by_object.values() if isinstance(fault, OtherCount) and each.place in fault.places]
+        broken = {excess.event.step: _finding(world, excess) for excess in blamed or by_object.values()}
         arrivals = {
             e.step for a in world.cast.actors for e in a.events if isinstance(e.effect, MbarrierArrive | MbarrierTrack)
         }
@@ -68,12 +72,21 @@ def _finding(world: World, excess: Excess) -> Finding:
     else:
         message = f"arrives in {phase}, which has all of its {excess.count} arrivals already"
         mend = "wait for the phase before arriving again; or count all arrivals of a phase in `mbarrier.init`"
+    fault = world.cast.fault
+    mends: tuple[Mend, ...] = ()
+    properties: dict[str, int] = {}
+    if isinstance(fault, OtherCount) and excess.place in fault.places and excess.event.amount in (None, 1):
+        mend, mends = words_of(fault), mends_of(fault)
+    elif isinstance(fault, OtherParity):
+        labels.append((fault.wait, f"waits for parity {1 - fault.parity} first"))
+        mend, properties = f"begin with parity {fault.parity} at line {{{len(labels)}}}", {"parity": fault.parity}
     return Finding(
         primary=excess.event.step,
         message=message,
         labels=tuple(labels),
         help=mend,
-        properties={"count": excess.count, "phase": excess.phase, "observed": not excess.unobserved},
+        properties={"count": excess.count, "phase": excess.phase, "observed": not excess.unobserved, **properties},
+        mends=mends,
     )
 
 

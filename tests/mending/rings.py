@@ -15,7 +15,7 @@ RING = """.version 8.0
 	.shared .align 128 .b8 tiles[4096];
 	.shared .align 8 .b64 full[2];
 	.shared .align 8 .b64 empty[2];
-	.shared .align 4 .b32 sums[64];
+	.shared .align 16 .b32 sums[64];
 	.reg .pred %first, %done, %more, %leader, %wrap;
 	.reg .b32 %t, %lane, %warp, %slot, %parity, %i, %tile, %f, %e, %v, %sum;
 	.reg .b64 %in, %out, %o;

@@ -11,7 +11,18 @@ from ptxkit.diagnostics import Diagnostic
 from ptxkit.linter import lint_source
 from ptxkit.mending import mend
 from ptxkit.source import SourceFile
-from tests.mending.rings import COPY, MEETING, READ, RELEASE, RING, ring, with_exchange
+from tests.mending.rings import (
+    ANNOUNCED,
+    COPY,
+    MEETING,
+    READ,
+    RELEASE,
+    RING,
+    WAIT_EMPTY,
+    WAIT_FULL,
+    ring,
+    with_exchange,
+)
 
 BRANCH = f"\t@!%leader bra told;\n\t{RELEASE.split('leader ')[1]}told:\n"
 
@@ -204,3 +215,115 @@ def test_a_wait_behind_the_barrier_is_to_move() -> None:
     text = ring((wait, ""), ("\tld.shared", f"{wait}\tld.shared"), text=CLUSTER)
     [item] = found(text)
     assert item.help == "move the wait in front of line 24"
+
+
+# ------------------------------------------------------------------------------------------------ parities and counts
+
+BULK = ring(
+    ("\tbar.sync 1, 64;\n", "\tfence.proxy.async.shared::cta;\n\tbar.sync 1, 64;\n"),
+    (
+        "\txor.b32 %e, %e, 128;\n\tadd.u32 %tile, %v, %e;\n\tld.shared.u32 %sum, [%tile];\n\tmul.wide.u32 %o, %t, 4;\n"
+        "\tadd.u64 %out, %out, %o;\n\tst.global.u32 [%out], %sum;\n",
+        "\t@!%first bra end;\n\tcp.async.bulk.global.shared::cta.bulk_group [%out], [%v], 256;\n"
+        "\tcp.async.bulk.commit_group;\n\tcp.async.bulk.wait_group.read 0;\n",
+    ),
+    text=with_exchange(),
+)
+"""The ring whose consumers copy their sums out together."""
+
+STORED = ring(
+    (f"\t{ANNOUNCED}\n", ""), (COPY, "st.shared.u32 [%tile], %i;\n\tmbarrier.arrive.shared::cta.b64 _, [%f];")
+)
+"""The ring whose producer stores a word in each slot."""
+
+
+@pytest.mark.parametrize("mask", ["-1", "0xffffffff"])
+def test_all_lanes_meet_however_their_mask_is_written(mask: str) -> None:
+    """No lane is a round behind the one that hands slots back for its warp."""
+    assert found(ring(("bar.warp.sync -1;", f"bar.warp.sync {mask};"), text=STORED)) == ()
+
+
+@pytest.mark.parametrize("text", [RING, STORED])
+def test_of_two_roles_that_begin_alike_the_producer_is_wrong(text: str) -> None:
+    """Producer and consumers wait for each other for ever; only the producer may pass at first."""
+    assert found(text) == ()
+    wrong = ring(("mov.u32 %parity, 1;", "mov.u32 %parity, 0;"), text=text)
+    [item] = found(wrong)
+    assert told(wrong) == [("PTX504", WAIT_EMPTY)]
+    assert [wrong[label.span.start : label.span.end] for label in item.labels] == [WAIT_FULL]
+    assert item.help is not None
+    assert item.help.startswith("begin with parity 1")
+    assert mended(wrong) == (["mov.u32 %parity, 0;"], ["mov.u32 %parity, 1;"])
+
+
+def test_a_consumer_that_passes_at_once_begins_with_the_other_parity() -> None:
+    text = ring(("mov.u32 %parity, 0;", "mov.u32 %parity, 1;"))
+    by_code = {item.code: item for item in found(text)}
+    assert by_code.keys() == {"PTX302", "PTX505"}
+    excess = by_code["PTX505"]
+    [last] = [text[label.span.start : label.span.end] for label in excess.labels][-1:]
+    assert last == WAIT_FULL
+    assert excess.help is not None
+    assert excess.help.startswith("begin with parity 0 at line")
+    assert mended(text) == (["mov.u32 %parity, 1;"], ["mov.u32 %parity, 0;"])
+
+
+@pytest.mark.parametrize(
+    ("name", "right", "wrong", "expected"),
+    [
+        ("empty", 2, 64, [("PTX504", WAIT_EMPTY)]),
+        ("empty", 2, 3, [("PTX504", WAIT_EMPTY)]),
+        ("empty", 2, 1, [("PTX621", COPY), ("PTX505", RELEASE.strip().removeprefix("@%leader "))]),
+        ("full", 1, 2, [("PTX504", WAIT_FULL)]),
+    ],
+)
+def test_the_count_of_all_slots_is_that_of_the_arrivals(
+    name: str, right: int, wrong: int, expected: list[tuple[str, str]]
+) -> None:
+    slots = [f"mbarrier.init.shared::cta.b64 [{name}{at}]" for at in ("", "+8")]
+    text = ring(*((f"{slot}, {right};", f"{slot}, {wrong};") for slot in slots))
+    [*_, item] = found(text)
+    assert told(text) == expected
+    assert item.help == f"make the count of `mbarrier.init` {right}, or let {wrong} threads arrive in each phase"
+    assert mended(text) == ([f"{slot}, {wrong};" for slot in slots], [f"{slot}, {right};" for slot in slots])
+
+
+def test_the_count_follows_lanes_that_all_arrive() -> None:
+    text = ring((RELEASE, RELEASE.replace("@%leader ", "")))
+    assert told(text) == [("PTX505", RELEASE.strip().removeprefix("@%leader "))]
+    slots = [f"mbarrier.init.shared::cta.b64 [empty{at}]" for at in ("", "+8")]
+    assert mended(text) == ([f"{slot}, 2;" for slot in slots], [f"{slot}, 64;" for slot in slots])
+
+
+def test_an_announcement_alone_gets_its_arrival() -> None:
+    alone = ANNOUNCED.replace("arrive.expect_tx.shared::cta.b64 _,", "expect_tx.relaxed.cta.shared::cta.b64")
+    text = ring((ANNOUNCED, alone))
+    assert told(text) == [("PTX503", alone)]
+    assert mended(text) == ([], ["mbarrier.arrive.shared::cta.b64 _, [%f];"])
+
+
+def test_a_role_fences_what_it_copies_out() -> None:
+    assert found(BULK) == ()
+    text = ring(("\tfence.proxy.async.shared::cta;\n", ""), text=BULK)
+    assert told(text) == [("PTX401", "cp.async.bulk.global.shared::cta.bulk_group [%out], [%v], 256;")]
+    assert mended(text) == ([], ["fence.proxy.async.shared::cta;"])
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        [(RELEASE, "")],
+        [(RELEASE, RELEASE.replace("[%e]", "[%f]"))],
+        [(f"filled:\n\t{WAIT_FULL}\n\t@!%done bra filled;\n", "")],
+        [("setp.lt.u32 %more, %i, 8;\n\t@%more bra produce;", "setp.lt.u32 %more, %i, 7;\n\t@%more bra produce;")],
+    ],
+)
+def test_nothing_is_put_where_its_registers_hold_something_else(changes: list[tuple[str, str]]) -> None:
+    """An arrival or a wait of the producer's would be clean where nobody knows yet what its address register holds."""
+    text = ring(*changes)
+    assert found(text)
+    after = mend(SourceFile("k.ptx", text), unsafe=True).source.text
+    beginning = after[: after.index("produce:")]
+    assert "mbarrier.arrive" not in beginning
+    assert "try_wait" not in beginning
+    assert "try_wait.parity.shared::cta.b64 %waited, [%f]" not in after[: after.index("consumer:")]
