@@ -30,7 +30,7 @@ class PolledCopy:
 def polled_copies(program: Program) -> Iterator[PolledCopy]:
     """The copies of a function that come after a poll, in one thread."""
     copies = [step for step in program.acting if any(_is_copy(effect) for effect in step.effects)]
-    reads = [step for step in program.acting if any(_is_strong(effect) for effect in step.effects)] if copies else []
+    reads = [step for step in program.acting if any(is_strong(effect) for effect in step.effects)] if copies else []
     if not reads:
         return
     flow = Flow(program)
@@ -45,7 +45,8 @@ def _is_copy(effect: Effect) -> bool:
     return isinstance(effect, Access) and (effect.kind, effect.space, effect.proxy) == ("read", "global", "async")
 
 
-def _is_strong(effect: Effect) -> bool:
+def is_strong(effect: Effect) -> bool:
+    """Whether an effect reads what other CTAs may write at the same time: global memory, strongly, beyond its CTA."""
     if not isinstance(effect, Access) or effect.kind == "write" or effect.proxy != "generic":
         return False
     beyond = effect.scope in _BEYOND or effect.order == "volatile"

@@ -127,7 +127,7 @@ def run(  # noqa: PLR0913 (options)
     plan = Plan(grid or (1,), block or (), cluster or (1,), shared or 0, is_given=True)
     told = tuple(f"{key}={value.text}" for key, value in given.items())
     trial = Trial(tuple(passed), told, policy, seed)
-    found = [diagnostic(each, source, name, plan, trial, sure=True) for each in (*outcome.findings, *unset)]
+    found = [diagnostic(each, source, name, plan, trial) for each in (*outcome.findings, *unset)]
     # Whether a comment is of use, a single run does not tell.
     reported, _ = hidden_by_comments(chosen(Verdict(tuple(found)), settings), written, lambda _: False)
     ctx.exit(_tell(outcome, name, parameters, reported.diagnostics, kept))

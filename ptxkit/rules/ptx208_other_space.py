@@ -3,7 +3,7 @@
 What it does
     Finds an address of a variable, or one that `cvta.to` made, in an instruction for another
     state space; and shared memory of another CTA, as `mapa` gives it, where the form without
-    `::cluster` takes the own CTA's.
+    `::cluster` takes the own CTA's. A run finds a tensor copy whose map is in shared memory, too.
 
 Why it matters
     An address is a number that means a place only in its own space. In another one it is

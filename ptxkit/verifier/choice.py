@@ -26,6 +26,7 @@ from ptxkit.isa.functions import bits, kind
 from ptxkit.records import dataclass
 from ptxkit.syntax.extents import extents
 from ptxkit.syntax.tree import Declaration, Function, Instruction, Integer, Unary
+from ptxkit.verifier.evidence import Evidence
 from ptxkit.verifier.given import filled
 from ptxkit.verifier.guesses import Guesses
 from ptxkit.verifier.request import Request, Shape
@@ -73,17 +74,34 @@ class Plan:
     is_given: bool
 
 
-def plans_of(entry: Function, program: Program, request: Request, instructions: Iterable[Instruction]) -> list[Plan]:
-    """The geometry of the runs of a kernel, and others to try where nobody can go on with it."""
+def plans_of(
+    entry: Function,
+    program: Program,
+    request: Request,
+    instructions: Iterable[Instruction],
+    evidence: Evidence = Evidence(),  # noqa: B008 (frozen)
+) -> list[Plan]:
+    """The geometry of the runs of a kernel, and others to try where nobody can go on with it.
+
+    The grid has two CTAs, or clusters, along the first axis on which the kernel asks for its place.
+    """
     required, most = _declared(entry, "reqntid"), _declared(entry, "maxntid")
     known = request.block or required or most
     blocks = [known] if known else [(BLOCK,), *_other_blocks(instructions)]
     cluster = request.cluster or _declared(entry, "reqnctapercluster") or (1,)
-    grid = request.grid or (cluster if prod(cluster) > 1 else (2,))
+    grid = request.grid or (cluster if prod(cluster) > 1 and not evidence.has_several_ctas else _two(cluster, evidence))
     dynamic = MOST_SHARED + RESERVED_SHARED - program.shared.dynamic if _has_dynamic_shared(program) else 0
     shared = dynamic if request.shared is None else request.shared
     is_given = (required is not None or request.block is not None) and (not dynamic or request.shared is not None)
     return [Plan(grid, block, cluster, shared, is_given) for block in blocks]
+
+
+def _two(cluster: Shape, evidence: Evidence) -> Shape:
+    """Two clusters side by side."""
+    axis = evidence.axes[0] if evidence.axes else 0
+    whole = [*cluster, *(1 for _ in range(axis + 1 - len(cluster)))]
+    whole[axis] *= 2
+    return tuple(whole)
 
 
 def _declared(entry: Function, directive: str) -> Shape | None:

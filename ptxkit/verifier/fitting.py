@@ -12,6 +12,8 @@ from ptxkit.emulate.actions.tensors import NO_MAP
 from ptxkit.emulate.actions.textures import NO_OBJECT
 from ptxkit.emulate.machine import DEADLOCK
 from ptxkit.records import dataclass
+from ptxkit.verifier.asking import DEGENERATE, NUMBERS, counts_blindly, named, why_chosen
+from ptxkit.verifier.evidence import Evidence
 from ptxkit.verifier.influence import Influence
 
 _OUTSIDE, _UNALIGNED, _NOWHERE = "PTX207", "PTX205", "PTX202"
@@ -50,7 +52,8 @@ class Chosen:
 
     laneless: the instructions that name Tensor Memory by constants, of which the rules do not mind the lanes.
 
-    influence: what decides the instructions of the kernel; None where nobody asks.
+    influence: what decides the instructions of the kernel; None where nobody asks. evidence: what its code shows of its
+    launches. exhausted: whether blocks of all sizes were tried in vain.
     """
 
     values: bool = False
@@ -64,6 +67,8 @@ class Chosen:
     proven: frozenset[tuple[str, int]] = frozenset()
     laneless: frozenset[int] = frozenset()
     influence: Influence | None = None
+    evidence: Evidence = Evidence()
+    exhausted: bool = False
 
     def is_certain(self, finding: Finding) -> bool:
         """Whether a finding is a fault of the kernel alone, which no other choice would avoid."""
@@ -100,23 +105,56 @@ class Chosen:
             return True
         return self.block and (finding.code in _COUNTS or finding.message.startswith(DEADLOCK))
 
-    def doubts(self, finding: Finding, contents: str, *, is_degenerate: bool = False) -> bool:
-        """Whether a finding by itself may come of what was chosen. contents: the numbers in memory.
-
-        is_degenerate: a number that was chosen is 0 or 1.
+    def doubts(self, finding: Finding, contents: str, *, is_degenerate: bool = False) -> str:
+        """Why a finding by itself may come only of what was chosen; empty where it does not. contents: the numbers in
+        memory. is_degenerate: a number that was chosen is 0 or 1.
         """
-        if (finding.code, finding.offset) in self.proven:
-            return False
-        if self.values and finding.code in _COPIED and any(each.space in _GLOBAL for each in finding.witnesses[:1]):
-            return True
-        if not self._collides(finding):
-            return False
-        if self.structures or is_degenerate:
-            return True
+        if self.is_certain(finding):
+            return ""
+        if self._collides(finding) or (self.values and self._is_copied(finding)):
+            reason = self._doubts_collision(finding, contents, is_degenerate=is_degenerate)
+            if reason:
+                return reason
+        if not self.values or self.influence is None:
+            return ""
+        return why_chosen(finding, self, self.influence, is_degenerate=is_degenerate)
+
+    def depends_on_grid(self, finding: Finding) -> bool:
+        """Whether a finding needs several CTAs, of which only the kernel's code tells."""
+        return self.grid and self._collides(finding) and not _is_in_one_cta(finding)
+
+    def _doubts_collision(self, finding: Finding, contents: str, *, is_degenerate: bool) -> str:
+        """The same of accesses to the same bytes of global memory: numbers may put them there, as pitches do."""
+        influence = self.influence
+        places = influence.places(finding) if influence is not None else None
+        if influence is None or places is None:
+            if self.structures or self._is_copied(finding):
+                return NUMBERS
+        elif numbers := influence.numbers(places):
+            return f"{named(numbers)}, chosen here, may put the two in one place (--arg)"
+        if is_degenerate:
+            return DEGENERATE
+        if self.contents and contents != DISTINCT and (influence is None or influence.asks_memory(finding)):
+            return "numbers in memory, chosen here, decide whether and where they meet (--arg)"
+        if _is_in_one_cta(finding):
+            return "the number of threads in a CTA was chosen (--block)" if self.block else ""
+        if not self.grid:
+            return ""
         first, *others = [each.cta for each in finding.witnesses]
-        alone = self.block if all(each == first for each in others) else self.grid
-        return alone or (self.contents and contents != DISTINCT)
+        if not all(self.evidence.tells_apart(first, each) for each in others):
+            return "nothing in the kernel shows that several CTAs run it (--grid)"
+        if influence is not None and not influence.has_block and places is not None and counts_blindly(places):
+            return "the number of threads in a CTA was chosen, and may put the two in one place (--block)"
+        return ""
+
+    @staticmethod
+    def _is_copied(finding: Finding) -> bool:
+        return finding.code in _COPIED and any(each.space in _GLOBAL for each in finding.witnesses[:1])
 
     @staticmethod
     def _collides(finding: Finding) -> bool:
         return finding.code in _TWO and any(each.space in _GLOBAL for each in finding.witnesses[:1])
+
+
+def _is_in_one_cta(finding: Finding) -> bool:
+    return len({each.cta for each in finding.witnesses}) < 2

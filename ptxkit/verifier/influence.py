@@ -7,7 +7,7 @@ so may what a called function returns.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from functools import cached_property
 
 from ptxkit.analysis.certainty import Certainty
@@ -18,6 +18,7 @@ from ptxkit.emulate import Finding, Witness
 from ptxkit.isa.effects import Access
 from ptxkit.isa.expressions import Role
 from ptxkit.syntax.tree import Address, Operand
+from ptxkit.verifier.protocol import Protocol
 
 _WITHIN = ("PTX202", "PTX205", "PTX207")
 """Codes of faults whose witness names the state space that the instruction accesses, and not the one that it meets."""
@@ -26,6 +27,7 @@ _ANY = "any"
 _OF_SPACES = ("PTX201", "PTX208")
 """Codes of faults that are about an address, whatever space it should be in."""
 
+_DATA = ("memory", "unknown")
 _FIXED = ("WARP_SZ",)
 _THREADS = ("%tid", "%warpid", "%laneid", "%lanemask")
 _CTAS = ("%ctaid", "%clusterid")
@@ -36,10 +38,23 @@ _CLUSTER = ("%cluster_nct", "%is_explicit_cluster")
 
 class Influence:
     """What decides the steps of a kernel. has_block, has_cluster: whether the size of its blocks, or clusters, is known
-    and not chosen."""
+    and not chosen. chosen: the parameters of which nobody said what to pass; pointers: parameters, and bytes in them,
+    that hold addresses; structures: those of the chosen that have parts.
+    """
 
-    def __init__(self, program: Program, *, has_block: bool, has_cluster: bool) -> None:
+    def __init__(
+        self,
+        program: Program,
+        *,
+        has_block: bool,
+        has_cluster: bool,
+        chosen: Collection[str] = (),
+        pointers: Collection[tuple[str, int]] = (),
+        structures: Collection[str] = (),
+    ) -> None:
         self._program = program
+        self.structures = structures
+        self._chosen, self._pointers = chosen, pointers
         self._has_block, self._has_cluster = has_block, has_cluster
         self._known: dict[tuple[int, str], frozenset[Leaf] | None] = {}
 
@@ -70,6 +85,61 @@ class Influence:
         if code in _WITHIN:
             return witness.space or _ANY
         return _ANY if code in _OF_SPACES else ""
+
+    @cached_property
+    def protocol(self) -> Protocol:
+        """How the kernel synchronises."""
+        return Protocol(self._program, self._certainty)
+
+    @property
+    def has_block(self) -> bool:
+        """Whether the size of blocks is known."""
+        return self._has_block
+
+    def numbers(self, leaves: Iterable[Leaf]) -> list[str]:
+        """The parameters among some leaves that were chosen, and are no addresses."""
+        found = {leaf.name for leaf in leaves if leaf.kind == "parameter" and not any(map(leaf.holds, self._pointers))}
+        return sorted(found & set(self._chosen))
+
+    @cached_property
+    def has_numbers(self) -> bool:
+        """Whether any parameter was chosen that is no address alone."""
+        alone = {name for name, offset in self._pointers if not offset} - set(self.structures)
+        return not alone >= set(self._chosen)
+
+    def control(self, finding: Finding) -> frozenset[Leaf] | None:
+        """What decides that the instruction at fault is executed; None where nobody knows."""
+        step = self._steps.get(finding.offset) if self._is_whole else None
+        return None if step is None else self._certainty.leaves(step, None)
+
+    def places(self, finding: Finding) -> frozenset[Leaf] | None:
+        """What the addresses are made of at which a finding's accesses meet; None where nobody knows."""
+        found: set[Leaf] = set()
+        for number, witness in enumerate(finding.witnesses):
+            steps = self._at_line.get(witness.line, []) if number else [self._steps.get(finding.offset)]
+            if not steps or not self._is_whole:
+                return None
+            for step in steps:
+                if step is None:
+                    return None
+                operands = list(_addresses(step, witness.space or _ANY))
+                found.update(leaf for each in operands for leaf in self._certainty.dependence.of(step, each))
+        return frozenset(found)
+
+    def asks_memory(self, finding: Finding) -> bool:
+        """Whether what stands in memory may decide that the accesses of a finding happen, or where."""
+        leaves = self.leaves(finding.offset, finding.witnesses[0].space if finding.witnesses else "")
+        places = self.places(finding)
+        return leaves is None or places is None or any(leaf.kind in _DATA for leaf in leaves | places)
+
+    @cached_property
+    def _at_line(self) -> dict[int, list[Step]]:
+        source = self._program.module.source
+        found: dict[int, list[Step]] = {}
+        for step in self._program.steps if source is not None else ():
+            assert source is not None
+            found.setdefault(source.position(step.start)[0], []).append(step)
+        return found
 
     def leaves(self, offset: int, space: str = "") -> frozenset[Leaf] | None:
         """What decides the statement that begins at an offset of the text, and its addresses in a state space (all that

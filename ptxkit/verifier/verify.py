@@ -33,13 +33,14 @@ from ptxkit.verifier.choice import (
     plans_of,
     trials,
 )
+from ptxkit.verifier.evidence import evidence_of
 from ptxkit.verifier.fitting import Chosen
 from ptxkit.verifier.guesses import Guesses
 from ptxkit.verifier.images import image_choices
 from ptxkit.verifier.influence import Influence
 from ptxkit.verifier.maps import Maps, map_choices
 from ptxkit.verifier.request import Request
-from ptxkit.verifier.wording import STOPPED, diagnostic, launch_text
+from ptxkit.verifier.wording import ARGUMENTS, GRID, STOPPED, diagnostic, launch_text, question
 
 if TYPE_CHECKING:
     from ptxkit.emulate.recording import Recorder
@@ -134,15 +135,25 @@ def _verified(
     ways = map_choices(flat) if chosen else [{}]
     deadline = time.thread_time() + request.seconds
 
-    plans = plans_of(entry, program, request, [step.instruction for step in flat.steps])
-    if request.grid is None and ways[0]:  # with boxes of another size, CTAs would be in each other's way
+    evidence = evidence_of(flat)
+    plans = plans_of(entry, program, request, [step.instruction for step in flat.steps], evidence)
+    if request.grid is None and ways[0] and not evidence.shares:
+        # With boxes of another size, CTAs would be in each other's way.
         plans = [replace(each, grid=each.cluster) for each in plans]
 
     has_cluster = request.cluster is not None or entry.directive("reqnctapercluster") is not None
     has_block = request.block is not None or entry.directive("reqntid") is not None
-    influence = Influence(flat, has_block=has_block, has_cluster=has_cluster)
+    unsaid = contents_chosen(program, request)
+    influence = Influence(
+        flat,
+        has_block=has_block,
+        has_cluster=has_cluster,
+        chosen=[name for name in unsaid if name not in images and name not in ways[0]],
+        pointers=pointers,
+        structures=[each.name for _, each in program.parameters if each.size > each.element and each.name in unsaid],
+    )
 
-    def session_of(plan: Plan, maps: Maps) -> _Session:
+    def session_of(plan: Plan, maps: Maps, *, exhausted: bool = False) -> _Session:
         fit = Chosen(
             values=chosen or not plan.is_given,
             contents=bool(contents_chosen(program, request)),
@@ -155,11 +166,14 @@ def _verified(
             proven=proven,
             laneless=laneless,
             influence=influence,
+            evidence=evidence,
+            exhausted=exhausted,
         )
         return _Session(module, source, entry.name, plan, fit, traces=request.trace, strict=request.policy == "strict")
 
     candidates = [(plan, maps) for plan in plans for maps in ways]
     plan, maps = candidates[0]
+    fits = len(candidates) == 1
     enough = deadline - (1 - _PROBES) * request.seconds
     for each in candidates if len(candidates) > 1 else ():
         left = enough - time.thread_time()
@@ -168,8 +182,9 @@ def _verified(
         trial = next(trials(program, pointers, request, {**images, **each[1]}, Guesses()))
         if session_of(*each).fits(trial, min(_PROBE, left)):
             plan, maps = each
+            fits = True
             break
-    session = session_of(plan, maps)
+    session = session_of(plan, maps, exhausted=not fits)
     guesses, left = Guesses(), request.schedules
     for trial in trials(program, pointers, request, {**images, **maps}, guesses):
         if time.thread_time() >= deadline:
@@ -183,8 +198,9 @@ def _verified(
         left -= 1
         if not left:
             break
-    unsaid = [name for name in tensor_parameters(flat) if name in contents_chosen(program, request)]
-    return session.end(unsaid, frozenset(step.start for step in flat.steps))
+    return session.end(
+        [name for name in tensor_parameters(flat) if name in unsaid], frozenset(step.start for step in flat.steps)
+    )
 
 
 class _Session:
@@ -207,6 +223,7 @@ class _Session:
         self._traces: list[Trace] = []
         self._found: dict[tuple[str, int], Diagnostic] = {}
         self._questions: dict[str, Undecided] = {}
+        self._doubted: dict[tuple[str, int], Undecided] = {}
         self._unfit: list[str] = []
         self._told: dict[str, None] = {}
         self._whole = self._runs = self._steps = 0
@@ -234,7 +251,7 @@ class _Session:
         launch = self._launch(trial, seconds / _RUNS)
         for each in depends_on_unwritten(self._module, self._kernel, **launch):
             key = (each.code, each.offset)
-            self._found[key] = diagnostic(each, self._source, self._kernel, self._plan, trial, sure=self._sure)
+            self._found[key] = diagnostic(each, self._source, self._kernel, self._plan, trial)
 
     def _ask_for_registers(self, reads: Sequence[UnwrittenRead], trial: Trial, seconds: float) -> None:
         """Whether results of a run depend on registers that it read unwritten. Where arguments were chosen, that is a
@@ -245,7 +262,7 @@ class _Session:
         self._asked.update(each.register for each in new)
         for each in reads_that_matter(self._module, self._kernel, new, **self._launch(trial, seconds / _RUNS)):
             if self._sure:
-                found = diagnostic(each, self._source, self._kernel, self._plan, trial, sure=True)
+                found = diagnostic(each, self._source, self._kernel, self._plan, trial)
                 self._found.setdefault((each.code, each.offset), found)
                 continue
             text = f"{self._kernel}: {each.message}, where {', '.join(trial.told)}, which were chosen: give --arg"
@@ -305,14 +322,19 @@ class _Session:
         new = []
         for finding in outcome.findings:
             key = (finding.code, finding.offset)
-            if key not in self._found and not self._doubts(finding, trial):
-                new.append(finding)
-                sure = self._sure or self._fit.is_certain(finding)
-                self._found[key] = diagnostic(finding, self._source, self._kernel, self._plan, trial, sure=sure)
+            if key in self._found:
+                continue
+            reason = self._fit.doubts(finding, trial.contents, is_degenerate=trial.is_degenerate)
+            if reason:
+                asked = question(finding, self._source, self._kernel, self._plan, trial, reason)
+                self._doubted.setdefault(key, asked)
+                continue
+            new.append(finding)
+            chosen = "" if self._sure or self._fit.is_certain(finding) else ARGUMENTS
+            if not chosen and self._fit.depends_on_grid(finding):
+                chosen = GRID
+            self._found[key] = diagnostic(finding, self._source, self._kernel, self._plan, trial, chosen=chosen)
         return new
-
-    def _doubts(self, finding: Finding, trial: Trial) -> bool:
-        return self._fit.doubts(finding, trial.contents, is_degenerate=trial.is_degenerate)
 
     def ask(self, reason: str) -> None:
         """A question that is left open."""
@@ -331,12 +353,13 @@ class _Session:
             if why.startswith(NO_MAP) and maps:
                 why = f"{', '.join(maps)}: tensor maps, of which only the host knows what they describe"
             self.ask(f"no run came to its end with the arguments that were chosen ({why}): give {wanted}")
-        elif self._fit.values and reached < _REACHED * len(places) and not self._questions:
+        elif self._fit.values and reached < _REACHED * len(places) and not (self._questions or self._doubted):
             count = f"{reached} of {len(places)} instructions"
             self.ask(f"the arguments that were chosen lead to {count} only: give --arg")
         launch, arguments = launch_text(self._plan), tuple(self._told)
         told = Run(self._kernel, launch, arguments, self._runs, self._whole, self._steps, reached, len(places))
-        return _Verified(list(self._found.values()), list(self._questions.values()), told, self._traces)
+        doubted = [each for key, each in self._doubted.items() if key not in self._found]
+        return _Verified(list(self._found.values()), [*self._questions.values(), *doubted], told, self._traces)
 
     def _place(self) -> Span:
         at = max(self._source.text.find(self._kernel), 0)

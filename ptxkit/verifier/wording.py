@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ptxkit.diagnostics import Diagnostic, Label, Severity
+from ptxkit.diagnostics import Diagnostic, Label, Severity, Undecided
 from ptxkit.emulate import Finding, Witness
 from ptxkit.source import SourceFile
 from ptxkit.verifier.choice import Plan, Trial
@@ -11,25 +11,28 @@ STOPPED = "PTX650"
 """The code of what ends a kernel though no rule is broken: a trap, a failed assertion, a stack that is too small."""
 
 
+ARGUMENTS = "these arguments were chosen: where no host passes such, give --arg, --block or --shared"
+GRID = "the grid was chosen, as the kernel's code shows that several CTAs run it: where one alone does, give --grid 1"
+
+
 def diagnostic(
-    finding: Finding, source: SourceFile, kernel: str, plan: Plan, trial: Trial, *, sure: bool
+    finding: Finding, source: SourceFile, kernel: str, plan: Plan, trial: Trial, *, chosen: str = ""
 ) -> Diagnostic:
-    """A finding of one run. sure: the launch is one that the kernel must stand; else it was chosen, and it warns."""
+    """A finding of one run. chosen: what to say of a launch that was chosen, with which it is a warning; empty for one
+    that the kernel must stand.
+    """
     span = source.statement_span(finding.offset)
     others = [each for each in finding.witnesses[1:] if each.line and each.line != finding.line]
     labels = tuple(Label(source.line_span(each.line), str(each)) for each in others)
     notes = [str(each) for each in finding.witnesses[:1]]
     if finding.missing:
         notes.append(f"missing: {finding.missing}")
-    notes.append(
-        f"seen in a run of {kernel}: {launch_text(plan)}, {', '.join(trial.told) or 'no arguments'}, "
-        f"policy {trial.policy}, seed {trial.seed}"
-    )
-    if not sure:
-        notes.append("these arguments were chosen: where no host passes such, give --arg, --block or --shared")
+    notes.append(_seen(kernel, plan, trial))
+    if chosen:
+        notes.append(chosen)
     return Diagnostic(
         code=finding.code if finding.code.startswith("PTX") else STOPPED,
-        severity=Severity.ERROR if sure and finding.severity == "error" else Severity.WARNING,
+        severity=Severity.ERROR if not chosen and finding.severity == "error" else Severity.WARNING,
         message=finding.message,
         source=source,
         span=span,
@@ -37,6 +40,18 @@ def diagnostic(
         notes=tuple(notes),
         properties={"witness": witness(finding, plan, trial), "kernel": kernel},
     )
+
+
+def question(finding: Finding, source: SourceFile, kernel: str, plan: Plan, trial: Trial, reason: str) -> Undecided:
+    """A finding of one run that may come only of what was chosen for it. reason: of what, and what would tell."""
+    code = finding.code if finding.code.startswith("PTX") else STOPPED
+    text = f"a run shows that it {finding.message}, but {reason}; {_seen(kernel, plan, trial)}"
+    return Undecided(code, text, source, source.statement_span(finding.offset))
+
+
+def _seen(kernel: str, plan: Plan, trial: Trial) -> str:
+    arguments = ", ".join(trial.told) or "no arguments"
+    return f"seen in a run of {kernel}: {launch_text(plan)}, {arguments}, policy {trial.policy}, seed {trial.seed}"
 
 
 def witness(finding: Finding, plan: Plan, trial: Trial) -> dict[str, object]:

@@ -76,12 +76,15 @@ def test_a_race_in_shared_memory_counts_with_any_data() -> None:
 
 def test_a_kernel_may_be_meant_for_one_cta_or_one_thread() -> None:
     each = "\tst.global.u32 [%rd6], %r1;\n\tret;\n}\n"
-    by_cta = "\tmov.u32 %r1, %ctaid.x;\n\tadd.u64 %rd6, %rd2, %rd3;\n" + each
+    by_cta = "\tmov.u32 %r1, %clock;\n\tadd.u64 %rd6, %rd2, %rd3;\n" + each
     by_thread = "\tmov.u64 %rd6, %rd2;\n" + each
     open_ = HEAD.replace(".reqntid 64", "")
-    assert verified(by_cta, grid=None).diagnostics == ()
+    for text, head, option in ((by_cta, HEAD, "--grid"), (by_thread, open_, "--block")):
+        asked = verified(text, head, grid=None)
+        assert asked.diagnostics == ()
+        assert {question.code for question in asked.undecided} == {"PTX621"}
+        assert all(f"({option})" in question.reason for question in asked.undecided)
     assert {found.code for found in verified(by_cta, grid=(2,)).diagnostics} == {"PTX621"}
-    assert verified(by_thread, open_).diagnostics == ()
     assert {found.code for found in verified(by_thread).diagnostics} == {"PTX621"}
 
 

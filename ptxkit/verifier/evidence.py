@@ -1,0 +1,132 @@
+"""What a kernel shows of the launches that it is made for: its own code asks which CTA it is, or talks to others.
+
+A kernel that draws numbers by atomics, or waits until a word of global memory changes, shares its work with other CTAs.
+One that reads `%ctaid` does so as a rule, along the axes that it reads.
+"""
+
+from __future__ import annotations
+
+from ptxkit.analysis.dependence import Dependence
+from ptxkit.analysis.flow import Flow
+from ptxkit.analysis.mentions import names_in
+from ptxkit.analysis.polls import is_strong, only_reads
+from ptxkit.analysis.program import Program, Step
+from ptxkit.analysis.slicing import registers_in
+from ptxkit.isa.effects import Access, Barrier, Effect, MbarrierInit
+from ptxkit.records import dataclass
+from ptxkit.syntax.tree import Address
+from ptxkit.verifier.registers import read_by, results_of
+
+_AXES = ("x", "y", "z")
+_PLACES = ("%ctaid", "%clusterid")
+_COUNTERS = ("global", "generic")
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """axes: of the grid, 0 to 2, along which the kernel asks where its CTA is. shares: whether it draws numbers from
+    global memory, or polls a word there. meets: whether it has barriers for the warps of a CTA.
+    """
+
+    axes: tuple[int, ...] = ()
+    shares: bool = False
+    meets: bool = False
+
+    @property
+    def has_several_ctas(self) -> bool:
+        """Whether the kernel is made for grids of several CTAs."""
+        return self.shares or bool(self.axes)
+
+    def tells_apart(self, first: tuple[int, ...], second: tuple[int, ...]) -> bool:
+        """Whether two CTAs of a grid, by their places in it, are such as the kernel is made for."""
+        differing = {axis for axis, (a, b) in enumerate(zip(first, second, strict=True)) if a != b}
+        return self.shares or differing <= set(self.axes)
+
+
+def evidence_of(program: Program) -> Evidence:
+    """What a kernel shows. Of functions that it calls only the names count that they mention."""
+    names = _names(program)
+    axes = tuple(number for number, axis in enumerate(_AXES) if any(f"{place}.{axis}" in names for place in _PLACES))
+    meets = any(_is_for_warps(effect) for step in program.acting for effect in step.effects)
+    return Evidence(axes, _shares(program), meets)
+
+
+def _is_for_warps(effect: Effect) -> bool:
+    """Whether an instruction is for CTAs of several warps: within one there is a cheaper way to meet."""
+    return isinstance(effect, MbarrierInit) or (isinstance(effect, Barrier) and effect.level != "warp")
+
+
+def _names(program: Program) -> set[str]:
+    functions = {each.name: each for each in program.module.functions() if each.body is not None}
+    found: set[str] = set()
+    waiting = [program.function.name]
+    while waiting:
+        body = functions[waiting.pop()].body
+        new = (names_in(body) if body is not None else set()) - found
+        found |= new
+        waiting.extend(name for name in new if name in functions)
+    return found
+
+
+def _shares(program: Program) -> bool:
+    reads = [step for step in program.acting if any(_reads_global(effect) for effect in step.effects)]
+    if not reads:
+        return False
+    flow, dependence = Flow(program), Dependence(program)
+    return any(
+        (_draws(step, program) or _polls(step, flow, dependence)) and _is_global(step, dependence) for step in reads
+    )
+
+
+def _reads_global(effect: Effect) -> bool:
+    return isinstance(effect, Access) and effect.kind != "write" and effect.space in _COUNTERS
+
+
+def _is_global(step: Step, dependence: Dependence) -> bool:
+    """Whether an instruction accesses no variable of the kernel by a generic address."""
+    if step.match is None:
+        return False
+    for effect in step.effects:
+        if isinstance(effect, Access) and effect.space == "generic":
+            leaves = dependence.of(step, step.match.operand(effect.address, step.instruction))
+            return all(leaf.kind != "variable" for leaf in leaves)
+    return True
+
+
+def _draws(step: Step, program: Program) -> bool:
+    """Whether an atomic gives a number that the kernel uses: which piece of work is next, or who comes last."""
+    if not any(isinstance(effect, Access) and effect.kind == "update" and is_strong(effect) for effect in step.effects):
+        return False
+    given = results_of(step)
+    others = (each for each in program.steps if each is not step)
+    return any(not given.isdisjoint(read_by(each)) for each in others)
+
+
+def _polls(step: Step, flow: Flow, dependence: Dependence) -> bool:
+    """Whether one place is read again and again until it holds what the kernel waits for, in whatever order."""
+    loop = flow.loop_of(step)
+    if loop is None or not only_reads(flow, step):
+        return False
+    assigned = {name for block in loop.nodes for each in flow.steps(block) for name in results_of(each)}
+    addresses = [each for each in step.instruction.operands if isinstance(each, Address)]
+    if any(name in assigned for each in addresses for name in registers_in(each, step.scope)):
+        return False  # it goes through memory
+    given = results_of(step)
+    ends = (flow.steps(block)[-1] for block in loop.nodes)
+    return any(
+        not given.isdisjoint(_behind(dependence, end.scope.register(end.instruction.guard.predicate)))
+        for end in ends
+        if end.instruction.guard is not None
+    )
+
+
+def _behind(dependence: Dependence, register: str) -> set[str]:
+    """A register, and all that its value is made from."""
+    found: set[str] = set()
+    waiting = [register]
+    while waiting:
+        each = waiting.pop()
+        if each not in found:
+            found.add(each)
+            waiting.extend(dependence.straight(each)[0])
+    return found
