@@ -45,7 +45,7 @@ def check(paths: Sequence[str], options: Options = DEFAULT) -> int:
         configured.complain_of_launches()
     except (SettingsError, CannotRunError, NotOursError) as error:
         sys.stdout.flush()
-        sys.stderr.write(f"ptxkit: {error}\n")
+        sys.stderr.write(f"ptxkit: {visible(str(error))}\n")
         return ExitStatus.COULD_NOT_RUN
     return counted.summary.exit_status
 

@@ -9,6 +9,7 @@ from importlib import import_module
 
 import click
 
+from ptxkit.foreign_text import visible
 from ptxkit.results import ExitStatus
 
 COMPLETION = "_PTXKIT_COMPLETE"
@@ -85,6 +86,7 @@ def run(arguments: Sequence[str]) -> int:
     except click.exceptions.Exit as done:
         return done.exit_code
     except click.ClickException as error:
+        error.message = visible(error.message)  # type: ignore[misc]  # it repeats names of files and parameters
         error.show()
         return ExitStatus.COULD_NOT_RUN
     return ExitStatus.CLEAN

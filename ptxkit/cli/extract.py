@@ -13,7 +13,7 @@ from ptxkit.cli import completing
 from ptxkit.cli.inputs import expand, read_all
 from ptxkit.cli.output import write_lines
 from ptxkit.cli.rewriting import encode, replace_content
-from ptxkit.foreign_text import visible
+from ptxkit.foreign_text import visible, visible_path
 from ptxkit.report import diagnostic_lines
 from ptxkit.results import ExitStatus, FileResult
 from ptxkit.source import Origin, SourceFile
@@ -48,7 +48,7 @@ def extract(
         elif target is not None and f".{target}." not in source.path:
             continue
         elif listed:
-            click.echo(visible(source.path))
+            click.echo(visible_path(source.path))
             written += 1
         elif output == "-":
             if written:
@@ -59,15 +59,16 @@ def extract(
             path = os.path.join(output or ".", file_name(source.path))
             failure = _write(path, encode(source.text), force=force)
             if failure is None:
-                click.echo(visible(path))
+                click.echo(visible_path(path))
                 written += 1
             else:
-                click.echo(f"{visible(path)}: {failure}", err=True)
+                click.echo(f"{visible_path(path)}: {failure}", err=True)
                 status = ExitStatus.COULD_NOT_RUN
     sys.stdout.buffer.write(encode(printed))
     if not written and not status:
         files = ", ".join(map(visible, paths))
-        click.echo(f"there is no PTX{f' for {target}' if target else ''} inside of {files}", err=True)
+        wanted = visible(f" for {target}") if target else ""
+        click.echo(f"there is no PTX{wanted} inside of {files}", err=True)
         status = ExitStatus.COULD_NOT_RUN
     ctx.exit(status)
 

@@ -27,7 +27,7 @@ def written(question: Question, answer: Answer, options: Options) -> FileResult:
     if answer.mended is None:
         return answer.result
     from ptxkit.cli.rewriting import difference, encode, rewrite
-    from ptxkit.foreign_text import visible
+    from ptxkit.foreign_text import visible_path
 
     source = question.source
     if options.fixes == "diff":
@@ -36,5 +36,5 @@ def written(question: Question, answer: Answer, options: Options) -> FileResult:
     failure = rewrite(source.origin, answer.mended)
     if failure is None:
         return answer.result
-    sys.stderr.write(f"{visible(source.path)}: cannot be rewritten: {failure}\n")
+    sys.stderr.write(f"{visible_path(source.path)}: cannot be rewritten: {failure}\n")
     return without_mends(lint_source(source, question.settings))

@@ -12,7 +12,7 @@ from ptxkit.cli.inputs import STDIN, sources
 from ptxkit.cli.output import write_lines
 from ptxkit.cli.rewriting import difference, encode, rewrite
 from ptxkit.diagnostics import Diagnostic
-from ptxkit.foreign_text import visible
+from ptxkit.foreign_text import visible_path
 from ptxkit.linter import not_checked
 from ptxkit.records import dataclass
 from ptxkit.report import diagnostic_lines
@@ -58,12 +58,9 @@ def fmt(ctx: click.Context, paths: tuple[str, ...], check: bool, diff: bool, wri
         status = status if all(written) else ExitStatus.COULD_NOT_RUN
     elif check or diff:
         changed = [each for each in formatted if each.changed]
-        sys.stdout.buffer.write(
-            b"".join(
-                encode(difference(each.source, each.text, "formatted") if diff else f"{each.source.path}\n")
-                for each in changed
-            )
-        )
+        for each in changed:
+            name = f"{visible_path(each.source.path)}\n"
+            sys.stdout.buffer.write(encode(difference(each.source, each.text, "formatted") if diff else name))
         status = status or (ExitStatus.FINDINGS if changed else ExitStatus.CLEAN)
     else:
         sys.stdout.buffer.write(b"".join(encode(each.text) for each in formatted))
@@ -93,5 +90,5 @@ def _format_all(paths: Sequence[str], *, write: bool) -> tuple[list[_Formatted],
 def _rewrite(each: _Formatted) -> bool:
     reason = rewrite(each.source.origin, each.text)
     if reason is not None:
-        click.echo(f"{visible(each.source.path)}: cannot be rewritten: {reason}; it is as it was", err=True)
+        click.echo(f"{visible_path(each.source.path)}: cannot be rewritten: {reason}; it is as it was", err=True)
     return reason is None

@@ -139,12 +139,12 @@ def _run(campaigns: list[Campaign], limits: Limits, jobs: int, cluster: str | No
         with _progress(campaigns, limits, store) as told:
             run(campaigns, store, limits, _runner(campaigns, limits, jobs, cluster), told)
     except CannotRunError as error:
-        click.echo(f"ptxkit fuzz: {error}", err=True)
+        click.echo(f"ptxkit fuzz: {visible(str(error))}", err=True)
         return ExitStatus.COULD_NOT_RUN
     except KeyboardInterrupt:
         click.echo("\nended; the same command goes on from here", err=True)
     for line in summary(campaigns, store):
-        click.echo(line)
+        click.echo(visible(line))
     totals = [store.total(each) for each in campaigns]
     failed = any(each.failed for each in totals)
     store.close()

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 
 from ptxkit.cli.rewriting import rewrite
-from ptxkit.foreign_text import visible
+from ptxkit.foreign_text import visible_path
 from ptxkit.report import diagnostic_lines, plain
 from ptxkit.results import ExitStatus, FileResult, Status
 from ptxkit.suppressions import UNHIDEABLE, with_ignores
@@ -26,9 +26,9 @@ def add_ignores(results: Sequence[FileResult], reason: str) -> int:
         source = hideable[0].source
         failure = rewrite(result.origin, with_ignores(source, hideable, reason))
         if failure is not None:
-            sys.stderr.write(f"{visible(source.path)}: cannot be rewritten: {failure}; it is as it was\n")
+            sys.stderr.write(f"{visible_path(source.path)}: cannot be rewritten: {failure}; it is as it was\n")
             status = ExitStatus.COULD_NOT_RUN
         else:
             count = len(hideable)
-            sys.stdout.write(f"{visible(source.path)}: {count} finding{'' if count == 1 else 's'} hidden\n")
+            sys.stdout.write(f"{visible_path(source.path)}: {count} finding{'' if count == 1 else 's'} hidden\n")
     return status

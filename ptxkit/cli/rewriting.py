@@ -122,9 +122,18 @@ def _fill(stream: io.FileIO, content: bytes) -> None:
 
 
 def difference(source: SourceFile, text: str, what: str) -> str:
-    """What changes from a text to another one, as a unified diff. what: `formatted`, `mended`."""
-    name = source.path
-    lines = unified_diff(
-        source.text.splitlines(keepends=True), text.splitlines(keepends=True), f"{name} (as it is)", f"{name} ({what})"
-    )
-    return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
+    """What changes from a text to another one, as a unified diff. what: `formatted`, `mended`.
+
+    Lines end at line feeds alone. What else a terminal or the reader of a log would act on is spelt out: a lone
+    carriage return ends a line for some, and the next one could be taken for a message of ours.
+    """
+    name = visible(source.path)
+    lines = unified_diff(_lines(source.text), _lines(text), f"{name} (as it is)", f"{name} ({what})", lineterm="")
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _lines(text: str) -> list[str]:
+    """The lines of a text as a diff shows them: that of the last says where no line end follows."""
+    *whole, last = text.split("\n")
+    shown = [visible(line[:-1]) + "\r" if line.endswith("\r") else visible(line) for line in whole]
+    return [*shown, f"{visible(last)}\n\\ No newline at end of file"] if last else shown

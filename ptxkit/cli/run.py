@@ -21,6 +21,7 @@ from ptxkit.diagnostics import Diagnostic, Severity, Verdict
 from ptxkit.emulate import POLICIES, Budget, LaunchError, Outcome
 from ptxkit.emulate import run as run_kernel
 from ptxkit.emulate.unwritten import reads_that_matter
+from ptxkit.foreign_text import visible
 from ptxkit.linter import assumed, chosen
 from ptxkit.report import diagnostic_lines, full_report
 from ptxkit.results import ExitStatus, FileResult
@@ -91,7 +92,7 @@ def run(  # noqa: PLR0913 (options)
         write_lines(diagnostic_lines(error.diagnostics), error=True)
         ctx.exit(ExitStatus.COULD_NOT_RUN)
     except (SettingsError, LaunchConflictError) as error:
-        click.echo(f"ptxkit: {error}", err=True)
+        click.echo(f"ptxkit: {visible(str(error))}", err=True)
         ctx.exit(ExitStatus.COULD_NOT_RUN)
     kernels = [each for each in module.functions() if each.kind == "entry" and each.body is not None]
     names = [each.name for each in kernels]

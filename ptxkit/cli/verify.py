@@ -6,7 +6,6 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import click
 
@@ -16,9 +15,11 @@ from ptxkit.cli.inputs import expand, read_all
 from ptxkit.cli.launch_options import given_once, launch_options
 from ptxkit.cli.numbers import SECONDS, SEED
 from ptxkit.cli.options import Options
+from ptxkit.cli.pages import write_whole
 from ptxkit.cli.reporting import write_report
 from ptxkit.cli.settings_options import level_of, settings_options
 from ptxkit.emulate import LaunchError
+from ptxkit.foreign_text import visible_path
 from ptxkit.records import replace
 from ptxkit.report.formats import FORMATS
 from ptxkit.results import ExitStatus, FileResult, Summary
@@ -116,10 +117,9 @@ def _write_page(path: str, results: list[FileResult]) -> None:
     from ptxkit.report.trace import trace_page
 
     page = trace_page([each for result in results for each in result.traces])
-    try:
-        Path(path).write_text(page, "utf-8")
-    except OSError as error:
-        raise click.UsageError(f"--trace {path} cannot be written: {error.strerror}") from error
+    failure = write_whole(path, page.encode())
+    if failure is not None:
+        raise click.UsageError(f"--trace {path} cannot be written: {failure}")
 
 
 def _results(
@@ -151,5 +151,5 @@ def _progress(source: SourceFile, request: Request) -> Iterator[Callable[[], Non
         yield lambda: None
         return
     kernels = len(request.entries) or source.text.count(".entry")
-    with click.progressbar(length=kernels * request.schedules, label=source.path, file=sys.stderr) as bar:
+    with click.progressbar(length=kernels * request.schedules, label=visible_path(source.path), file=sys.stderr) as bar:
         yield lambda: bar.update(1)

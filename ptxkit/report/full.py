@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 
 from ptxkit.diagnostics import Diagnostic, Label, Severity, Undecided
-from ptxkit.foreign_text import visible
+from ptxkit.foreign_text import visible, visible_path
 from ptxkit.records import replace
 from ptxkit.report.frame import frame
 from ptxkit.report.style import Line, Role
@@ -104,7 +104,8 @@ def _undecided_lines(item: Undecided) -> Iterator[Line]:
 
 def _header(source: SourceFile, span: Span, code: str, word: str, role: Role, message: str) -> Line:
     line, column = source.position(span.start)
-    place = f"{visible(source.path)}:{line}:{column}:" if code != NOT_CHECKED else f"{visible(source.path)}:"
+    path = visible_path(source.path)
+    place = f"{path}:{line}:{column}:" if code != NOT_CHECKED else f"{path}:"
     return ((place, Role.PLACE), (f" {code} {word}: ", role), (_one_line(message), Role.PLAIN))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from ptxkit.diagnostics import Diagnostic, Severity
-from ptxkit.foreign_text import visible_lines
+from ptxkit.foreign_text import visible_lines, visible_path
 from ptxkit.report.paths import from_root
 from ptxkit.results import NOT_CHECKED, FileResult
 
@@ -22,7 +22,7 @@ def github_report(results: Iterable[FileResult]) -> Iterator[str]:
 def _annotation(item: Diagnostic) -> str:
     line, column = item.source.position(item.span.start)
     end_line, end_column = item.source.position(item.span.end)
-    path = visible_lines(from_root(item.source.path))
+    path = visible_path(from_root(item.source.path))
     given: list[tuple[str, object]] = [("title", f"ptxkit {item.code}"), ("file", path)]
     place = path
     if item.code != NOT_CHECKED:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from ptxkit.baseline import fingerprints
 from ptxkit.diagnostics import Diagnostic, Severity
-from ptxkit.foreign_text import visible_lines
+from ptxkit.foreign_text import visible_lines, visible_path
 from ptxkit.report.paths import from_root
 from ptxkit.results import NOT_CHECKED, FileResult
 
@@ -38,7 +38,7 @@ def _issue(item: Diagnostic, fingerprint: str, root: str | None) -> dict[str, ob
         "fingerprint": fingerprint,
         "severity": "critical" if item.code == NOT_CHECKED else _SEVERITIES[item.severity],
         "location": {
-            "path": visible_lines(from_root(item.source.path, root)),
+            "path": visible_path(from_root(item.source.path, root)),
             "positions": {"begin": places[0], "end": places[1]},
         },
     }

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ptxkit.diagnostics import Diagnostic, Severity
-from ptxkit.foreign_text import visible_lines
+from ptxkit.foreign_text import visible_lines, visible_path
 from ptxkit.report.frame import frame
 from ptxkit.report.style import plain
 from ptxkit.results import NOT_CHECKED, FileResult
@@ -29,7 +29,7 @@ def junit_report(results: Sequence[FileResult]) -> str:
 def _suite(result: FileResult) -> Element:
     from xml.etree.ElementTree import Element
 
-    path = visible_lines(result.path)
+    path = visible_path(result.path)
     cases = [_case(item, path) for item in result.diagnostics]
     if not cases:
         cases = [Element("testcase", name="ptxkit", classname=path)]
@@ -50,7 +50,7 @@ def _case(item: Diagnostic, path: str) -> Element:
     case = Element("testcase", name=f"{item.code} {line}:{column}", classname=path, file=path, line=str(line))
     message = visible_lines(item.message)
     shown = plain(frame(item.source, item.span, item.labels)) if item.source.text else ""
-    text = f"{path}:{line}:{column}: {item.code} {item.severity}: {message}\n{visible_lines(shown)}"
+    text = f"{path}:{line}:{column}: {item.code} {item.severity}: {message}\n{shown}"
     text += f"help: {visible_lines(item.help)}\n" if item.help else ""
     if item.severity is Severity.NOTE:
         SubElement(case, "system-out").text = text

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ptxkit.report.trace_markup import tag, text
+from ptxkit.report.trace_markup import policy, tag, text
 from ptxkit.report.trace_picture import picture
 from ptxkit.report.trace_style import SCRIPT, STYLE
 from ptxkit.traces import Part, Trace, TracedAccess
@@ -18,7 +18,6 @@ MOST_LINES = 60
 CONTEXT = 2
 """Lines above and below one that is shown."""
 
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
 _NAMES = {Part.FAULT: "at fault", Part.OTHER: "conflicts with", Part.NONE: ""}
 
 
@@ -28,7 +27,7 @@ def trace_page(traces: Sequence[Trace]) -> str:
     head = tag(
         "head",
         tag("meta", charset="utf-8"),
-        tag("meta", http_equiv="Content-Security-Policy", content=_POLICY),
+        tag("meta", http_equiv="Content-Security-Policy", content=policy(STYLE, SCRIPT)),
         tag("meta", name="viewport", content="width=device-width"),
         tag("title", text(_title(traces))),
         tag("style", STYLE),

@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
-from ptxkit.foreign_text import visible
+from ptxkit.foreign_text import visible, visible_path
 from ptxkit.records import dataclass
 from ptxkit.report.full import diagnostic_lines
 from ptxkit.report.style import Line, Role
@@ -47,7 +47,7 @@ def transfer_report(results: Iterable[FileTransfers]) -> Iterator[Line]:
     for result in results:
         seen.append(result)
         if result.table is not None:
-            yield ((visible(result.path), Role.PLACE), (f" for {visible(result.table.target)}", Role.PLAIN))
+            yield ((visible_path(result.path), Role.PLACE), (f" for {visible(result.table.target)}", Role.PLAIN))
             for kernel in result.table.kernels:
                 yield from _kernel(kernel)
             yield ()

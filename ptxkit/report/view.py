@@ -8,15 +8,13 @@ by its hash. Without scripts the page shows everything, one below the other.
 from __future__ import annotations
 
 import os
-from base64 import b64encode
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from hashlib import sha256
 
 from ptxkit.diagnostics import Diagnostic, Severity
 from ptxkit.foreign_text import visible
-from ptxkit.report.trace_markup import tag, text
+from ptxkit.report.trace_markup import policy, tag, text
 from ptxkit.report.trace_style import PALETTE
 from ptxkit.report.view_chart import Found, transfers_chart
 from ptxkit.report.view_findings import finding_list, question_list, whole_file
@@ -34,15 +32,11 @@ MOST_NAME = 90
 def view_page(view: FileView, pages: Mapping[str, CodePage] | None = None) -> str:
     """The page, as text to be written in UTF-8. pages: what there is to know of codes."""
     style, script = _style(), _asset("view.js")
-    policy = (
-        f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
-        "base-uri 'none'; form-action 'none'"
-    )
     title = f"{visible(os.path.basename(view.source.path) or view.source.path)} \u2013 ptxkit view"
     head = tag(
         "head",
         tag("meta", charset="utf-8"),
-        tag("meta", http_equiv="Content-Security-Policy", content=policy),
+        tag("meta", http_equiv="Content-Security-Policy", content=policy(style, script)),
         tag("meta", name="viewport", content="width=device-width"),
         tag("title", text(title)),
         f"<style>{style}</style>",
@@ -266,8 +260,3 @@ def _asset(name: str) -> str:
 
 def _style() -> str:
     return PALETTE + _asset("view.css")
-
-
-def _hash(content: str) -> str:
-    """The name by which a policy lets one style or script through, and nothing else."""
-    return f"sha256-{b64encode(sha256(content.encode('utf-8')).digest()).decode('ascii')}"

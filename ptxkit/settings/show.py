@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ptxkit.foreign_text import visible
 from ptxkit.settings.model import ON_REQUEST, Level, Settings
 
 
 def shown(name: str, levels: Sequence[Level], settings: Settings) -> str:
     """The settings for the input `name`, as TOML; what comes later counts over what comes earlier."""
-    lines = [f"# {name}"]
+    lines = [f"# {visible(name)}"]
     for level in levels:
-        lines += [f"{text}  # {level.origin}" for text in _given(level)]
+        lines += [f"{text}  # {visible(level.origin)}" for text in _given(level)]
     lines += [f"{text}  # default" for text in _defaults(settings, levels)]
     return "".join(f"{line}\n" for line in lines)
 
@@ -62,5 +63,13 @@ def _list(items: Sequence[str]) -> str:
 
 
 def _text(word: str) -> str:
-    escaped = word.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'
+    """A text as TOML has it, without characters that a terminal would act on."""
+    return '"' + "".join(map(_character, word)) + '"'
+
+
+def _character(char: str) -> str:
+    if char in '\\"':
+        return f"\\{char}"
+    if char.isprintable():
+        return char
+    return f"\\u{ord(char):04x}" if ord(char) < 0x10000 else f"\\U{ord(char):08x}"

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from base64 import b64encode
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
@@ -11,6 +13,7 @@ from xml.etree.ElementTree import Element
 import pytest
 
 from ptxkit.report.trace import MOST_FINDINGS, MOST_LINES, trace_page
+from ptxkit.report.trace_style import SCRIPT, STYLE
 from ptxkit.source import SourceFile
 from ptxkit.traces import Bar, Column, Part, Step, StepKind, Trace, TracedAccess
 from tests.report.browser import Browser, Shown
@@ -51,6 +54,18 @@ TRACE = Trace(
     ("3 steps in between",),
 )
 RACE = replace(TRACE, code="PTX621", severity="warning", message="nothing orders the two", bars=(), steps=STEPS[1:4])
+
+
+def test_the_page_runs_its_own_script_and_no_other() -> None:
+    page = trace_page([TRACE, RACE])
+    [policy] = re.findall(r'http-equiv="Content-Security-Policy" content="([^"]*)"', page)
+    assert "unsafe" not in policy
+    for name, content in (("style", STYLE), ("script", SCRIPT)):
+        assert f"<{name}>{content}</{name}>" in page
+        digest = b64encode(sha256(content.encode()).digest()).decode()
+        assert f"{name}-src &#x27;sha256-{digest}&#x27;;" in policy
+    assert not re.search(r"<[^>]*\s(style|on\w+)=", page.replace(SCRIPT, ""))
+    assert "default-src &#x27;none&#x27;" in policy
 
 
 def parsed(*traces: Trace) -> Element:

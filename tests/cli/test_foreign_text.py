@@ -1,0 +1,133 @@
+"""Names and texts of somebody else in what the commands print: no control character, and no line that they forge."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from ptxkit.cli.main import main
+from tests.cli.support import BROKEN, CLEAN
+from tests.inputs.building import zipped
+
+FORGED = "\n::error file=a::forged\r::error::forged\x1b[2J\u202e\x9b1m"
+"""In names of files and in texts."""
+NAME = f"{FORGED.replace('/', '')}.ptx"
+UNTIDY = CLEAN.replace("ret;", f"  ret  ; //{FORGED[1:].replace(chr(10), '')}")
+
+COMMANDS = [
+    ("fmt", "--check", "."),
+    ("fmt", "--diff", "."),
+    ("fmt", "--write", "."),
+    ("fmt", "."),
+    ("lint", "."),
+    ("lint", "--format", "concise", "."),
+    ("lint", "--format", "github", "."),
+    ("lint", "--format", "gitlab", "."),
+    ("lint", "--format", "junit", "."),
+    ("lint", "--format", "sarif", "."),
+    ("lint", "--fix", "."),
+    ("lint", "--diff", "."),
+    ("lint", "--add-ignores", "."),
+    ("lint", "--show-settings", "."),
+    ("lint", "--show-settings", NAME),
+    ("lint", NAME),
+    ("lint", "::error::x.ptx"),
+    ("fmt", "--check", "::error::x.ptx"),
+    ("lint", "--config", NAME, "."),
+    ("lint", "--baseline", NAME, "."),
+    ("lint", "--write-baseline", "--baseline", NAME, "."),
+    ("lint", "--cluster", f"tcp:{FORGED}", "."),
+    ("extract", "--list", "w.whl"),
+    ("extract", "-o", "out", "w.whl"),
+    ("extract", "--target", FORGED, NAME),
+    ("run", NAME),
+    ("verify", NAME),
+    ("verify", "--launch", f"{FORGED}:block=1", "."),
+    ("transfers", "."),
+    ("view", NAME, "-o", FORGED),
+    ("rule", FORGED),
+    ("isa", FORGED),
+    (FORGED,),
+    ("fuzz", "--replay", FORGED),
+]
+
+
+@pytest.fixture
+def theirs(tmp_path: Path) -> Path:
+    """A folder of somebody else."""
+    for name in (NAME, "::error::x.ptx", "k.ptx"):
+        (tmp_path / name).write_text(UNTIDY, newline="")
+    (tmp_path / f"broken{NAME}").write_text(BROKEN + FORGED, newline="")
+    (tmp_path / "w.whl").write_bytes(zipped({NAME: CLEAN.encode(), "::error::y.ptx": BROKEN.encode()}))
+    return tmp_path
+
+
+def forged(output: bytes) -> list[str]:
+    """Control characters and workflow commands that are not ours."""
+    text = output.decode("utf-8", "surrogateescape")
+    found = re.findall(r"[^\n\t -~\xa0-\u2027\u202f-\uffff]", re.sub(r"\r$", "", text, flags=re.M))
+    lines = [line for line in re.split(r"[\n\r]", text) if re.match(r"\s*(::|##\[)", line)]
+    return found + [line for line in lines if not re.match(r"::(error|warning|notice) title=ptxkit ", line)]
+
+
+Printed = Callable[..., tuple[bytes, bytes]]
+
+
+@pytest.fixture
+def printed(monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]) -> Printed:
+    """Runs a command in a folder; what it printed."""
+
+    def run(folder: Path, *arguments: str) -> tuple[bytes, bytes]:
+        monkeypatch.chdir(folder)
+        with pytest.raises(SystemExit):
+            main(arguments)
+        shown = capfdbinary.readouterr()
+        return shown.out, shown.err
+
+    return run
+
+
+@pytest.mark.parametrize("number", range(len(COMMANDS)))
+def test_nothing_is_forged_by_names_or_texts(number: int, theirs: Path, printed: Printed) -> None:
+    output, errors = printed(theirs, *COMMANDS[number])
+    assert output + errors or COMMANDS[number][:2] in (("fmt", "--write"), ("lint", "--diff"))
+    assert (forged(output), forged(errors)) == ([], []), COMMANDS[number]
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        f'"{FORGED.encode("unicode_escape").decode().replace(chr(92) + "x", chr(92) + "u00")}" = 1\n',
+        'launch = ["\\u001b[2J\\n::error::forged:block=1"]\n',
+        'launch = ["\\u001b[2J\\n::error::forged"]\n',
+        '[per-file-ignores]\n"\\u001b\\r\\n::error::forged" = ["PTX4"]\n',
+        'baseline = "\\u001b\\r\\n::error::forged"\n',
+        "\x1b\n::error::forged",
+        "x = 1\r\n::error::forged",
+    ],
+)
+@pytest.mark.parametrize("command", [("lint", "--no-cache"), ("lint", "--show-settings"), ("verify",), ("run",)])
+def test_nothing_is_forged_by_settings(
+    command: tuple[str, ...], settings: str, tmp_path: Path, printed: Printed
+) -> None:
+    folder = tmp_path / "\x1b]0;\n::error::forged"
+    folder.mkdir()
+    (folder / "k.ptx").write_text(CLEAN)
+    (folder / "ptxkit.toml").write_text(settings, newline="")
+    output, errors = printed(tmp_path, *command, f"{folder.name}/k.ptx")
+    assert output + errors
+    assert forged(output + errors) == []
+
+
+def test_a_difference_can_still_be_applied(tmp_path: Path, printed: Printed) -> None:
+    """With the line ends of the text, CR LF too; the text has no strange characters."""
+    (tmp_path / "k.ptx").write_bytes(CLEAN.replace("\tret;", "  ret ;").replace("\n", "\r\n").encode() + b"// last")
+    lines = printed(tmp_path, "fmt", "--diff", "k.ptx")[0].decode().split("\n")
+    assert "-  ret ;\r" in lines
+    assert "+\tret;\r" in lines
+    assert "-// last" in lines
+    assert lines[lines.index("-// last") + 1] == "\\ No newline at end of file"
+    assert "+// last\r" in lines
