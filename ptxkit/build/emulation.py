@@ -15,13 +15,16 @@ from ptxkit.build.errors import BuildTypeError, BuildValueError, EmulationError,
 from ptxkit.build.verify import blamed, with_places
 from ptxkit.diagnostics import Diagnostic, Label, Severity
 from ptxkit.emulate import Budget, Finding, Outcome, TensorMap, run
+from ptxkit.emulate.launching import Structure
+from ptxkit.emulate.textures import Sampler, Surface, Texture
 from ptxkit.emulate.unwritten import reads_that_matter
 from ptxkit.records import dataclass
 from ptxkit.source import SourceFile
 
 if TYPE_CHECKING:
-    from ptxkit.build.kernel import Kernel, Parameter
+    from ptxkit.build.kernel import Kernel
     from ptxkit.build.launching import Extents
+    from ptxkit.device.signature import Argument
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,26 +79,34 @@ class Emulation:
         return outcome
 
     def _passed(self, arguments: Sequence[Any]) -> list[Any]:
-        parameters = self.kernel.parameters
-        if len(arguments) != len(parameters):
-            names = ", ".join(each.name for each in parameters) or "none"
-            raise BuildTypeError(
-                f"{self.kernel.name} takes {len(parameters)} arguments ({names}), not {len(arguments)}"
-            )
-        return [_argument(each, value) for each, value in zip(parameters, arguments, strict=True)]
+        from ptxkit.device.arguments import check_count
+        from ptxkit.device.errors import ArgumentError
+        from ptxkit.device.signature import of_kernel
+
+        signature = of_kernel(self.kernel)
+        try:
+            check_count(signature, len(arguments))
+            return [_argument(each, value) for each, value in zip(signature.arguments, arguments, strict=True)]
+        except ArgumentError as error:
+            raise BuildTypeError(str(error)) from None
 
 
-def _argument(parameter: Parameter, value: Any) -> Any:
-    """The machine's form of an argument."""
+def _argument(parameter: Argument, value: Any) -> Any:
+    """The machine's form of an argument, held against the parameter as a launch on a GPU does: `ArgumentError` where it
+    does not fit. Tables of arrays, textures and the machine's own tensor maps are left to the machine."""
+    from ptxkit.device.arguments import convert
+    from ptxkit.device.arrays import host_view
+
     form = parameter.tensor
     if form is not None and isinstance(value, numpy.ndarray):
         if form.mode != "tiled":
             raise BuildTypeError(f"{parameter.name} is an im2col map: pass ptxkit.emulate.TensorMap.im2col(array, ...)")
         element = None if form.element.word.startswith("b") and form.element.word != "bf16" else form.element.word
         return TensorMap.tiled(value, box=form.box, element=element, swizzle=form.swizzle)
-    if form is None and parameter.space is None and isinstance(value, numpy.generic):
-        return value.item()  # the machine holds it against the parameter's type
-    return value
+    if form is not None or isinstance(value, list | TensorMap | Texture | Surface | Sampler | Structure):
+        return value
+    found = convert(parameter, value, host_view)
+    return value if isinstance(value, numpy.ndarray) else found
 
 
 def _give_back(kernel: Kernel, passed: Sequence[Any], outcome: Outcome) -> None:

@@ -6,7 +6,7 @@ are checked against the parameter, because a mistake here is not an error on the
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -33,15 +33,21 @@ def kernel_arguments(signature: Signature, values: Sequence[object]) -> list[Any
 
     `ArgumentError` naming the parameter that does not fit.
     """
+    check_count(signature, len(values))
+    return [convert(argument, value) for argument, value in zip(signature.arguments, values, strict=True)]
+
+
+def check_count(signature: Signature, given: int) -> None:
+    """`ArgumentError` where the kernel takes another number of arguments."""
     wanted = signature.arguments
-    if len(values) != len(wanted):
+    if given != len(wanted):
         names = ", ".join(argument.name for argument in wanted) or "none"
-        raise ArgumentError(f"kernel {signature.name!r} takes {len(wanted)} arguments ({names}), not {len(values)}")
-    return [convert(argument, value) for argument, value in zip(wanted, values, strict=True)]
+        raise ArgumentError(f"kernel {signature.name!r} takes {len(wanted)} arguments ({names}), not {given}")
 
 
-def convert(argument: Argument, value: object) -> Any:
-    """One value, as `kernel_arguments` gives it."""
+def convert(argument: Argument, value: object, view: Callable[[Any, str], ArrayView] = view_of) -> Any:
+    """One value, as `kernel_arguments` gives it. view: looks at an array, and refuses one that is not where it must be:
+    `view_of` for a launch, `host_view` for the reference machine."""
     if argument.tensor is not None or isinstance(value, TensorMap):
         return _tensor_map(argument, value)
     if argument.type is None:
@@ -49,7 +55,7 @@ def convert(argument: Argument, value: object) -> Any:
     if is_array(value):
         if argument.space is None and argument.type not in ("u64", "s64", "b64"):
             raise ArgumentError(f"parameter {argument.name!r} is a .{argument.type} value, not an array")
-        return np.uint64(_address(argument, view_of(value, _place(argument))))
+        return np.uint64(_address(argument, view(value, _place(argument))))
     if argument.space is not None:
         raise ArgumentError(
             f"parameter {argument.name!r} is an address, so it takes an array, not {type(value).__name__}"

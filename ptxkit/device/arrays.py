@@ -112,13 +112,31 @@ def view_of(value: Any, what: str) -> ArrayView:
         interface = value.__cuda_array_interface__
     except (AttributeError, TypeError):
         return _from_dlpack(value, what)
-    kind = interface["typestr"][1]
-    size = int(interface["typestr"][2:])
+    typestr = interface["typestr"]
+    _check_order(typestr, what)
+    kind, size = typestr[1], int(typestr[2:])
     shape = tuple(interface["shape"])
     strides = interface.get("strides")
     return ArrayView(
         interface["data"][0], kind, size, shape, packed_strides(shape, size) if strides is None else tuple(strides)
     )
+
+
+def host_view(value: Any, what: str) -> ArrayView:
+    """An array of NumPy for the reference machine, which copies it to memory of its own: it begins at 0 there.
+    `ArgumentError` that names `what` it was given for, where it is another's array, or has the other order of bytes."""
+    if not isinstance(value, np.ndarray):
+        raise ArgumentError(f"{what}; the reference machine takes arrays of NumPy, not {type(value).__name__}")
+    _check_order(value.dtype.str, what)
+    kind = value.dtype.kind
+    word = _WORDS.get(value.dtype.name, "") if kind == "V" else ""
+    return ArrayView(0, kind, value.dtype.itemsize, value.shape, value.strides, word, value.dtype.name if word else "")
+
+
+def _check_order(typestr: str, what: str) -> None:
+    """`ArgumentError` where the bytes of an element do not stand as the GPU reads them."""
+    if typestr.startswith(">"):
+        raise ArgumentError(f"{what}; this array holds NumPy's {typestr}, the highest byte first")
 
 
 def _from_torch(value: Any, what: str) -> ArrayView:

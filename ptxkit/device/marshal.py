@@ -29,7 +29,7 @@ from typing import Any
 
 import numpy as np
 
-from ptxkit.device.arguments import NUMPY, convert
+from ptxkit.device.arguments import NUMPY, check_count, convert
 from ptxkit.device.arrays import device_of, is_array, is_tensor
 from ptxkit.device.errors import ArgumentError, OtherContextError
 from ptxkit.device.memory import can_reach
@@ -99,9 +99,7 @@ class Marshal:
         return f"if stream is None: stream = tensors[{kind}](device) if {kind} in tensors else current(values)"
 
     def _refuse(self, given: int) -> None:
-        wanted = self._signature.arguments
-        names = ", ".join(argument.name for argument in wanted) or "none"
-        raise ArgumentError(f"kernel {self._signature.name!r} takes {len(wanted)} arguments ({names}), not {given}")
+        check_count(self._signature, given)
 
 
 class _Step:

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
+from ptxkit.device.arguments import NUMPY
 from ptxkit.emulate.widths import unsigned, width_of
 from ptxkit.isa import table
 from ptxkit.isa.forms import Form
@@ -148,19 +149,21 @@ def instruction_named(name: str, target: str = "sm_90a", version: Version = (8, 
 
 
 def arrays(type: str, shape: int | tuple[int, ...]) -> st.SearchStrategy[np.ndarray[Any, Any]]:  # noqa: A002
-    """Bit patterns of a PTX type (`f16x2`, `s64`, `e4m3`...), in the unsigned type of its width.
+    """Bit patterns of a PTX type (`f16x2`, `s64`, `e4m3`...), as a parameter takes them: in NumPy's type of that name,
+    or else in the unsigned type of its width.
 
     Edges of the type are among them: zeros, the smallest and largest, infinities, NaNs, neighbours of powers of two.
     """
     wide = max(width_of(type), 8)
-    held = unsigned(wide)
+    held = np.dtype(NUMPY.get(type, unsigned(wide)))
+    pattern = unsigned(wide)
     size = int(np.prod(shape, dtype=np.int64))
     top = (1 << width_of(type)) - 1
     known = [each & top for each in edges(type)]
     element = st.one_of(st.sampled_from(known), st.integers(0, top))
 
     def packed(values: list[int]) -> np.ndarray[Any, Any]:
-        return np.array(values, held).reshape(shape)
+        return np.array(values, pattern).view(held).reshape(shape)
 
     return st.lists(element, min_size=size, max_size=size).map(packed)
 

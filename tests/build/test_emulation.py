@@ -80,7 +80,7 @@ def test_what_would_not_end_is_no_finding() -> None:
 def test_arguments_are_held_against_the_parameters() -> None:
     with pytest.raises(BuildTypeError, match="takes 2 arguments"):
         scale().emulate(1)(np.zeros(4, np.float32))
-    with pytest.raises(LaunchError, match="count"):
+    with pytest.raises(BuildTypeError, match="does not fit in parameter 'count'"):
         scale().emulate(1)(np.zeros(4, np.float32), 1 << 40)
     with pytest.raises(LaunchError, match="threads"):
         scale().emulate(1, 32)(np.zeros(4, np.float32), 4)

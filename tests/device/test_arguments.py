@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from ptxkit.build import BuildTypeError, Global, Kernel, f32, u32
 from ptxkit.device import ArgumentError, Signature
 from ptxkit.device.arguments import kernel_arguments
-from ptxkit.device.signature import Argument
+from ptxkit.device.signature import Argument, of_kernel
 
 VALUES = Signature("k", (Argument("n", "u32"), Argument("x", "f32"), Argument("bits", "b64")))
 POINTER = Signature("k", (Argument("data", "u64", "global", "f32", 16),))
@@ -79,6 +80,7 @@ def test_an_array_becomes_its_address() -> None:
         (Fake(shape=(4,), strides=(8,)), "takes packed elements"),
         (Fake(shape=(2, 2), strides=(4, 8)), "takes packed elements"),
         (4096, "is an address, so it takes an array, not int"),
+        (Fake(typestr=">f4"), "this array holds NumPy's >f4, the highest byte first"),
     ],
 )
 def test_arrays_that_do_not_fit_name_the_parameter(value: object, message: str) -> None:
@@ -135,3 +137,63 @@ def test_an_object_that_stands_for_an_array_is_one() -> None:
             return getattr(Fake(), name)
 
     assert kernel_arguments(POINTER, (Proxy(),)) == [0x1000]
+
+
+def doubled() -> Kernel:
+    k = Kernel("doubled", threads=32)
+    data, count, factor = k.param(Global[f32], "data"), k.param(u32, "count"), k.param(f32, "factor")
+    with k.if_(k.tid.x < count):
+        data[k.tid.x].store(data[k.tid.x].load() * factor)
+    return k
+
+
+def as_on_a_device(array: np.ndarray[Any, Any]) -> Fake:
+    """An array in device memory like this one."""
+    return Fake(0x1000, array.dtype.str, array.shape, array.strides)
+
+
+HOST = np.arange(32, dtype=np.float32)
+MATRIX = np.arange(64, dtype=np.float32).reshape(8, 8)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        (HOST.astype(np.float64), 32, 2.0),
+        (HOST.astype(np.int32), 32, 2.0),
+        (HOST.astype(np.complex64), 32, 2.0),
+        (HOST.astype(">f4"), 32, 2.0),
+        (MATRIX[:, :4], 32, 2.0),
+        (MATRIX.T, 32, 2.0),
+        (HOST, -1, 2.0),
+        (HOST, True, 2.0),
+        (HOST, 1 << 32, 2.0),
+        (HOST, 2.5, 2.0),
+        (HOST, np.int64(32), 2.0),
+        (HOST, HOST, 2.0),
+        (HOST, 32, np.float64(2.0)),
+        (HOST, 32, "2"),
+        (4096, 32, 2.0),
+        (HOST, 32),
+    ],
+)
+def test_the_reference_machine_refuses_what_a_launch_refuses_in_the_same_words(values: tuple[Any, ...]) -> None:
+    kernel = doubled()
+    on_device = [as_on_a_device(each) if isinstance(each, np.ndarray) else each for each in values]
+    with pytest.raises(ArgumentError) as launched:
+        kernel_arguments(of_kernel(kernel), on_device)
+    with pytest.raises(BuildTypeError) as emulated:
+        kernel.emulate(1)(*values)
+    assert emulated.value.message == str(launched.value)
+
+
+def test_the_reference_machine_takes_what_a_launch_takes() -> None:
+    for count in (32, np.uint32(32)):
+        data = HOST.copy().reshape(4, 8)
+        doubled().emulate(1)(data, count, 2)
+        assert (data.ravel() == 2 * HOST).all()
+
+
+def test_an_array_of_another_library_is_not_for_the_reference_machine() -> None:
+    with pytest.raises(BuildTypeError, match="the reference machine takes arrays of NumPy, not Fake"):
+        doubled().emulate(1)(Fake(), 32, 2.0)

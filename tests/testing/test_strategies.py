@@ -114,9 +114,10 @@ def test_a_planted_fault_shrinks_to_under_fifteen_instructions() -> None:
 @pytest.mark.parametrize(
     ("type_", "held", "edges"),
     [
-        ("f32", np.uint32, {0x7F800000, 0x80000000, 0x7F7FFFFF, 1}),
+        ("f32", np.float32, {0x7F800000, 0x80000000, 0x7F7FFFFF, 1}),
         ("f16x2", np.uint32, {0x7C007C00, 0x80008000}),
-        ("s16", np.uint16, {0, 0x7FFF, 0x8000, 0xFFFF}),
+        ("bf16", np.uint16, {0x7F80, 0x8000}),
+        ("s16", np.int16, {0, 0x7FFF, 0x8000, 0xFFFF}),
         ("u64", np.uint64, {0, (1 << 64) - 1}),
         ("e4m3", np.uint8, {0, 0x7F}),
     ],
@@ -129,7 +130,7 @@ def test_arrays_have_the_edges_of_their_type(type_: str, held: type, edges: set[
     def look(array: np.ndarray) -> None:  # type: ignore[type-arg]
         assert array.dtype == held
         assert array.shape == (2, 3)
-        seen.update(array.ravel().tolist())
+        seen.update(array.view(f"u{array.itemsize}").ravel().tolist())
 
     look()
     assert edges <= seen
