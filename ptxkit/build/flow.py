@@ -32,9 +32,10 @@ class Branch:
 
     def __enter__(self) -> None:
         self._flow.branch(self._end, unless=self._predicate)
+        self._flow.enter()
 
     def __exit__(self, failure: type[BaseException] | None, *_: object) -> None:
-        self._flow.cut_short(failure)
+        self._flow.leave(failure)
         if failure is None:
             self._flow.end_branch(self._end)
 
@@ -52,9 +53,10 @@ class Predicated:
         if self._flow.guard is not None:
             raise BuildError("an instruction has one guard: join the predicates, `k.predicated(p & q)`")
         self._flow.guard = self._predicate
+        self._flow.enter()
 
     def __exit__(self, failure: type[BaseException] | None, *_: object) -> None:
-        self._flow.cut_short(failure)
+        self._flow.leave(failure)
         self._flow.guard = None
 
 
@@ -80,9 +82,10 @@ class Otherwise:
             self._labels = (after, whole)
         else:
             self._labels = (whole, whole)
+        flow.enter()
 
     def __exit__(self, failure: type[BaseException] | None, *_: object) -> None:
-        self._flow.cut_short(failure)
+        self._flow.leave(failure)
         if failure is not None or self._labels is None:
             return
         after, whole = self._labels
@@ -114,10 +117,11 @@ class Loop:
     def __enter__(self) -> Self:
         self._flow.place(self._head)
         self._begin()
+        self._flow.enter()
         return self
 
     def __exit__(self, failure: type[BaseException] | None, *_: object) -> None:
-        self._flow.cut_short(failure)
+        self._flow.leave(failure)
         if failure is None:
             self._flow.place(self._next)
             self._advance()
@@ -174,10 +178,11 @@ class ForRange(Generic[ScalarT]):
         down = isinstance(self._step, int) and self._step < 0
         done = counter <= self._stop if down else counter >= self._stop
         self._flow.branch(self._end, when=done)
+        self._flow.enter()
         return Register(self._flow, counter.type, counter.name, self._multiple)
 
     def __exit__(self, failure: type[BaseException] | None, *_: object) -> None:
-        self._flow.cut_short(failure)
+        self._flow.leave(failure)
         if failure is not None:
             return
         counter = self._counter

@@ -162,7 +162,7 @@ class Instructions(Recorder, Methods):
         form: Match | None = None,
     ) -> None:
         """form: that of the instruction, where types chose between several that are spelled alike."""
-        if self.guard is not None and not self._into_prologue:
+        if self.guard is not None and not self.in_prologue:
             if guard is not None or unless is not None:
                 raise BuildError("an instruction has one guard, and this one stands in `k.predicated(...)`")
             guard = self.guard

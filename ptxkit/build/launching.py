@@ -6,7 +6,8 @@ does `kernel.emulate(grid, block)(...)`, the same on the reference machine.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from ptxkit.build.errors import BuildTypeError
 
@@ -17,6 +18,20 @@ if TYPE_CHECKING:
     from ptxkit.device.launches import Bindings
 
 Extents: TypeAlias = "int | tuple[int, ...]"
+
+
+_KEPT = 256
+"""Entries of a table of launches, by geometry; the oldest goes first, and is made again where it is asked for."""
+_ValueT = TypeVar("_ValueT")
+
+
+def remember(table: dict[Any, _ValueT], key: Any, value: _ValueT) -> _ValueT:
+    """Puts a value into a table of bounded size, and gives it."""
+    if len(table) >= _KEPT:
+        with suppress(StopIteration, RuntimeError):  # another thread may change the table meanwhile
+            table.pop(next(iter(table)), None)
+    table[key] = value
+    return value
 
 
 class Launchable:
@@ -59,7 +74,7 @@ class Launchable:
         except TypeError:
             raise BuildTypeError(f"grid, block and cluster are whole numbers or tuples of them: {geometry!r}") from None
         if bindings is None:
-            bindings = self._bindings[geometry] = Bindings(self, geometry)
+            bindings = remember(self._bindings, geometry, Bindings(self, geometry))
         return Launch(bindings, stream, wait=wait)
 
     def __getitem__(self, geometry: Any) -> Launch:
@@ -76,7 +91,7 @@ class Launchable:
             for extents in (grid, block):
                 if extents is not None and not isinstance(extents, int | tuple):
                     raise BuildTypeError(f"kernel[grid, block] takes whole numbers or tuples of them, not {extents!r}")
-            known = self._launches[geometry] = self.launch(grid=grid, block=block)
+            known = remember(self._launches, geometry, self.launch(grid=grid, block=block))
         return known
 
     @property
@@ -91,7 +106,7 @@ class Launchable:
         key = (use_device().device_id, self.version)
         found = self._loaded.get(key)
         if found is None:
-            found = self._loaded[key] = self.load()
+            found = remember(self._loaded, key, self.load())
         return found
 
     def load(self) -> Loaded:

@@ -8,6 +8,7 @@ holds what the user writes, in the order it is written.
 from __future__ import annotations
 
 from collections import Counter
+from threading import Lock, RLock, get_ident
 from typing import TYPE_CHECKING, Any
 
 from ptxkit.build.errors import BuildError, Location, caller
@@ -20,6 +21,13 @@ if TYPE_CHECKING:
     from ptxkit.build.values import Register
     from ptxkit.isa.forms import Gate, Match
     from ptxkit.isa.targets import Target
+
+
+_NUMBERING = Lock()
+"""Threads may write one kernel together, where no block is open: their registers and labels have names of their own."""
+
+_PROLOGUE = RLock()
+"""Held by the thread that writes to a prologue."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +71,8 @@ class Recorder:
         self.register_counts: Counter[tuple[str, str]] = Counter()
         self._labels: Counter[str] = Counter()
         self._placed: set[Label] = set()  # branches may come first: checked when the kernel is assembled
-        self._into_prologue = False
+        self._prologue_thread = 0  # the one that writes to the prologue now
+        self._inside: list[int] = []  # the threads that are inside blocks, each the innermost one last
         self.symbols: dict[str, Register[Any]] = {}
         self.specials: dict[str, Register[u32]] = {}
         self.guard: Register[pred] | None = None
@@ -87,22 +96,34 @@ class Recorder:
     def new_register_name(self, scalar: type[Scalar]) -> str:
         """The name of a register that nothing uses yet."""
         kind = register_class(scalar)
-        number = self.register_counts[kind]
-        self.register_counts[kind] += 1
+        with _NUMBERING:
+            number = self.register_counts[kind]
+            self.register_counts[kind] += 1
         return f"{kind[1]}{number}"
 
     def label(self, name: str = "label") -> Label:
         """A new label, not placed yet; `name` only helps the reader of the PTX."""
-        number = self._labels[name]
-        self._labels[name] += 1
+        with _NUMBERING:
+            number = self._labels[name]
+            self._labels[name] += 1
         return Label(f"${name}_{number}")
 
     def origin(self, base: str | None) -> str | None:
         """The variable that an address begins in, by its name or by a register whose history is known."""
         return None if base is None else self.origins.get(base, None if base.startswith("%") else base)
 
-    def cut_short(self, failure: type[BaseException] | None) -> None:
-        """An exception left a block: what was written is no kernel yet."""
+    @property
+    def in_prologue(self) -> bool:
+        """Whether what this thread writes goes to the prologue."""
+        return self._prologue_thread == get_ident()
+
+    def enter(self) -> None:
+        """This thread is inside a block, until it leaves."""
+        self._inside.append(get_ident())
+
+    def leave(self, failure: type[BaseException] | None) -> None:
+        """This thread leaves a block; where an exception made it, what was written is no kernel yet."""
+        self._inside.pop()
         if failure is not None:
             self.use.cut = True
 
@@ -121,7 +142,11 @@ class Recorder:
         self.body.pop()
 
     def _record(self, statement: tree.Statement, match: Match | None) -> None:
-        target = self.prologue if self._into_prologue else self.body
+        if self._inside and not self.in_prologue and self._inside[-1] != get_ident():
+            raise BuildError(
+                "another thread is inside a block of this kernel: which block this is in depends on timing"
+            )
+        target = self.prologue if self.in_prologue else self.body
         target.append(Entry(statement, caller(), match))
 
     def tell_box(self, size: int) -> None:
@@ -145,10 +170,12 @@ class InPrologue:
 
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
-        self._before = False
+        self._before = 0
 
     def __enter__(self) -> None:
-        self._before, self._recorder._into_prologue = self._recorder._into_prologue, True
+        _PROLOGUE.acquire()
+        self._before, self._recorder._prologue_thread = self._recorder._prologue_thread, get_ident()
 
     def __exit__(self, *_: object) -> None:
-        self._recorder._into_prologue = self._before
+        self._recorder._prologue_thread = self._before
+        _PROLOGUE.release()

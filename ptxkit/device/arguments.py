@@ -49,6 +49,8 @@ def convert(argument: Argument, value: object, view: Callable[[Any, str], ArrayV
     """One value, as `kernel_arguments` gives it. view: looks at an array, and refuses one that is not where it must be:
     `view_of` for a launch, `host_view` for the reference machine."""
     if argument.tensor is not None or isinstance(value, TensorMap):
+        if is_array(value):
+            view(value, "a tensor map describes device memory")  # which the launch's stream then waits for
         return _tensor_map(argument, value)
     if argument.type is None:
         return _block(argument, value)
@@ -127,6 +129,8 @@ def _address(argument: Argument, array: ArrayView) -> int:
         raise ArgumentError(f"parameter {argument.name!r} points to .{element}, and the array holds {array.elements}")
     if not array.is_packed:
         raise ArgumentError(f"parameter {argument.name!r} takes packed elements; this array has gaps or another order")
+    if array.is_readonly and argument.is_written:
+        raise ArgumentError(f"parameter {argument.name!r} is written by the kernel, and this array is read-only")
     if array.address % argument.alignment:
         raise ArgumentError(
             f"parameter {argument.name!r} must be aligned to {argument.alignment} bytes; "

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ptxkit.device.errors import ArgumentError
+from ptxkit.device.streams import LEGACY, wait_for
 from ptxkit.records import dataclass
 
 _CODES = {"bool": "b1"} | {
@@ -33,8 +34,10 @@ _WORDS = {
 }
 """PTX's words of the types that NumPy lacks, by PyTorch's names; others, such as the `fnuz` types, PTX has not."""
 
-_CUDA = 2
-"""DLPack's number of memory on a GPU; pinned and managed memory have others."""
+_HOST, _CUDA, _MANAGED = 1, 2, 13
+"""DLPack's numbers of memory: pinned memory has another."""
+_ORDERED = (_CUDA, _MANAGED)
+"""Memory whose contents a stream can wait for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +45,7 @@ class ArrayView:
     """An array in device memory. kind: NumPy's letter of the elements, `V` where NumPy has no such type; size: bytes of
     an element. shape: elements in each dimension; strides: bytes, outermost first as in NumPy. word: what PTX calls the
     elements (the library, where PTX does not), if NumPy has no such type and the library says it; name: the library's.
+    is_readonly: the library says that nobody may write to it.
     """
 
     address: int
@@ -51,6 +55,7 @@ class ArrayView:
     strides: tuple[int, ...]
     word: str = ""
     name: str = ""
+    is_readonly: bool = False
 
     @property
     def is_packed(self) -> bool:
@@ -102,8 +107,14 @@ def device_of(value: Any) -> int | None:
     return int(number) if int(kind) == _CUDA else None
 
 
-def view_of(value: Any, what: str) -> ArrayView:
-    """The array; `ArgumentError` that names `what` it was given for, where it is not in device memory."""
+def view_of(value: Any, what: str, stream: int | None = None) -> ArrayView:
+    """The array; `ArgumentError` that names `what` it was given for, where it is not in device memory.
+
+    stream: by its handle, the one that is to use the array. It waits for the stream that a `__cuda_array_interface__`
+    names, and DLPack is asked for the array as it is there; None only looks at the array. PyTorch's tensors are taken
+    as they are, as PyTorch's own operators take them. Sources: Numba documentation, "CUDA Array Interface (Version 3):
+    Synchronization"; Array API standard, "__dlpack__".
+    """
     if is_tensor(value):
         return _from_torch(value, what)
     if isinstance(value, np.ndarray):
@@ -111,15 +122,17 @@ def view_of(value: Any, what: str) -> ArrayView:
     try:
         interface = value.__cuda_array_interface__
     except (AttributeError, TypeError):
-        return _from_dlpack(value, what)
+        return _from_dlpack(value, what, stream)
+    producer = interface.get("stream")
+    if stream is not None and producer is not None:
+        wait_for(int(producer), stream)
     typestr = interface["typestr"]
     _check_order(typestr, what)
     kind, size = typestr[1], int(typestr[2:])
     shape = tuple(interface["shape"])
     strides = interface.get("strides")
-    return ArrayView(
-        interface["data"][0], kind, size, shape, packed_strides(shape, size) if strides is None else tuple(strides)
-    )
+    steps = packed_strides(shape, size) if strides is None else tuple(strides)
+    return ArrayView(interface["data"][0], kind, size, shape, steps, is_readonly=bool(interface["data"][1]))
 
 
 def host_view(value: Any, what: str) -> ArrayView:
@@ -151,21 +164,25 @@ def _from_torch(value: Any, what: str) -> ArrayView:
     return ArrayView(value.data_ptr(), kind, size, tuple(value.shape), strides, word, str(value.dtype))
 
 
-def _from_dlpack(value: Any, what: str) -> ArrayView:
+def _from_dlpack(value: Any, what: str, stream: int | None) -> ArrayView:
+    place = int(value.__dlpack_device__()[0])
+    if place == _HOST:
+        raise ArgumentError(f"{what}; this array is in host memory")
     try:
         utilities = importlib.import_module("cuda.core.utils")
     except ImportError:
         utilities = importlib.import_module("cuda.core.experimental.utils")
     view_class = utilities.StridedMemoryView
     make = getattr(view_class, "from_any_interface", view_class)  # the constructor, in earlier versions
-    view = make(value, stream_ptr=-1)
+    view = make(value, stream_ptr=-1 if stream is None or place not in _ORDERED else stream or LEGACY)
     if not view.is_device_accessible:
         raise ArgumentError(f"{what}; this array is in host memory")
     kind = view.dtype.kind if view.dtype is not None else "V"
     size = view.dtype.itemsize if view.dtype is not None else int(getattr(value, "itemsize", 0))
     shape = tuple(view.shape)
     counted = packed_strides(shape, 1) if view.strides is None else tuple(view.strides)
-    return ArrayView(view.ptr, kind, size, shape, tuple(stride * size for stride in counted))
+    steps = tuple(stride * size for stride in counted)
+    return ArrayView(view.ptr, kind, size, shape, steps, is_readonly=bool(getattr(view, "readonly", False)))
 
 
 def packed_strides(shape: Sequence[int], size: int) -> tuple[int, ...]:

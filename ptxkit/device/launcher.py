@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 from math import prod
+from threading import Lock
 from typing import Any
 
 from ptxkit.build import Kernel
+from ptxkit.build.launching import remember
 from ptxkit.device import assembler, submit
 from ptxkit.device.compiler import Cubin, compile, open_questions  # noqa: A004
 from ptxkit.device.errors import LaunchError, OtherContextError
@@ -21,6 +23,8 @@ from ptxkit.device.streams import stream_handle
 from ptxkit.device.submit import Frame
 from ptxkit.device.targets import device_target
 
+_RAISING = Lock()
+"""Held from the look at a limit to its change."""
 ORDINARY_SHARED = 48 * 1024
 """Bytes of shared memory that a CTA may have without asking for more."""
 
@@ -66,7 +70,7 @@ class Loaded:
         if found is None:
             wanted = geometry(self.signature, grid, block, cluster, shared)
             self._prepare(wanted)
-            found = self._bound[key] = Bound(self, wanted)
+            found = remember(self._bound, key, Bound(self, wanted))
         return found
 
     @property
@@ -83,7 +87,10 @@ class Loaded:
             static = f" with the {size - wanted.shared} that the kernel declares" if size != wanted.shared else ""
             raise LaunchError(f"{size} bytes of shared memory{static}; {self.device.name} gives a CTA at most {limit}")
         if size > ORDINARY_SHARED:
-            self._allow(attributes.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, wanted.shared)
+            most = attributes.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+            with _RAISING:  # the limit is the kernel's, for all geometries: another one may need more
+                if self._attribute(most) < wanted.shared:
+                    self._allow(most, wanted.shared)
         cluster = wanted.cluster or self.signature.cluster
         if cluster is not None and prod(cluster) > PORTABLE_CLUSTER:
             self._allow(attributes.CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1)

@@ -30,7 +30,7 @@ from typing import Any
 import numpy as np
 
 from ptxkit.device.arguments import NUMPY, check_count, convert
-from ptxkit.device.arrays import device_of, is_array, is_tensor
+from ptxkit.device.arrays import device_of, is_array, is_tensor, view_of
 from ptxkit.device.errors import ArgumentError, OtherContextError
 from ptxkit.device.memory import can_reach
 from ptxkit.device.signature import Argument, Signature
@@ -77,8 +77,8 @@ class Marshal:
         lines = [f"if len(values) != {count}: refuse(len(values))"]
         if count:
             lines.append("".join(f"v{number}, " for number in range(count)) + "= values")
+        lines.append(self._of_stream())  # before the arrays: those of other streams are waited for there
         lines += [step.line for step in self._steps]
-        lines.append(self._of_stream())
         packed = ", ".join(f"p{number}" for number in range(count))
         lines += [line.replace(PACKED, packed) for line in behind]
         known = {**self._known, **names}
@@ -112,32 +112,32 @@ class _Step:
         if argument.type is None:
             self._map: list[tuple[Any, bytes]] = [(None, b"")]  # one stays: the tensor map, or the bytes, of the loop
             known |= {careful: self._block, f"map{number}": self._map}
-            self.line = f"{packed} = m[1] if {value} is (m := map{number}[0])[0] else {careful}({value})"
+            self.line = f"{packed} = m[1] if {value} is (m := map{number}[0])[0] else {careful}({value}, stream)"
         elif argument.space is not None:
             self._fitting: set[Any] = set()
             known |= {careful: self._pointer, f"fit{number}": self._fitting}
             self.line = (
                 f"if not (type({value}) in tensors and {value}.dtype in fit{number} and {value}.get_device() == device "
                 f"and not ({packed} := {value}.data_ptr()) & {argument.alignment - 1} and {value}.is_contiguous()): "
-                f"{packed} = {careful}({value})"
+                f"{packed} = {careful}({value}, stream)"
             )
         elif code[:1] in ("u", "i"):
             limits = np.iinfo(np.dtype(code))
             known[careful] = self._address if code[1] == "8" else self._number
             within = f"type({value}) is int and {limits.min} <= {value} <= {limits.max}"
-            self.line = f"{packed} = {value} if {within} else {careful}({value})"
+            self.line = f"{packed} = {value} if {within} else {careful}({value}, stream)"
         else:  # rounded, and perhaps too large, as NumPy has it
             known[careful] = self._number
-            self.line = f"{packed} = {careful}({value})"
+            self.line = f"{packed} = {careful}({value}, stream)"
 
-    def _number(self, value: Any) -> Any:
+    def _number(self, value: Any, _stream: int) -> Any:
         return convert(self._argument, value).item()
 
-    def _address(self, value: Any) -> int:
+    def _address(self, value: Any, stream: int) -> int:
         """A number of 64 bits, or an array: the kernels that compilers write have plain numbers for addresses."""
         if is_array(value):
             self._known["look"]()
-        address = int(convert(self._argument, value))
+        address = int(convert(self._argument, value, partial(view_of, stream=stream)))
         here, place = self._known["device"], device_of(value) if is_array(value) else None
         if place is not None and place != here and not can_reach(address):
             raise ArgumentError(
@@ -146,15 +146,15 @@ class _Step:
             )
         return address
 
-    def _pointer(self, value: Any) -> int:
-        address = self._address(value)
+    def _pointer(self, value: Any, stream: int) -> int:
+        address = self._address(value, stream)
         if is_tensor(value):
             self._known["tensors"][type(value)] = torch_stream()
             self._fitting.add(value.dtype)
         return address
 
-    def _block(self, value: Any) -> bytes:
-        found = convert(self._argument, value)
+    def _block(self, value: Any, stream: int) -> bytes:
+        found = convert(self._argument, value, partial(view_of, stream=stream))
         data: bytes = found.data if isinstance(found, TensorMap) else bytes(found)
         if found is value:
             self._map[0] = value, data

@@ -5,7 +5,9 @@ from __future__ import annotations
 from math import prod
 
 from ptxkit.build import Kernel, Parameter
+from ptxkit.build.remarks import instructions
 from ptxkit.build.tensormap import BYTES, TensorForm
+from ptxkit.device.writes import written_parameters
 from ptxkit.isa.functions import bits
 from ptxkit.records import dataclass
 from ptxkit.syntax import tree
@@ -18,7 +20,7 @@ class Argument:
     does.
 
     element: type of what it points to, where known. alignment: bytes, of what it points to. tensor: what a tensor map
-    must be like, where a kernel says so.
+    must be like, where a kernel says so. is_written: the kernel is seen to write through the address.
     """
 
     name: str
@@ -28,6 +30,7 @@ class Argument:
     alignment: int = 1
     size: int | None = None
     tensor: TensorForm | None = None
+    is_written: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,38 +50,49 @@ class Signature:
 
 def of_kernel(kernel: Kernel) -> Signature:
     """The signature of a kernel that was built here: element types are known."""
-    arguments = tuple(_of_parameter(parameter) for parameter in kernel.parameters)
+    statements = [statement for entry in kernel.entries() for statement in instructions(entry.statement)]
+    written = written_parameters(statements)
+    arguments = tuple(_of_parameter(parameter, written) for parameter in kernel.parameters)
     return Signature(kernel.name, arguments, kernel.threads, kernel.dynamic_bytes, kernel.cluster)
 
 
 def of_module(module: tree.Module) -> tuple[Signature, ...]:
     """The signatures of a module's kernels: PTX does not tell what a pointer points to."""
     return tuple(
-        Signature(
-            function.name,
-            tuple(_of_declaration(each) for each in function.parameters),
-            extents(function, "reqntid"),
-            cluster=extents(function, "reqnctapercluster"),
-        )
+        _of_function(function, function.body)
         for function in module.functions()
         if function.kind == "entry" and function.body is not None
     )
 
 
-def _of_parameter(parameter: Parameter) -> Argument:
+def _of_function(function: tree.Function, body: tree.Body) -> Signature:
+    written = written_parameters([each for statement in body.statements for each in instructions(statement)])
+    return Signature(
+        function.name,
+        tuple(_of_declaration(each, written) for each in function.parameters),
+        extents(function, "reqntid"),
+        cluster=extents(function, "reqnctapercluster"),
+    )
+
+
+def _of_parameter(parameter: Parameter, written: frozenset[str]) -> Argument:
     if parameter.tensor is not None:
         return Argument(parameter.name, None, alignment=parameter.alignment, size=BYTES, tensor=parameter.tensor)
     if parameter.space is None:
         return Argument(parameter.name, parameter.type.word)
-    return Argument(parameter.name, "u64", parameter.space, parameter.type.word, parameter.alignment)
+    is_written = parameter.name in written
+    address, element = parameter.space, parameter.type.word
+    return Argument(parameter.name, "u64", address, element, parameter.alignment, is_written=is_written)
 
 
-def _of_declaration(declaration: tree.Declaration) -> Argument:
+def _of_declaration(declaration: tree.Declaration, written: frozenset[str]) -> Argument:
     declarator = declaration.declarators[0]
+    is_written = declarator.name in written
     if declarator.dimensions:
         size = prod(each or 0 for each in declarator.dimensions) * bits(declaration.type) // 8
         return Argument(declarator.name, None, alignment=declaration.alignment or 1, size=size)
     if declaration.pointer is None:
-        return Argument(declarator.name, declaration.type)
+        return Argument(declarator.name, declaration.type, is_written=is_written)
     space = declaration.pointer[0] if declaration.pointer else "generic"
-    return Argument(declarator.name, declaration.type, space, alignment=declaration.pointer_alignment or 1)
+    alignment = declaration.pointer_alignment or 1
+    return Argument(declarator.name, declaration.type, space, alignment=alignment, is_written=is_written)

@@ -8,8 +8,10 @@ from functools import cache
 from typing import Any, TypeAlias
 
 from ptxkit.device.errors import LaunchError
-from ptxkit.device.tensormap import TensorMap
+from ptxkit.device.libraries import checked, driver
 
+LEGACY = 1
+"""The legacy default stream, as `__cuda_array_interface__` and DLPack number it; the driver also knows it as 0."""
 _HANDLES = ("cuda_stream", "ptr")
 """PyTorch's and CuPy's names for the handle."""
 
@@ -36,6 +38,24 @@ def current_stream(arguments: Sequence[object]) -> int:
     return 0
 
 
+def wait_for(producer: int, stream: int) -> None:
+    """Lets what a stream is given from now on wait for what another has been given so far; `DeviceError` where the
+    driver refuses. Both are handles; 0 and 1 are the legacy default stream.
+
+    Source: CUDA Driver API, "Event Management", "Stream Management: cuStreamWaitEvent".
+    """
+    if (producer or LEGACY) == (stream or LEGACY):
+        return
+    api = driver()
+    result = api.cuEventCreate(api.CUevent_flags.CU_EVENT_DISABLE_TIMING.value)
+    checked(result, "making an event")
+    try:
+        checked(api.cuEventRecord(result[1], producer), f"recording an event in the stream {producer:#x} of an array")
+        checked(api.cuStreamWaitEvent(stream, result[1], 0), f"waiting for the stream {producer:#x} of an array")
+    finally:
+        api.cuEventDestroy(result[1])  # the driver keeps it while a stream waits
+
+
 # --------------------------------------------------------------------------------------------- libraries
 
 _Finder: TypeAlias = "Callable[[Any], int | None]"
@@ -46,7 +66,7 @@ def _of_none(_: Any) -> int | None:
     return None
 
 
-def _of_map(argument: TensorMap) -> int | None:
+def _of_map(argument: Any) -> int | None:
     return _FINDERS[type(argument.array)](argument.array)
 
 
@@ -74,7 +94,15 @@ def _of_cupy() -> _Finder:
     return lambda _: int(cupy.cuda.get_current_stream().ptr)
 
 
-_CURRENT: dict[tuple[str, str], Callable[[], _Finder]] = {("torch", "Tensor"): _of_torch, ("cupy", "ndarray"): _of_cupy}
+def _none() -> _Finder:
+    return _of_none
+
+
+_CURRENT: dict[tuple[str, str], Callable[[], _Finder]] = {
+    ("torch", "Tensor"): _of_torch,
+    ("cupy", "ndarray"): _of_cupy,
+    ("ptxkit", "TensorMap"): lambda: _of_map,
+}
 
 
 class _Finders(dict[type, _Finder]):
@@ -82,9 +110,9 @@ class _Finders(dict[type, _Finder]):
 
     def __missing__(self, kind: type) -> _Finder:
         names = ((base.__module__.partition(".")[0], base.__name__) for base in kind.__mro__)
-        make = next((_CURRENT[name] for name in names if name in _CURRENT), None)
-        self[kind] = found = _of_none if make is None else make()
+        make = next((_CURRENT[name] for name in names if name in _CURRENT), _none)
+        self[kind] = found = make()
         return found
 
 
-_FINDERS = _Finders({TensorMap: _of_map})
+_FINDERS = _Finders()

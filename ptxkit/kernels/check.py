@@ -83,6 +83,12 @@ def check(subject: Subject, sizes: int, random: np.random.Generator) -> Iterator
         yield Outcome(kernel.signature.name, case.size, case.grid, int(wrong.size), first)
 
 
+def as_taken(kernel: Kernel, array: Words) -> Words:
+    """An array of NumPy as the kernel's first parameter takes it: its words, or bytes."""
+    first = kernel.parameters[0]
+    return array.view(np.uint8) if first.tensor is None and first.type.word == "b8" else array
+
+
 class _Part:
     """Some elements of a device array, or its elements seen as others: an array, which keeps the whole one alive."""
 

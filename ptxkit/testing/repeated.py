@@ -19,7 +19,7 @@ from ptxkit.build import EmulationError
 from ptxkit.build.errors import UnfinishedError
 from ptxkit.emulate import Budget, TensorMap
 from ptxkit.kernels.cases import SUBJECTS
-from ptxkit.kernels.check import Case, Subject
+from ptxkit.kernels.check import Case, Subject, as_taken
 from ptxkit.kernels.gemm_parts import CONSUMERS
 from ptxkit.kernels.gemm_schedule import table
 from ptxkit.kernels.matmul import Matmul
@@ -138,7 +138,8 @@ def subject_tally(subject: Subject, schedules: int) -> Tally:
     def one(case: Case, policy: str, seed: int) -> bool:
         before = case.before if case.before is not None else numpy.zeros(case.wanted.shape, case.wanted.dtype)
         emulation = kernel.emulate(case.grid, shared=case.shared, policy=policy, seed=seed, seconds=SECONDS)
-        return agrees(case, emulation(case.source, before.copy(), *(_own(each) for each in case.more)).outputs[1])
+        first, second = as_taken(kernel, case.source), as_taken(kernel, before.copy())
+        return agrees(case, emulation(first, second, *(_own(each) for each in case.more)).outputs[1])
 
     turns = islice(zip(cycle(cases), cycle(SCHEDULES), strict=False), schedules)
     return _tally(f"builder/{kernel.name}", [partial(one, *each, seed) for seed, each in enumerate(turns)])

@@ -155,7 +155,7 @@ def arrays(type: str, shape: int | tuple[int, ...]) -> st.SearchStrategy[np.ndar
     Edges of the type are among them: zeros, the smallest and largest, infinities, NaNs, neighbours of powers of two.
     """
     wide = max(width_of(type), 8)
-    held = np.dtype(NUMPY.get(type, unsigned(wide)))
+    held: np.dtype[Any] = np.dtype(NUMPY.get(type, unsigned(wide)))
     pattern = unsigned(wide)
     size = int(np.prod(shape, dtype=np.int64))
     top = (1 << width_of(type)) - 1
@@ -163,7 +163,8 @@ def arrays(type: str, shape: int | tuple[int, ...]) -> st.SearchStrategy[np.ndar
     element = st.one_of(st.sampled_from(known), st.integers(0, top))
 
     def packed(values: list[int]) -> np.ndarray[Any, Any]:
-        return np.array(values, pattern).view(held).reshape(shape)
+        made: np.ndarray[Any, Any] = np.array(values, pattern).view(held)
+        return made.reshape(shape)
 
     return st.lists(element, min_size=size, max_size=size).map(packed)
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 import textwrap
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -209,3 +211,30 @@ def test_junk_is_a_build_error_with_a_place(mistake: Callable[[Kernel], object])
     with pytest.raises(BuildError) as caught:
         mistake(Kernel("k"))
     assert caught.value.location.file == __file__
+
+
+def test_two_threads_that_write_one_kernel_have_registers_of_their_own() -> None:
+    k = Kernel("k", threads=32)
+    out = k.param(Global[u32], "out")
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(2) as pool:
+            made = [
+                each.name for part in pool.map(lambda n: [k.tid.x + n for _ in range(300)], (1, 2)) for each in part
+            ]
+    finally:
+        sys.setswitchinterval(before)
+    assert len(set(made)) == 600
+    out[k.tid.x].store(k.tid.x)
+    assert k.verify().diagnostics == ()
+
+
+def test_a_second_thread_writes_nothing_into_a_block_of_the_first() -> None:
+    k = Kernel("k", threads=32)
+    out = k.param(Global[u32], "out")
+    with ThreadPoolExecutor(1) as pool:
+        with k.if_(k.tid.x < 5), pytest.raises(BuildError, match="another thread is inside a block of this kernel"):
+            pool.submit(out[0].store, 1).result()
+        pool.submit(out[0].store, 1).result()
+    assert k.verify().diagnostics == ()

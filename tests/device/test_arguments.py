@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from ptxkit import parse
 from ptxkit.build import BuildTypeError, Global, Kernel, f32, u32
 from ptxkit.device import ArgumentError, Signature
 from ptxkit.device.arguments import kernel_arguments
-from ptxkit.device.signature import Argument, of_kernel
+from ptxkit.device.signature import Argument, of_kernel, of_module
 
 VALUES = Signature("k", (Argument("n", "u32"), Argument("x", "f32"), Argument("bits", "b64")))
 POINTER = Signature("k", (Argument("data", "u64", "global", "f32", 16),))
@@ -25,10 +26,11 @@ class Fake:
     typestr: str = "<f4"
     shape: tuple[int, ...] = (8,)
     strides: tuple[int, ...] | None = None
+    readonly: bool = False
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
-        data = {"shape": self.shape, "typestr": self.typestr, "data": (self.address, False), "version": 3}
+        data = {"shape": self.shape, "typestr": self.typestr, "data": (self.address, self.readonly), "version": 3}
         return data | {"strides": self.strides}
 
 
@@ -197,3 +199,23 @@ def test_the_reference_machine_takes_what_a_launch_takes() -> None:
 def test_an_array_of_another_library_is_not_for_the_reference_machine() -> None:
     with pytest.raises(BuildTypeError, match="the reference machine takes arrays of NumPy, not Fake"):
         doubled().emulate(1)(Fake(), 32, 2.0)
+
+
+def test_an_array_that_is_read_only_is_no_argument_that_the_kernel_writes() -> None:
+    k = Kernel("k", threads=32)
+    source, target = k.param(Global[f32], "source"), k.param(Global[f32], "target")
+    moved, total = k.param(Global[f32], "moved"), k.param(Global[u32], "total")
+    target[k.tid.x].store(source[k.tid.x].load())
+    with k.for_range(0, 4) as turn:
+        moved[turn * 8][k.tid.x].store(1.0)
+    k.red_add(total, 1)
+    readonly = Fake(readonly=True)
+    written = {"source": False, "target": True, "moved": True, "total": True}
+    for signature in (of_kernel(k), *of_module(parse(str(k)))):
+        assert {each.name: each.is_written for each in signature.arguments} == written
+        kernel_arguments(Signature("k", signature.arguments[:1]), (readonly,))
+        for each in signature.arguments[1:3]:
+            with pytest.raises(
+                ArgumentError, match=f"parameter '{each.name}' is written by the kernel, and this array"
+            ):
+                kernel_arguments(Signature("k", (each,)), (readonly,))

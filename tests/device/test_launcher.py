@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -211,6 +212,37 @@ def test_what_a_launch_does_not_have_by_itself_is_asked_of_the_driver(
     assert asked == [("NON_PORTABLE_CLUSTER_SIZE_ALLOWED", 1)]
 
 
+def test_the_limit_of_shared_memory_is_never_lowered(driver: Driver, monkeypatch: pytest.MonkeyPatch) -> None:
+    limits = {"CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES": 0}
+    seen: list[int] = []
+
+    def allow(_: Loaded, attribute: Any, value: int) -> None:
+        limits[attribute.name] = value
+        seen.append(value)
+
+    monkeypatch.setattr(Loaded, "_attribute", lambda _, attribute: limits.get(attribute.name, 0))
+    monkeypatch.setattr(Loaded, "_allow", allow)
+    monkeypatch.setattr(Limits.properties, "max_shared_memory_per_block_optin", 200_000)
+    kernel = loaded(threads=(32, 1, 1))
+    for size in (100_000, 60_000, 100_000, 120_000, 110_000):
+        kernel.launch(FakeStream(), grid=1, shared=size)
+    assert seen == [100_000, 120_000]
+
+
+def test_the_tables_of_bound_launches_have_an_end(driver: Driver) -> None:
+    kernel = loaded(threads=(32, 1, 1))
+    first = kernel.bind(1)
+    for grid in range(2, 2000):
+        kernel.bind(grid)
+    assert len(kernel._bound) < 1000
+    assert kernel.bind(1) is not first
+    built = scale()
+    for grid in range(1, 2000):
+        built[grid]
+    assert len(built._launches) < 1000
+    assert len(built._bindings) < 1000
+
+
 def test_a_launch_that_fails_says_what_was_launched(driver: Driver) -> None:
     signature = Signature("k", (Argument("data", "u64", "global", "f32"), Argument("n", "u32")))
     undecided = ("PTX302: the address comes from a call (ptx:12)", "PTX302: another (ptx:13)", "PTX401: a loop (ptx:9)")
@@ -318,3 +350,99 @@ def test_an_empty_grid_runs_nothing() -> None:
     data: DeviceArray = to_device(np.ones(4, np.float32))
     launch(use_device().create_stream(), scale(), data, 0, 3.0, grid=0)
     assert np.array_equal(data.to_host(), np.ones(4, np.float32))
+
+
+@pytest.mark.device
+def test_geometries_that_need_less_shared_memory_leave_the_limit_to_those_that_need_more() -> None:
+    k = scale(1024)
+    host = np.arange(1000, dtype=np.float32)
+    data = to_device(host)
+    stream = use_device().create_stream()
+    for size in (100_000, 60_000, 100_000):
+        k.launch(stream, grid=16, shared=size)(data, 1000, 2.0)
+    stream.sync()
+    assert np.array_equal(data.to_host(), host * np.float32(8))
+
+
+class OfStream:
+    """An array that says which stream still works on it."""
+
+    def __init__(self, array: DeviceArray, stream: int, *, readonly: bool = False) -> None:
+        self._interface = {**array.__cuda_array_interface__, "stream": stream}
+        self._interface["data"] = (array.address, readonly)
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, object]:
+        return self._interface
+
+
+def slow() -> Kernel:
+    """Counts for a while, and then stores one."""
+    k = Kernel("slow", threads=64)
+    data, turns = k.param(Global[f32], "data"), k.param(u32, "turns")
+    total = k.variable(f32, 0.0)
+    with k.for_range(0, turns, unroll=False):
+        total += data[k.tid.x].load() * 0.0
+    data[k.tid.x].store(total + 1.0)
+    return k
+
+
+@pytest.mark.device
+def test_a_launch_waits_for_the_stream_that_an_array_names() -> None:
+    first, second = use_device().create_stream(), use_device().create_stream()
+    data = to_device(np.zeros(64, np.float32))
+    writer, reader = load(slow()), load(scale())
+    for _ in range(5):
+        writer.launch(first, data, 2_000_000, grid=1)
+        reader.launch(second, OfStream(data, int(first.handle)), 64, 3.0, grid=1)
+        second.sync()
+        assert (data.to_host() == 3.0).all()
+
+
+@pytest.mark.device
+def test_a_launch_writes_to_no_array_that_is_read_only() -> None:
+    data = to_device(np.zeros(64, np.float32))
+    with pytest.raises(ArgumentError, match="parameter 'data' is written by the kernel, and this array is read-only"):
+        load(scale()).launch(use_device().create_stream(), OfStream(data, 1, readonly=True), 64, 3.0, grid=1)
+
+
+@pytest.mark.device
+def test_one_kernel_is_launched_from_two_threads() -> None:
+    k = scale()
+    arrays = [to_device(np.ones(64, np.float32)) for _ in range(8)]
+
+    def twice(data: DeviceArray) -> None:
+        stream = use_device().create_stream()
+        for _ in range(20):
+            k.launch(stream, grid=1)(data, 64, 1.5)
+        stream.sync()
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(twice, arrays))
+    assert all(np.allclose(each.to_host(), 1.5**20) for each in arrays)
+
+
+@pytest.mark.device
+def test_dlpack_is_asked_for_an_array_as_the_stream_of_the_launch_sees_it() -> None:
+    torch = pytest.importorskip("torch")
+    asked: list[object] = []
+
+    class Exported:
+        """A tensor that speaks DLPack alone."""
+
+        def __init__(self, tensor: object) -> None:
+            self.tensor: Any = tensor
+
+        def __dlpack__(self, *, stream: object = None, **options: object) -> object:
+            asked.append(stream)
+            return self.tensor.__dlpack__(stream=stream)
+
+        def __dlpack_device__(self) -> object:
+            return self.tensor.__dlpack_device__()
+
+    stream = use_device().create_stream()
+    tensor = torch.ones(64, dtype=torch.float32, device="cuda")
+    load(scale()).launch(stream, Exported(tensor), 64, 3.0, grid=1)
+    stream.sync()
+    assert asked == [int(stream.handle)]
+    assert bool((tensor == 3.0).all())

@@ -7,10 +7,13 @@ from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
-from ptxkit.device import LaunchError, TensorMap
-from ptxkit.device.streams import _FINDERS, current_stream, stream_handle, torch_stream
+from ptxkit.device import LaunchError, Signature, TensorMap, marshal, streams
+from ptxkit.device.arrays import view_of
+from ptxkit.device.signature import Argument
+from ptxkit.device.streams import _FINDERS, current_stream, stream_handle, torch_stream, wait_for
 from ptxkit.device.tensormap import tensor_of
 from tests.device.test_arguments import Fake
 
@@ -96,3 +99,88 @@ def test_streams_of_any_library_are_taken(stream: object, handle: int) -> None:
 def test_nothing_else_is(stream: object) -> None:
     with pytest.raises(LaunchError, match="a stream of"):
         stream_handle(stream)
+
+
+class Events:
+    """The driver's events, as far as a stream waits for them."""
+
+    CUevent_flags = SimpleNamespace(CU_EVENT_DISABLE_TIMING=SimpleNamespace(value=2))
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[object, ...]] = []
+        self.status = SimpleNamespace(name="CUDA_SUCCESS")
+
+    def __getattr__(self, name: str) -> Any:
+        def call(*values: object) -> tuple[object, ...]:
+            self.calls.append((name, *values))
+            return (self.status, 99) if name == "cuEventCreate" else (self.status,)
+
+        return call
+
+
+@pytest.fixture
+def events(monkeypatch: pytest.MonkeyPatch) -> Events:
+    found = Events()
+    monkeypatch.setattr(streams, "driver", lambda: found)
+    return found
+
+
+WAITED = [("cuEventCreate", 2), ("cuEventRecord", 99, 5), ("cuStreamWaitEvent", 7, 99, 0), ("cuEventDestroy", 99)]
+
+
+def test_a_stream_waits_for_what_another_has_been_given(events: Events) -> None:
+    wait_for(5, 7)
+    assert events.calls == WAITED
+
+
+def test_a_stream_does_not_wait_for_itself(events: Events) -> None:
+    for producer, stream in ((5, 5), (1, 0), (0, 1), (0, 0)):
+        wait_for(producer, stream)
+    assert events.calls == []
+
+
+class Named(Fake):
+    """An array that says which stream still works on it."""
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        return super().__cuda_array_interface__ | {"stream": 5}
+
+
+def test_a_launch_waits_for_the_stream_that_an_array_names(events: Events, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(marshal, "current_context", lambda: 1)
+    signature = Signature("k", (Argument("data", "u64", "global", "f32"), Argument("n", "u32")))
+    run = marshal.Marshal(signature, 0, 1).written((), {})
+    run(7, (Named(), 3))
+    assert events.calls == WAITED
+    events.calls.clear()
+    run(5, (Named(), 3))
+    run(7, (Fake(), 3))
+    assert events.calls == []
+
+
+def test_an_array_is_looked_at_without_waiting(events: Events) -> None:
+    assert view_of(Named(), "an array").address == 0x1000
+    assert events.calls == []
+
+
+@pytest.mark.parametrize(("given", "asked"), [(None, -1), (0, 1), (7, 7)])
+def test_dlpack_is_asked_for_the_array_as_a_stream_sees_it(
+    given: int | None, asked: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[int] = []
+
+    class View:
+        """What `cuda.core` makes of an array."""
+
+        ptr, shape, strides, dtype, readonly, is_device_accessible = 0x1000, (8,), None, np.dtype("f4"), False, True
+
+        @classmethod
+        def from_any_interface(cls, value: object, stream_ptr: int) -> type[View]:
+            seen.append(stream_ptr)
+            return cls
+
+    monkeypatch.setitem(sys.modules, "cuda.core.utils", SimpleNamespace(StridedMemoryView=View))
+    exported = SimpleNamespace(__dlpack_device__=lambda: (2, 0), __dlpack__=None)
+    assert view_of(exported, "an array", given).address == 0x1000
+    assert seen == [asked]

@@ -6,7 +6,7 @@ import numpy
 
 from ptxkit.build.kernel import Kernel
 from ptxkit.emulate import Outcome
-from ptxkit.kernels.check import Case, Subject
+from ptxkit.kernels.check import Case, Subject, as_taken
 from ptxkit.testing.repeated import small_cases
 
 MOST_WORDS, MOST_CTAS = 50_000, 60
@@ -23,7 +23,7 @@ def launched(kernel: Kernel, case: Case, policy: str, seed: int = 0) -> Outcome:
     """The outcome of one case; an error where a run shows something wrong, or comes to no end."""
     before = case.before if case.before is not None else numpy.zeros(case.wanted.shape, case.wanted.dtype)
     run = kernel.emulate(case.grid, shared=case.shared, policy=policy, seed=seed)
-    return run(case.source, before.copy(), *case.more)
+    return run(as_taken(kernel, case.source), as_taken(kernel, before.copy()), *case.more)
 
 
 def agrees(case: Case, outcome: Outcome) -> bool:

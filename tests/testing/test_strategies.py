@@ -125,7 +125,7 @@ def test_a_planted_fault_shrinks_to_under_fifteen_instructions() -> None:
 def test_arrays_have_the_edges_of_their_type(type_: str, held: type, edges: set[int]) -> None:
     seen: set[int] = set()
 
-    @settings(QUIET, max_examples=300, derandomize=True)
+    @settings(QUIET, max_examples=1500, derandomize=True)
     @given(strategies.arrays(type_, (2, 3)))
     def look(array: np.ndarray) -> None:  # type: ignore[type-arg]
         assert array.dtype == held
