@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
+from shlex import quote
 from types import MappingProxyType
 
 from ptxkit.records import dataclass, field
@@ -81,13 +82,24 @@ class Diagnostic:
 class Undecided:
     """A question that the analysis could not answer: neither a finding nor a clean bill.
 
-    code: the rule that asked. reason: what is missing, e.g. "the address comes from a call".
+    code: the rule that asked. reason: what is missing, e.g. "the address comes from a call". missing: what decides that
+    `kernel` does not say of its launch, with a number as an example: `block=256`; both are empty where it is no launch.
     """
 
     code: str
     reason: str
     source: SourceFile
     span: Span
+    missing: str = ""
+    kernel: str = ""
+
+    @property
+    def remedy(self) -> str:
+        """What to type so that the question may be answered; empty where nothing is known that helps."""
+        if not self.missing:
+            return ""
+        what, _, _ = self.missing.partition("=")
+        return f"{what} size unknown: try --launch {quote(f'{self.kernel}:{self.missing}')}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -104,7 +104,8 @@ class FileResult:
 class Summary:
     """Counts over all inputs: files by status, and diagnostics by severity (without the failed files' own).
 
-    suppressed: findings that comments hide. known: those that stand in a baseline.
+    suppressed: findings that comments hide. known: those that stand in a baseline. questions: the open ones, by
+    what to type where that may answer them, else by why they are open.
     """
 
     files: int
@@ -114,6 +115,7 @@ class Summary:
     suppressed: int = 0
     known: int = 0
     fixed: int = 0
+    questions: Counter[str] = field(default_factory=Counter)
 
     @classmethod
     def of(cls, results: Iterable[FileResult]) -> Summary:
@@ -141,6 +143,7 @@ class Tally:
         before = self.summary
         before.statuses[result.status] += 1
         before.severities.update(item.severity for item in result.diagnostics if item.code != NOT_CHECKED)
+        before.questions.update(each.remedy or each.reason for each in result.undecided)
         self.summary = Summary(
             before.files + 1,
             before.statuses,
@@ -149,5 +152,6 @@ class Tally:
             before.suppressed + result.suppressed,
             before.known + result.known,
             before.fixed + result.fixed,
+            before.questions,
         )
         return result

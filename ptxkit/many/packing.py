@@ -24,7 +24,7 @@ def packed(answer: Answer) -> Packed:
     return (
         str(result.status),
         tuple(map(_diagnostic, result.diagnostics)),
-        tuple((each.code, each.reason, *_span(each.span)) for each in result.undecided),
+        tuple((each.code, each.reason, *_span(each.span), each.missing, each.kernel) for each in result.undecided),
         result.suppressed,
         result.fixed,
         answer.mended,
@@ -39,7 +39,10 @@ def unpacked(data: Packed, source: SourceFile) -> Answer:
         source.path,
         Status(status),
         tuple(_found(each, about) for each in diagnostics),
-        tuple(Undecided(code, reason, about, Span(start, end)) for code, reason, start, end in undecided),
+        tuple(
+            Undecided(code, reason, about, Span(start, end), missing, kernel)
+            for code, reason, start, end, missing, kernel in undecided
+        ),
         suppressed=suppressed,
         fixed=fixed,
     )

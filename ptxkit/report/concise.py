@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from ptxkit.report.full import header_line, summary_line, undecided_header
+from ptxkit.report.full import header_line, summary_lines, undecided_header
 from ptxkit.report.style import Line
 from ptxkit.results import FileResult, Tally
 
@@ -17,4 +17,4 @@ def concise_report(results: Iterable[FileResult], *, show_undecided: bool = Fals
         yield from map(header_line, result.diagnostics)
         if show_undecided:
             yield from map(undecided_header, result.undecided)
-    yield summary_line(counted.summary)
+    yield from summary_lines(counted.summary)

@@ -13,6 +13,9 @@ from ptxkit.report.style import Line, Role
 from ptxkit.results import NOT_CHECKED, FileResult, Run, Status, Summary, Tally
 from ptxkit.source import Place, SourceFile, Span
 
+MOST_REASONS = 5
+"""Reasons of open questions that the summary names."""
+
 _ROLES = {Severity.ERROR: Role.ERROR, Severity.WARNING: Role.WARNING, Severity.NOTE: Role.NOTE}
 
 
@@ -26,7 +29,7 @@ def full_report(results: Iterable[FileResult], *, show_undecided: bool = False) 
             for question in result.undecided:
                 yield from _undecided_lines(question)
         yield from (_run_line(run) for run in result.runs)
-    yield summary_line(counted.summary)
+    yield from summary_lines(counted.summary)
 
 
 def diagnostic_lines(diagnostics: Iterable[Diagnostic]) -> Iterator[Line]:
@@ -64,6 +67,17 @@ def undecided_header(item: Undecided) -> Line:
     return _header(item.source, item.span, item.code, "undecided", Role.NOTE, item.reason)
 
 
+def summary_lines(summary: Summary) -> Iterator[Line]:
+    """The counts, and in front of them why questions are open, the most frequent reasons first."""
+    asked = summary.questions.most_common()
+    for reason, count in asked[:MOST_REASONS]:
+        yield ((f"{count} undecided: {visible(reason)}", Role.PLACE),)
+    left = sum(count for _, count in asked[MOST_REASONS:])
+    if left:
+        yield ((f"{left} undecided for other reasons (--show-undecided prints them)", Role.PLACE),)
+    yield summary_line(summary)
+
+
 def summary_line(summary: Summary) -> Line:
     """`checked 3 files: 1 error, 0 warnings, 2 undecided`, and what else there is to count."""
     failed = summary.statuses[Status.FAILED]
@@ -99,6 +113,8 @@ def _run_line(run: Run) -> Line:
 def _undecided_lines(item: Undecided) -> Iterator[Line]:
     yield undecided_header(item)
     yield from frame(item.source, item.span)
+    if item.remedy:
+        yield _field("help", item.remedy)
     yield ()
 
 

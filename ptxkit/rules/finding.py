@@ -92,10 +92,11 @@ class Observation:
 
 @dataclass(frozen=True, slots=True)
 class Doubt:
-    """A question that the rule could not answer."""
+    """A question that the rule could not answer. missing: what of the launch decides it, `block` or `cluster`."""
 
     step: Step
     reason: str
+    missing: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from ptxkit.diagnostics import Verdict
 from ptxkit.garbage import no_collections
 from ptxkit.rules.finding import Rule
 from ptxkit.rules.judge import Judge
+from ptxkit.rules.sizing import Sizes
 from ptxkit.syntax.tree import Function, Module
 
 #: The pseudo-rule under which code that no walk reached is counted as undecided.
@@ -92,6 +93,11 @@ class Holding:
             self.is_short = self.is_short or left.is_over or left.steps <= 0
             self._budget.use(given, left)
 
+    def _size(self, judge: Judge, kernel: Kernel, rules: Sequence[Rule]) -> None:
+        given, left = self._budget.for_kernel(), self._budget.for_kernel()
+        Sizes(self._module, self._policy, self._outside, left).settle(judge, kernel, rules)
+        self._budget.use(given, left)
+
     def _heard(self, judge: Judge, explorer: Explorer, rules: Sequence[Rule]) -> Iterator[None]:
         explorer.run()
         if not explorer.explorations:
@@ -111,6 +117,8 @@ class Holding:
         if explorer.budget.is_over:
             reason = "the kernel is too large to look at all of it"
             judge.leave(UNREACHED, asynchronous_steps(explorer.program), reason)
+        else:
+            self._size(judge, kernel, rules)
         self._walked |= _called(kernel)
         if self._explored is not None:
             self._explored[explorer.program.function.name] = kernel

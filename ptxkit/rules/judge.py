@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Sequence
+from typing import TypeAlias
 
 from ptxkit.analysis.budget import Budget
 from ptxkit.analysis.kernel import World
 from ptxkit.analysis.program import Step
-from ptxkit.diagnostics import Diagnostic, Edit, Fix, Label, Undecided
+from ptxkit.analysis.scenario import Launch
+from ptxkit.diagnostics import Diagnostic, Edit, Fix, Label, Severity, Undecided
 from ptxkit.records import dataclass
 from ptxkit.rules.finding import Change, Doubt, Finding, Observation, Rule
 from ptxkit.source import SourceFile, Span
@@ -42,6 +44,10 @@ class _Seen:
             self.sure = self.sure or seen.finding
 
 
+Place: TypeAlias = tuple[str, Span]
+"""A code, and the statement that it is about."""
+
+
 class Judge:
     """Collects diagnostics for one module."""
 
@@ -49,6 +55,8 @@ class Judge:
         self._source = source
         self.diagnostics: list[Diagnostic] = []
         self.undecided: list[Undecided] = []
+        self.places: dict[Place, Diagnostic] = {}
+        """The errors and warnings by all that they are about, also where one report is of several findings."""
 
     def hear(
         self,
@@ -63,10 +71,10 @@ class Judge:
         """
         budget = budget or Budget()
         pairs: dict[tuple[Step, Step | None], dict[int, _Seen]] = defaultdict(lambda: defaultdict(_Seen))
-        doubts: dict[tuple[Step, str], None] = {}
+        doubts: dict[tuple[Step, str], str] = {}
         for item in observed:
             if isinstance(item, Doubt):
-                doubts[(item.step, item.reason)] = None
+                doubts[(item.step, item.reason)] = item.missing
             else:
                 pairs[item.key][item.world].add(item)
             budget.lookups -= 1
@@ -75,11 +83,14 @@ class Judge:
         proven: dict[Step, Finding] = {}
         for by_world in pairs.values():
             scenarios = sum(worlds[number].scenario.samples if worlds else 1 for number in by_world)
-            self._pair(rule, by_world, proven, scenarios)
+            self._pair(rule, by_world, proven, scenarios, worlds)
         for findings in _by_cause(proven.values()):
             self.diagnostics.append(self._diagnostic(rule, *findings))
-        for step, reason in doubts:
-            self.leave(rule.code, [step], reason)
+            if self.diagnostics[-1].severity is not Severity.NOTE:
+                places = ((rule.code, self.span(each.primary)) for each in findings)
+                self.places.update(dict.fromkeys(places, self.diagnostics[-1]))
+        for (step, reason), missing in doubts.items():
+            self.leave(rule.code, [step], reason, missing, worlds)
 
     def leave_blocked(
         self,
@@ -95,11 +106,22 @@ class Judge:
         places = dict.fromkeys(step for step, other in asked if (step, other) not in answered)
         self.leave(rule.code, sorted(places, key=lambda step: step.start), reason)
 
-    def leave(self, code: str, steps: Iterable[Step], reason: str) -> None:
-        """Leaves open what a code asks about some steps."""
-        self.undecided.extend(Undecided(code, reason, self._source, self.span(step)) for step in steps)
+    def leave(
+        self, code: str, steps: Iterable[Step], reason: str, missing: str = "", worlds: Sequence[World] = ()
+    ) -> None:
+        """Leaves open what a code asks about some steps. missing: what of the launch decides it (`Undecided`)."""
+        kernel = worlds[0].program.function.name if missing and worlds else ""
+        missing = _example(missing, worlds[0].scenario.launch) if kernel else ""
+        self.undecided.extend(Undecided(code, reason, self._source, self.span(step), missing, kernel) for step in steps)
 
-    def _pair(self, rule: Rule, by_world: dict[int, _Seen], findings: dict[Step, Finding], scenarios: int) -> None:
+    def _pair(
+        self,
+        rule: Rule,
+        by_world: dict[int, _Seen],
+        findings: dict[Step, Finding],
+        scenarios: int,
+        worlds: Sequence[World],
+    ) -> None:
         all_seen = by_world.values()
         sure = next((seen.sure for seen in all_seen if seen.sure is not None), None)
         finding = sure or next((seen.first for seen in all_seen if seen.first is not None), None)
@@ -109,7 +131,8 @@ class Judge:
         proven = always or any(seen.is_exact for seen in all_seen)
         if not proven:
             reason = "kept or broken depending on the launch or on data"
-            self.undecided.append(Undecided(rule.code, reason, self._source, self.span(finding.primary)))
+            is_open = bool(worlds) and not worlds[0].scenario.launch.is_exact
+            self.leave(rule.code, [finding.primary], reason, "block" if is_open else "", worlds)
         else:
             findings.setdefault(finding.primary, finding)
 
@@ -171,6 +194,13 @@ class Judge:
     def span(self, step: Step) -> Span:
         """The place of a whole statement."""
         return statement_spans(self._source, step.start).statement
+
+
+def _example(what: str, launch: Launch) -> str:
+    """A launch that the kernel allows: `block=256`, or as many threads as it has at most; `cluster=2`."""
+    if what == "cluster":
+        return "cluster=2"
+    return f"block={'x'.join(map(str, launch.block)).removesuffix('x1').removesuffix('x1') if launch.is_limit else 256}"
 
 
 def _questions(observed: Iterable[Observation | Doubt], budget: Budget) -> dict[tuple[Step, Step | None], None]:

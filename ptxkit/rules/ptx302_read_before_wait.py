@@ -59,7 +59,7 @@ def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
     yield from _told_too_early(kernel)
 
 
-def _told_too_early(kernel: Kernel) -> Iterator[Observation]:
+def _told_too_early(kernel: Kernel) -> Iterator[Observation | Doubt]:
     """Reads by threads that another one told of its copies before it had waited for them, or did not tell at all."""
     by_steps: dict[tuple[Step, Step], set[Launch]] = defaultdict(set)
     found = [(number, conflict) for number, conflict in kernel.conflicts if _is_of_copies(conflict)]
@@ -74,6 +74,8 @@ def _told_too_early(kernel: Kernel) -> Iterator[Observation]:
             exact = write.is_sure and read.is_sure
             finding = _not_over(world, write, read)
             yield Observation((read.event.step, write.event.step), number, exact, finding, 2)
+        elif not launch.is_limit:
+            yield Doubt(read.event.step, "how many threads a block has is not said: it may be one warp", "block")
 
 
 def _is_of_copies(conflict: Conflict) -> bool:

@@ -46,7 +46,8 @@ def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
         launch = world.scenario.launch
         write, read = conflict.write, conflict.read
         if not (launch.is_exact or launch.is_limit):
-            yield Doubt(write.event.step, "how many threads a block has is not said: it may be one warp")
+            step = _finding(world, conflict).primary
+            yield Doubt(step, "how many threads a block has is not said: it may be one warp", "block")
             continue
         exact = write.is_sure and read.is_sure
         yield Observation((write.event.step, read.event.step), number, exact, _finding(world, conflict), 2)

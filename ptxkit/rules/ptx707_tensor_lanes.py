@@ -55,7 +55,8 @@ def _is_collective(effect: Effect) -> bool:
 
 
 def _lanes(number: int, world: World) -> Iterator[Observation]:
-    threads = world.threads.values()
+    launch, threads = world.scenario.launch, world.threads.values()
+    is_said = launch.is_exact or launch.is_limit  # a block of one warp touches the first lanes only
     ends = [use for thread in threads for use in deallocations_of(thread) if not use.is_absolute]
     bases = {place[0] for use in ends if (place := use.place) and place[1:] == (0, 0)}
     for thread in threads if bases else ():
@@ -64,7 +65,7 @@ def _lanes(number: int, world: World) -> Iterator[Observation]:
             place = use.place
             if use.completion in _GROUPS and place is not None and place[0] in bases:
                 finding = None if first <= place[1] < first + WARP else _outside(use, place[1], first)
-                exact = thread.trace.is_sure(use.position) and world.is_exact
+                exact = thread.trace.is_sure(use.position) and world.is_exact and is_said
                 yield Observation((use.event.step, None), number, exact, finding)
 
 

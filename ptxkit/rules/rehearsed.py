@@ -33,11 +33,11 @@ def told(
     world = kernel.worlds[number]
     if broken and leaves_clusters_open(kernel.program):
         for step in broken:
-            yield Doubt(step, "how many CTAs a cluster has is not said")
+            yield Doubt(step, "how many CTAs a cluster has is not said", "cluster")
         return
     if broken and not world.scenario.launch.is_exact and any(_may_work(kernel, other) for other in _smaller(kernel)):
         for step in broken:
-            yield Doubt(step, "how many threads a block has is not said: at another size all goes well")
+            yield Doubt(step, "how many threads a block has is not said: at another size all goes well", "block")
         return
     exact, threads = proof(world)
     limit = kernel.worlds[0].scenario.launch

@@ -67,6 +67,7 @@ k.ptx:2:2: PTX102 note: `foo` is not in the table
 no\\x1b.ptx: PTX100 error: cannot be read: no such file or directory
   = help: check the spelling
 
+2 undecided: the address comes from a call
 checked 3 files: 1 error, 0 warnings, 2 notes, 2 undecided, 1 not checked
 """)
 
@@ -78,6 +79,7 @@ k.ptx:3:2: PTX501 undecided: the address comes from a call
   3 |   cp.async.bulk [%rd1], [%r35], 16;
     |   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
 
+1 undecided: the address comes from a call
 checked 1 file: 0 errors, 0 warnings, 1 undecided
 """)
     assert "PTX501" not in plain(full_report(RESULTS[2:3]))

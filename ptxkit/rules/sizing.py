@@ -1,0 +1,119 @@
+"""Kernels that do not say how many threads a block has, tried at each usual number where that decides a question.
+
+What is wrong at every one of them is a warning: a launch of another size may be right, so that nothing is proven. What
+is right at one of them stays a question.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+
+from ptxkit.analysis.block_sizes import launches
+from ptxkit.analysis.budget import Budget
+from ptxkit.analysis.explore import Explorer
+from ptxkit.analysis.kernel import Kernel
+from ptxkit.analysis.program import Outside, Program, flatten
+from ptxkit.analysis.scenario import Launch
+from ptxkit.diagnostics import Diagnostic, Severity
+from ptxkit.records import dataclass, replace
+from ptxkit.rules.finding import Rule
+from ptxkit.rules.judge import Judge, Place
+from ptxkit.syntax.tree import Directive, Function, Module, Name
+
+USUAL = (256, 128, 512, 1024, 64, 32)
+"""Threads of a block, those that most kernels are launched with first: where all goes well no further one is tried."""
+
+_OTHER_AXES = ("%tid.y", "%tid.z", "%ntid.y", "%ntid.z")
+
+
+class Sizes:
+    """Tries a kernel at other sizes of its blocks than the one that was walked. budget: for all trials together."""
+
+    def __init__(self, module: Module, policy: str, outside: Outside, budget: Budget) -> None:
+        self._module, self._policy, self._outside, self._budget = module, policy, outside, budget
+
+    def settle(self, judge: Judge, kernel: Kernel, rules: Sequence[Rule]) -> None:
+        """Turns questions of a judge that hang on the size into warnings where every size gives the same answer."""
+        asked = [
+            item
+            for item in judge.undecided
+            if item.missing.startswith("block") and (item.code, item.span) not in judge.places
+        ]
+        if not asked or kernel.explorer.launch.is_exact:
+            return
+        codes = {item.code for item in asked}
+        chosen = [rule for rule in rules if rule.code in codes]
+        failing, sizes = self._tried(kernel, chosen, {(item.code, item.span) for item in asked})
+        warned = {id(item): _as_warning(item, sizes) for item in failing.values()}
+        judge.diagnostics.extend(warned.values())
+        judge.undecided = [item for item in judge.undecided if (item.code, item.span) not in failing]
+
+    def _tried(
+        self, kernel: Kernel, rules: Sequence[Rule], asked: Collection[Place]
+    ) -> tuple[dict[Place, Diagnostic], list[int]]:
+        """What of that which is asked is wrong at every size, and these; nothing where not all could be looked at."""
+        sizes = list[int]()
+        failing: dict[Place, Diagnostic] | None = None
+        for launch in _candidates(kernel):
+            trial = self._held(kernel.program.function, launch, rules)
+            if trial is None:
+                return {}, []
+            if trial.is_launch:
+                sizes.append(launch.threads)
+                seen = {place: item for place, item in trial.judge.places.items() if place in asked}
+                failing = {place: item for place, item in (failing or seen).items() if place in seen}
+                if not failing:
+                    break
+        return failing or {}, sorted(sizes)
+
+    def _held(self, function: Function, launch: Launch, rules: Sequence[Rule]) -> _Trial | None:
+        """What the rules say of the kernel in blocks of a size; None where not all of it was looked at."""
+        assert self._module.source is not None
+        program = flatten(self._module, _declaring(function, launch), self._outside, calls=True)
+        explorer = Explorer(program, self._budget)
+        explorer.run()
+        judge = Judge(self._module.source)
+        if explorer.explorations:
+            kernel = Kernel(explorer, self._policy)
+            for rule in rules:
+                judge.hear(rule, rule.check(kernel), kernel.worlds, self._budget)
+        is_cut = self._budget.is_over or self._budget.steps <= 0
+        return None if is_cut else _Trial(judge, is_launch=bool(explorer.explorations))
+
+
+@dataclass(frozen=True, slots=True)
+class _Trial:
+    judge: Judge
+    is_launch: bool
+    """Whether a CTA of that size has the shared memory that it needs."""
+
+
+def _candidates(kernel: Kernel) -> Iterator[Launch]:
+    """Launches of the usual sizes that the kernel allows, and of those that its barriers' counts suggest; none where it
+    counts its threads along several axes, and does not say how long these are.
+    """
+    given = kernel.explorer.launch
+    if not given.is_limit and _has_other_axes(kernel.program):
+        return
+    _, y, z = given.block
+    most = given.threads if given.is_limit else max(USUAL)
+    for size in USUAL:
+        if size <= most and not size % (y * z):
+            yield Launch((size // (y * z), y, z), given.cluster, is_exact=True)
+    yield from launches(given, kernel.worlds[0].actors, USUAL)
+
+
+def _has_other_axes(program: Program) -> bool:
+    operands = (operand for step in program.steps for operand in step.instruction.operands)
+    return any(isinstance(each, Name) and each.text in _OTHER_AXES for each in operands)
+
+
+def _declaring(function: Function, launch: Launch) -> Function:
+    """The kernel as if it said that its blocks have this size."""
+    return replace(function, directives=(*function.directives, Directive("reqntid", tuple(map(str, launch.block)))))
+
+
+def _as_warning(item: Diagnostic, sizes: Sequence[int]) -> Diagnostic:
+    listed = ", ".join(map(str, sizes))
+    note = f"the kernel does not say how many threads a block has; it is so at each size that was tried: {listed}"
+    return replace(item, severity=Severity.WARNING, notes=(*item.notes, note))

@@ -1,0 +1,83 @@
+"""Kernels that do not say how large their blocks are: what is wrong at each size, and what to type for the rest."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from ptxkit import Severity, Verdict, lint
+from ptxkit.report import full_report
+from ptxkit.results import FileResult
+
+RULES = Path(__file__).resolve().parent.parent.parent / "corpus" / "rules"
+
+
+def without_size(name: str, instead: str = "") -> str:
+    """A fixture of the rules that does not say how large its blocks are."""
+    text, count = re.subn(r"\.reqntid[^\n{]*", instead, (RULES / f"{name}.ptx").read_text())
+    assert count == 1
+    return text
+
+
+def printed(verdict: Verdict) -> list[str]:
+    lines = full_report([FileResult.of("k.ptx", verdict)])
+    return ["".join(text for text, _ in line) for line in lines]
+
+
+def test_what_is_wrong_at_every_size_is_a_warning_that_names_the_sizes() -> None:
+    verdict = lint(without_size("PTX621_bad_next_lane_without_warp_barrier"))
+    [found] = verdict.diagnostics
+    assert (found.code, found.severity, verdict.undecided) == ("PTX621", Severity.WARNING, ())
+    assert found.notes[-1].endswith("at each size that was tried: 32, 64, 128, 256, 512, 1024")
+
+
+def test_what_to_type_is_a_size_that_the_kernel_allows() -> None:
+    verdict = lint(without_size("PTX504_bad_two_warps_where_one_should", ".maxntid 64"))
+    remedies = [item.remedy for item in verdict.undecided]
+    assert len(remedies) > 0
+    assert set(remedies) == {"block size unknown: try --launch kernel:block=64"}
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["PTX621_bad_read_without_barrier", "PTX601_bad_two_barriers_of_all_threads"],
+)
+def test_what_is_right_at_some_size_stays_a_question_that_says_what_to_type(name: str) -> None:
+    verdict = lint(without_size(name))
+    assert verdict.diagnostics == ()
+    assert len(verdict.undecided) > 0
+    assert printed(verdict)[0] == (
+        f"{len(verdict.undecided)} undecided: block size unknown: try --launch kernel:block=256"
+    )
+
+
+def test_a_kernel_that_counts_its_threads_along_two_axes_is_not_tried() -> None:
+    text = without_size("PTX621_bad_next_lane_without_warp_barrier")
+    verdict = lint(text.replace("ret;", "mov.u32 %r1, %tid.y;\n ret;"))
+    assert verdict.diagnostics == ()
+    assert [item.missing for item in verdict.undecided] == ["block=256"]
+
+
+def test_tensor_memory_of_one_warp_is_no_error_where_the_block_may_be_one() -> None:
+    verdict = lint(without_size("PTX704_bad_barrier_only"))
+    assert "PTX707" not in {item.code for item in verdict.diagnostics}
+
+
+def test_the_summary_names_the_most_frequent_reasons() -> None:
+    verdict = lint(without_size("PTX621_bad_read_without_barrier"))
+    questions = [(f"reason {number}", number) for number in range(1, 8)]
+    [one] = verdict.undecided
+    results = [
+        FileResult.of(
+            "k.ptx", Verdict((), tuple(type(one)("PTX300", reason, one.source, one.span) for _ in range(count)))
+        )
+        for reason, count in questions
+    ]
+    lines = ["".join(text for text, _ in line) for line in full_report(results)]
+    assert lines == [
+        *(f"{number} undecided: reason {number}" for number in (7, 6, 5, 4, 3)),
+        "3 undecided for other reasons (--show-undecided prints them)",
+        "checked 7 files: 0 errors, 0 warnings, 28 undecided",
+    ]
