@@ -1,7 +1,8 @@
 """Notices accesses that leave the variable they are to: before it, beyond its end, or out of all that is declared.
 
-Only threads are looked at that every launch has. Whether the address comes from one variable, and whether the thread
-comes there whatever the arguments and the data are, `ptxkit.analysis.certainty` tells.
+Where there are several variables, each access to one of them is noticed whose operand does not name it: its address may
+be made from another one. Only threads are looked at that every launch has. Whether the address comes from one variable,
+and whether the thread comes there whatever the arguments and the data are, `ptxkit.analysis.certainty` tells.
 
 Source: PTX ISA, "Variable Declarations", "State Spaces", "Addresses as Operands", "cp.async.bulk", "Size and alignment
 of mbarrier object".
@@ -22,7 +23,7 @@ from ptxkit.analysis.trace import Misfit
 from ptxkit.isa import effects as fx
 from ptxkit.isa.expressions import Const
 from ptxkit.isa.forms import Match
-from ptxkit.syntax.tree import Address
+from ptxkit.syntax.tree import Address, Name
 
 if TYPE_CHECKING:
     from ptxkit.analysis.walker import Walker
@@ -78,7 +79,10 @@ def _ranges(operands: Operands, match: Match) -> Iterator[tuple[str, str, Reader
 
 def _check(operands: Operands, used: tuple[str, str, Reader], spaces: frozenset[str], *, collective: bool) -> Check:
     role, space, size = used
-    step, reader, place = operands.step, operands.reader(operands.role(role)), f"bounds of {role}"
+    step, operand = operands.step, operands.role(role)
+    reader, place = operands.reader(operand), f"bounds of {role}"
+    base = operand.base if isinstance(operand, Address) else None
+    named = operands.scope.variable(base.text) if isinstance(base, Name) else None
 
     def check(walker: Walker) -> None:
         if walker.visit >= _MAX_VISITS or (step, place) in walker.trace.misfits:
@@ -95,8 +99,15 @@ def _check(operands: Operands, used: tuple[str, str, Reader], spaces: frozenset[
         found = next(filter(None, (_outside(walker, space, spaces, value, length) for value in ends)), None)
         found = found or _next_door(walker, space, ends)
         if found is not None:
-            value, variable = found
-            walker.trace.misfits[(step, place)] = Misfit(step, role, value, "bounds", length, variable)
+            where, held_in = found
+            walker.trace.misfits[(step, place)] = Misfit(step, role, where, "bounds", length, held_in)
+            return
+        for end in ends:
+            inside = _among_several(walker, space, spaces, end)
+            if inside is not None and inside[0] is not named:
+                variable, offset = inside
+                misfit = Misfit(step, role, offset, "bounds", length, variable)
+                walker.trace.misfits.setdefault((step, f"{place} in {variable.name}"), misfit)
 
     return check
 
@@ -108,6 +119,20 @@ def _outside(
     end of the variable that it lies in are used; None where all is well, or nobody knows."""
     if isinstance(value, Term):
         return _off_symbol(walker, value, length)
+    place = _place(walker, space, spaces, value)
+    if place is None:
+        return None
+    held = variable_of(walker, *place)
+    if held is None:
+        return place[1], None
+    variable, offset = held
+    if variable.extent is None or offset + length <= variable.extent:
+        return None
+    return offset, variable
+
+
+def _place(walker: Walker, space: str, spaces: frozenset[str], value: int) -> tuple[str, int] | None:
+    """(state space, address in it) of a place in one of these spaces; None where it is in no such space."""
     if space == "generic":
         space = walker.window.space_of_generic(value)
         value = walker.window.from_generic(space, value)
@@ -116,15 +141,16 @@ def _outside(
     if space.startswith("shared"):
         value = walker.window.in_cta(value, walker.window.rank)
     family = space.partition("::")[0]
-    if family not in FIRST_ADDRESS or family not in spaces:
+    return (space, value) if family in FIRST_ADDRESS and family in spaces else None
+
+
+def _among_several(walker: Walker, space: str, spaces: frozenset[str], value: Value) -> tuple[Variable, int] | None:
+    """The variable that an address lies in, with the offset from its start, where its space has others: the address may
+    be made from one of those."""
+    place = _place(walker, space, spaces, value) if isinstance(value, int) else None
+    if place is None or place[0].partition("::")[0] not in walker.code.program.divided:
         return None
-    held = variable_of(walker, space, value)
-    if held is None:
-        return value, None
-    variable, offset = held
-    if variable.extent is None or offset + length <= variable.extent:
-        return None
-    return offset, variable
+    return variable_of(walker, *place)
 
 
 def _next_door(walker: Walker, space: str, ends: list[Value]) -> tuple[int, Variable] | None:

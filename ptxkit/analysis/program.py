@@ -117,6 +117,12 @@ class Program:
         own = {id(scope): scope for scope in (self.scope, *(step.scope for step in self.steps))}
         return any(each.space == "local" for scope in own.values() for each in scope.variables.values())
 
+    @cached_property
+    def divided(self) -> frozenset[str]:
+        """The state spaces in which it has more than one variable."""
+        spaces = [each.space for each in self.variables]
+        return frozenset(space for space in spaces if spaces.count(space) > 1)
+
     @property
     def is_crowded(self) -> bool:
         """Whether the shared variables that it may reach take more memory than a CTA can have."""

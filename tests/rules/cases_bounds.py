@@ -163,4 +163,36 @@ mov.u32 %r10, few; add.u32 %r10, %r10, %r3;
 st.shared.u32 [%r10], %r1; }""",
         bounds="",
     ),
+    Case(
+        "an address made from one variable that lies in another",
+        """ld.shared.u32 %r10, [tile+9000]; //? PTX207
+add.u32 %r11, %r2, 9000; bar.sync 0;
+@%p1 st.shared.u32 [%r11], %r1; //? PTX207
+sub.u32 %r12, %r8, 4096; bar.sync 0;
+@%p1 st.shared.u32 [%r12], %r1; //! PTX207""",
+    ),
+    Case(
+        "all threads of a block are in another variable than the one whose address they have",
+        """add.u32 %r11, %r4, 8704;
+st.shared.v4.u32 [%r11], {%r1, %r1, %r1, %r1}; //? PTX207""",
+    ),
+    Case(
+        "a later round of a loop comes into the next variable",
+        """mov.u32 %r10, %r2; mov.u32 %r11, 0;
+more: @%p1 st.shared.u32 [%r10], %r1; //? PTX207
+add.u32 %r10, %r10, 8448; add.u32 %r11, %r11, 1; setp.lt.u32 %p3, %r11, 2; @%p3 bra more;""",
+    ),
+    Case(
+        "one register has the addresses of two variables in turn",
+        """mov.u32 %r10, %r2; st.shared.u32 [%r10+4], %r1; mov.u32 %r10, %r8; st.shared.u32 [%r10+4], %r1;
+selp.u32 %r11, %r2, %r8, %p1; bar.sync 0; ld.shared.u32 %r12, [%r11+8]; sub.u32 %r13, %r8, %r2; add.u32 %r13, %r13, %r2;
+ld.shared.u32 %r12, [%r13+8];""",
+    ),
+    Case(
+        "a variable of the thread's own that leads into the next one",
+        """{ .local .align 8 .b8 mine[16]; .local .align 8 .b8 more[16]; mov.u64 %rd5, mine; cvta.local.u64 %rd6, %rd5;
+st.local.u64 [%rd5+8], %rd1; st.local.u64 [more], %rd1;
+st.u64 [%rd6+144], %rd1; //! PTX207
+}""",
+    ),
 )
