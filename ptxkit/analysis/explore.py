@@ -50,8 +50,9 @@ class Exploration:
 class Explorer:
     """Walks one kernel. `missed` are the asynchronous or synchronising steps that no walk reached.
 
-    budget: what this kernel may use; it says what is left of it. failing: scenarios that no launch is, as they use more
-    shared memory than a CTA can have; their walks are not kept.
+    pointers: the parameters that are addresses, by name and offset. budget: what this kernel may use; it says what is
+    left of it. failing: scenarios that no launch is, as they use more shared memory than a CTA can have; their walks
+    are not kept.
     """
 
     def __init__(self, program: Program, budget: Budget | None = None) -> None:
@@ -60,7 +61,7 @@ class Explorer:
         self.explorations: list[Exploration] = []
         self.failing: list[Scenario] = []
         self._code = code_of(program)
-        self._pointers = pointer_parameters(program)
+        self.pointers = pointer_parameters(program)
         self._capacity = Capacity(program)
         self._terms = Terms()
         self.budget = budget or Budget().for_kernel()
@@ -139,7 +140,7 @@ class Explorer:
 
     @cached_property
     def _openings(self) -> Openings:
-        return Openings(self.program, self.launch, self._pointers)
+        return Openings(self.program, self.launch, self.pointers)
 
     def _explore(self, scenario: Scenario) -> list[Exploration]:
         """The walks of the CTAs that rules look at; kept where a launch may be like that."""
@@ -174,7 +175,7 @@ class Explorer:
         before = dict(scenario.decisions)
         while True:
             exchange = Exchange(notices=Notices(self._distrusted))
-            walker = Walker(code, scenario, everyone, self._terms, exchange, self._pointers)
+            walker = Walker(code, scenario, everyone, self._terms, exchange, self.pointers)
             exploration, taken = walk_all(walker, self.budget.steps)
             self.budget.steps -= taken
             wrong = exchange.notices.contradicted(exploration.groups, scenario.launch.threads)

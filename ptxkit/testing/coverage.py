@@ -137,6 +137,7 @@ _NOT_GENERATED: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("no generated kernel shares a word of global memory between CTAs", ("PTX406", "PTX407", "PTX622", "PTX623")),
     ("no generated kernel waits for another grid", ("PTX604",)),
     ("no generated kernel sets its registers, or asks for the work of other clusters", ("PTX605", "PTX614")),
+    ("no fault makes one kernel write what it loads, or use a multimem address otherwise", ("PTX211", "PTX408")),
     ("no fault makes a generic address of a space that its instruction does not take", ("PTX209",)),
     ("a note about code that is right, but slow", ("PTX9..",)),
     ("the machine shows the fault; the rules leave it open, or speak of another one", ("PTX314", "PTX506")),

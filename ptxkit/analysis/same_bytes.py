@@ -1,0 +1,222 @@
+"""Which instructions surely access the same bytes of global memory, by one pointer that the kernel is given.
+
+What two pointers point to, nobody knows. Addresses that are made of the same one by numbers are compared, thread by
+thread: a further walk of each scenario tells what every thread of a CTA accesses in global memory. It is made only
+where the addresses of two instructions have a pointer in common.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator
+
+from ptxkit.analysis.budget import Budget
+from ptxkit.analysis.causality import Causality, Path
+from ptxkit.analysis.conflicts import MAX_CONFLICT_LOOKUPS
+from ptxkit.analysis.dependence import Leaf
+from ptxkit.analysis.explore import Explorer
+from ptxkit.analysis.kernel import World, world_of
+from ptxkit.analysis.program import Step
+from ptxkit.analysis.ranges import RangeIndex
+from ptxkit.analysis.scenario import Scenario
+from ptxkit.analysis.terms import Term, of_lane
+from ptxkit.analysis.trace import Event, GroupEvent, Opaque
+from ptxkit.isa.effects import Access
+from ptxkit.records import dataclass
+
+#: Executions of an instruction that are looked at.
+FIRST_ROUNDS = 2
+#: Accesses of threads that are looked at in a scenario, and pairs of them for each pair of instructions.
+MAX_TOUCHES, MAX_PAIRS = 20_000, 64
+
+
+@dataclass(frozen=True, slots=True)
+class Touch:
+    """An access to bytes `[low, high)` behind a pointer. position: among the events of the group of its path."""
+
+    step: Step
+    path: Path
+    position: int
+    tid: int
+    low: int
+    high: int
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether no guess comes before it."""
+        guessed = self.path.group.guessed
+        return guessed is None or self.position < guessed
+
+
+@dataclass(frozen=True, slots=True)
+class SameBytes:
+    """Two accesses to the same bytes. first_is_earlier: whether the first one may be ordered before the other."""
+
+    first: Touch
+    other: Touch
+    first_is_earlier: bool
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether some input surely leads to both."""
+        return self.first.is_sure and self.other.is_sure
+
+    @property
+    def threads(self) -> int:
+        """How many threads take part."""
+        return 1 if self.first.tid == self.other.tid else 2
+
+    @property
+    def gravity(self) -> tuple[bool, bool]:
+        """How much it proves: least what a guess leads to, and more where the first access comes later."""
+        return self.is_sure, not self.first_is_earlier
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """Two instructions that access the same bytes in some scenario, in one that comes to both.
+
+    world: the number of the scenario. same: the accesses that prove most; None where none was found there. is_exact:
+    whether some input surely leads to them, and they are found whatever numbers the caller passes.
+    """
+
+    first: Step
+    other: Step
+    world: int
+    same: SameBytes | None
+    is_exact: bool
+
+
+def is_read_only_load(step: Step) -> bool:
+    """Whether an instruction loads through the non-coherent cache, or the read-only proxy."""
+    words = step.instruction.opcode.split(".")
+    return touches(step, "read") and ("nc" in words or "proxy::readonly" in words)
+
+
+def is_multimem(step: Step) -> bool:
+    """Whether an instruction accesses what a multimem address stands for."""
+    return step.match is not None and step.instruction.opcode.startswith("multimem.")
+
+
+def touches(step: Step, *kinds: str) -> bool:
+    """Whether an instruction other than `multimem` accesses global memory in one of these ways, and is done then."""
+    return not is_multimem(step) and any(
+        isinstance(effect, Access)
+        and effect.kind in kinds
+        and effect.space in ("global", "generic")
+        and (effect.proxy, effect.completion, effect.via) == ("generic", None, "address")
+        for effect in step.effects
+    )
+
+
+def compared(explorer: Explorer, firsts: Collection[Step], others: Collection[Step]) -> Iterator[Compared]:
+    """The pairs of an instruction of each kind that access the same bytes in some scenario; in each of them."""
+    found = dict(_walked(explorer, *_with_common_pointers(explorer, firsts, others)))
+    scenarios = {number: explorer.explorations[number].scenario for number in found}
+    samples = {each.sample for each in scenarios.values()}
+    is_enough = len(samples) > 1 or any(each.samples > 1 for each in scenarios.values())
+    for first, other in dict.fromkeys(key for pairs in found.values() for key in pairs):
+        is_alike = is_enough and all((first, other) in pairs for pairs in found.values())
+        for number, pairs in found.items():
+            same = pairs.get((first, other))
+            yield Compared(first, other, number, same, same is not None and same.is_sure and is_alike)
+
+
+def _walked(
+    explorer: Explorer, firsts: Collection[Step], others: Collection[Step]
+) -> Iterator[tuple[int, dict[tuple[Step, Step], SameBytes]]]:
+    """By the number of a scenario that comes to both kinds: the pairs that were found there."""
+    for number, exploration in enumerate(list(explorer.explorations)):
+        covered = set().union(*(group.covered for group in exploration.groups))
+        given = exploration.scenario
+        if given.rank or covered.isdisjoint(firsts) or covered.isdisjoint(others):
+            continue
+        scenario = Scenario(given.launch, given.sample, given.rank, dict(given.decisions), samples=given.samples)
+        wide = explorer.walked(scenario, outside=True)
+        if wide.is_whole and not any(group.opaque for group in wide.groups):
+            world = world_of(wide, explorer.program, explorer.budget)
+            yield number, _in_world(world, firsts, others)
+
+
+def _in_world(world: World, firsts: Collection[Step], others: Collection[Step]) -> dict[tuple[Step, Step], SameBytes]:
+    causality = Causality(world, Budget(lookups=min(MAX_CONFLICT_LOOKUPS, world.budget.lookups)))
+    places: dict[int, RangeIndex[Touch]] = {}
+    for identity, touch in _touches(world, causality, others):
+        places.setdefault(identity, RangeIndex()).add(touch.low, touch.high, touch)
+    looks: dict[tuple[Step, Step], int] = defaultdict(int)
+    worst: dict[tuple[Step, Step], SameBytes] = {}
+    for identity, touch in _touches(world, causality, firsts) if places else ():
+        found = places[identity].overlapping(touch.low, touch.high) if identity in places else ()
+        for other in found:
+            key = touch.step, other.step
+            looks[key] += 1
+            if looks[key] <= MAX_PAIRS:
+                pair = SameBytes(touch, other, _may_be_earlier(causality, touch, other))
+                worst[key] = max(worst.get(key, pair), pair, key=lambda each: each.gravity)
+    return worst
+
+
+def _may_be_earlier(causality: Causality, first: Touch, other: Touch) -> bool:
+    if first.path is other.path:
+        return first.position < other.position
+    return causality.may_precede(first.path, first.position, other.path, other.position)
+
+
+def _touches(world: World, causality: Causality, steps: Collection[Step]) -> Iterator[tuple[int, Touch]]:
+    """(the pointer's identity, what a thread accesses by it) at some steps."""
+    left = MAX_TOUCHES
+    for group in world.groups:
+        for position, event in enumerate(group.events):
+            if isinstance(event, Opaque) or event.step not in steps or event.visit >= FIRST_ROUNDS:
+                continue
+            if not isinstance(event.effect, Access):
+                continue
+            for index, tid in enumerate(group.tids):
+                left -= 1
+                if left < 0:
+                    return
+                place, size = _extent(event, index)
+                if isinstance(place, Term) and size:
+                    low = place.offset
+                    path = causality.path_of(tid)
+                    yield place.identity, Touch(event.step, path, position, tid, low, low + size)
+
+
+def _extent(event: Event | GroupEvent, index: int) -> tuple[object, int]:
+    """Where a thread of a group accesses memory, and how many bytes; none where it takes no part, or nobody knows."""
+    if isinstance(event, GroupEvent) and event.who is not None and not event.who[index]:
+        return None, 0
+    held, size = (event.address, event.size) if isinstance(event, Event) else event.fields[:2]
+    return None if held is None else of_lane(held, index), size if isinstance(size, int) else 0
+
+
+def _with_common_pointers(
+    explorer: Explorer, firsts: Collection[Step], others: Collection[Step]
+) -> tuple[set[Step], set[Step]]:
+    """Those of each kind whose addresses come from a pointer that one of the other kind comes from as well."""
+    if not firsts or not others:
+        return set(), set()
+    own, theirs = _pointers(explorer, firsts), _pointers(explorer, others)
+    common = set().union(*own.values()) & set().union(*theirs.values())
+    chosen = [{step for step, names in each.items() if names & common} for each in (own, theirs)]
+    return chosen[0], chosen[1]
+
+
+def _pointers(explorer: Explorer, steps: Collection[Step]) -> dict[Step, set[tuple[str, int]]]:
+    """By step, the pointers that its addresses come from: parameters, and variables of global memory."""
+    dependence = explorer.certainty.dependence
+    found: dict[Step, set[tuple[str, int]]] = {}
+    for step in steps:
+        names = found.setdefault(step, set())
+        for effect in step.effects:
+            if isinstance(effect, Access) and effect.space in ("global", "generic") and step.match is not None:
+                operand = step.match.operand(effect.address, step.instruction)
+                names.update(_named(explorer, dependence.of(step, operand)))
+    return found
+
+
+def _named(explorer: Explorer, leaves: Collection[Leaf]) -> Iterator[tuple[str, int]]:
+    for leaf in leaves:
+        if leaf.kind == "variable":
+            yield leaf.name, 0
+        yield from (place for place in explorer.pointers if leaf.kind == "parameter" and leaf.holds(place))

@@ -1,0 +1,55 @@
+"""PTX211: a multimem address in an instruction other than `multimem`.
+
+What it does
+    Finds loads, stores and atomic operations on bytes that the same kernel accesses by `multimem` instructions too,
+    through the same pointer: what that points to is a multimem address.
+
+Why it matters
+    A multimem address stands for locations of several devices. Only `multimem` instructions may access it; anything
+    else is undefined. Each device's own location has an address of its own.
+
+Example
+    multimem.red.relaxed.sys.global.add.u32 [%rd1], 1;
+    ld.global.u32 %r1, [%rd1];
+
+Use instead
+    multimem.red.relaxed.sys.global.add.u32 [%rd1], 1;
+    multimem.ld_reduce.relaxed.sys.global.add.u32 %r1, [%rd1];
+
+ISA section
+    "Multimem Addresses", "multimem.ld_reduce, multimem.st, multimem.red". Catalogue: AS17.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptxkit.analysis.kernel import Kernel
+from ptxkit.analysis.program import Step
+from ptxkit.analysis.same_bytes import compared, is_multimem, touches
+from ptxkit.rules.finding import Finding, Observation, Rule
+
+
+def check(kernel: Kernel) -> Iterator[Observation]:
+    """Looks at each access to what a `multimem` instruction accesses."""
+    chosen = [step for step in kernel.program.acting if is_multimem(step)]
+    others = [step for step in kernel.program.acting if touches(step, "read", "write", "update")] if chosen else []
+    for each in compared(kernel.explorer, others, chosen):
+        finding = None if each.same is None else _finding(each.first, each.other)
+        threads = 1 if each.same is None else each.same.threads
+        yield Observation((each.first, each.other), each.world, each.is_exact, finding, threads)
+
+
+def _finding(step: Step, other: Step) -> Finding:
+    return Finding(
+        primary=step,
+        message="accesses a multimem address, which only `multimem` instructions may access",
+        labels=((other, "`multimem` access to the same bytes, by the same pointer"),),
+        help="use the address that this device's own location has, or a `multimem` instruction",
+        properties={"space": "global"},
+    )
+
+
+RULE = Rule(
+    "PTX211", "multimem-address", ("Multimem Addresses", "multimem.ld_reduce, multimem.st, multimem.red"), check
+)

@@ -1,0 +1,63 @@
+"""PTX408: a kernel writes global memory that it loads through the non-coherent cache.
+
+What it does
+    Finds `ld.global.nc` of bytes that the same kernel stores to, or updates, by the same pointer. It is a warning where
+    each such load comes before the store: in the same thread, or in another one that a barrier makes wait.
+
+Why it matters
+    Data that are loaded so must be read-only as long as the kernel runs: no order holds between such loads and stores,
+    and the cache that they go through is not told of them. A load behind the store may return what was there before;
+    one in front of it may be moved behind it.
+
+Example
+    st.global.u32 [%rd1], %r1;
+    ld.global.nc.u32 %r2, [%rd1];
+
+Use instead
+    st.global.u32 [%rd1], %r1;
+    ld.global.u32 %r2, [%rd1];
+
+ISA section
+    "Data Movement and Conversion Instructions: ld.global.nc", "Memory Consistency Model: Scope and applicability of the
+    model".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptxkit.analysis.kernel import Kernel
+from ptxkit.analysis.same_bytes import SameBytes, compared, is_read_only_load, touches
+from ptxkit.diagnostics import Severity
+from ptxkit.rules.finding import Finding, Observation, Rule
+
+
+def check(kernel: Kernel) -> Iterator[Observation]:
+    """Looks at each load through the non-coherent cache, and at each store to what it may load."""
+    loads = [step for step in kernel.program.acting if is_read_only_load(step)]
+    stores = [step for step in kernel.program.acting if touches(step, "write", "update")] if loads else []
+    for each in compared(kernel.explorer, loads, stores):
+        finding = None if each.same is None else _finding(each.same)
+        threads = 1 if each.same is None else each.same.threads
+        yield Observation((each.first, each.other), each.world, each.is_exact, finding, threads)
+
+
+def _finding(pair: SameBytes) -> Finding:
+    earlier = pair.first_is_earlier
+    when = "later writes at line {1}" if earlier else "writes at line {1}"
+    return Finding(
+        primary=pair.first.step,
+        message=f"loads through the non-coherent cache what the kernel {when}: such data must not change while it runs",
+        labels=((pair.other.step, "write of the same bytes"),),
+        help="load it without `.nc`",
+        severity=Severity.WARNING if earlier else Severity.ERROR,
+        properties={"space": "global"},
+    )
+
+
+RULE = Rule(
+    "PTX408",
+    "written-while-read-only",
+    ("Data Movement and Conversion Instructions: ld.global.nc", "Scope and applicability of the model"),
+    check,
+)

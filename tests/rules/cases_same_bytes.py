@@ -1,0 +1,110 @@
+"""PTX211 and PTX408: what instructions do to global memory that others access by the same pointer."""
+
+from __future__ import annotations
+
+from tests.rules.support import Case
+
+_PLACE = "mul.wide.u32 %rd5, %r1, 4; add.u64 %rd6, %rd2, %rd5;"
+
+WRITTEN_WHILE_READ_ONLY = (
+    Case(
+        "a thread loads what it has just stored",
+        f"""{_PLACE}
+st.global.u32 [%rd6], %r1; //= write
+ld.global.nc.u32 %r10, [%rd6]; //! PTX408 write
+st.global.u32 [%rd6+4096], %r10;""",
+    ),
+    Case(
+        "a thread loads what it stores later",
+        f"""{_PLACE}
+ld.global.nc.u32 %r10, [%rd6]; //? PTX408 write
+add.u32 %r10, %r10, 1;
+st.global.u32 [%rd6], %r10; //= write""",
+    ),
+    Case(
+        "a thread loads what another one stores",
+        f"""{_PLACE} xor.b32 %r11, %r1, 32; mul.wide.u32 %rd7, %r11, 4; add.u64 %rd8, %rd2, %rd7;
+st.global.u32 [%rd6], %r1; //= write
+bar.sync 0;
+ld.global.ca.nc.u32 %r10, [%rd8]; //! PTX408 write
+st.global.u32 [%rd6+4096], %r10;""",
+    ),
+    Case(
+        "all loads are behind a barrier from the stores to come",
+        f"""{_PLACE} xor.b32 %r11, %r1, 32; mul.wide.u32 %rd7, %r11, 4; add.u64 %rd8, %rd2, %rd7;
+ld.global.nc.u32 %r10, [%rd8]; //? PTX408 write
+bar.sync 0;
+st.global.u32 [%rd6], %r10; //= write""",
+    ),
+    Case(
+        "an atomic operation by a generic address writes too",
+        f"""{_PLACE} cvta.global.u64 %rd7, %rd6;
+atom.add.u32 %r10, [%rd7], 1; //= write
+ld.global.nc.u32 %r10, [%rd6]; //! PTX408 write
+st.global.u32 [%rd1], %r10;""",
+    ),
+    Case(
+        "a variable of global memory that the kernel writes",
+        """@%p1 st.global.u32 [words+4], %r1; //= write
+ld.global.nc.v2.u32 {%r10, %r11}, [words]; //! PTX408 write
+st.global.u32 [%rd1], %r11;""",
+        before=".global .align 8 .b32 words[2];",
+    ),
+    Case(
+        "two pointers may point to the same, or not",
+        "ld.global.nc.u32 %r10, [%rd1]; st.global.u32 [%rd2], %r10;",
+    ),
+    Case(
+        "one pointer, and other bytes behind it",
+        f"{_PLACE} ld.global.nc.u32 %r10, [%rd6+512]; st.global.u32 [%rd6], %r10;",
+    ),
+    Case(
+        "one pointer, and other bytes as an argument says",
+        f"{_PLACE} ld.global.nc.u32 %r10, [%rd6]; mul.wide.u32 %rd7, %r6, 4; add.u64 %rd7, %rd6, %rd7;\n"
+        "st.global.u32 [%rd7], %r10;",
+        undecided=("PTX408",),
+    ),
+    Case(
+        "a row of as many bytes as an argument says, loaded and stored",
+        f"""mul.lo.u32 %r11, %r6, 3; {_PLACE} mul.wide.u32 %rd7, %r11, 4; add.u64 %rd7, %rd6, %rd7;
+ld.global.nc.u32 %r10, [%rd7]; //? PTX408 write
+st.global.u32 [%rd7], %r10; //= write""",
+    ),
+    Case(
+        "whether another thread stores anything is up to the data",
+        f"""{_PLACE} xor.b32 %r11, %r1, 32; mul.wide.u32 %rd7, %r11, 4; add.u64 %rd8, %rd2, %rd7;
+ld.global.nc.u32 %r10, [%rd8]; add.u64 %rd9, %rd1, %rd5; ld.global.u32 %r11, [%rd9]; setp.eq.u32 %p3, %r11, 0;
+@%p3 bra end; st.global.u32 [%rd6], %r10;
+end:""",
+        undecided=("PTX408",),
+    ),
+    Case(
+        "a coherent load is ordered like any",
+        f"{_PLACE} st.global.u32 [%rd6], %r1; ld.global.u32 %r10, [%rd6]; st.global.u32 [%rd6], %r10;",
+    ),
+)
+
+_RED = "multimem.red.relaxed.sys.global.add.u32 [%rd2], 1; //= multimem\n"
+
+MULTIMEM_ADDRESS = (
+    Case("a plain load of a multimem address", f"{_RED}ld.global.u32 %r10, [%rd2]; //! PTX211 multimem"),
+    Case(
+        "an atomic operation on a multimem address, by its generic form",
+        f"{_RED}cvta.global.u64 %rd7, %rd2; atom.add.u32 %r10, [%rd7], 1; //! PTX211 multimem",
+    ),
+    Case(
+        "a plain store to the rows that a thread has reduced",
+        """mul.wide.u32 %rd5, %r1, 4; add.u64 %rd6, %rd2, %rd5;
+multimem.ld_reduce.relaxed.sys.global.add.u32 %r10, [%rd6]; //= multimem
+st.global.u32 [%rd6], %r10; //! PTX211 multimem""",
+    ),
+    Case(
+        "each device has an address for its own location",
+        f"{_RED}ld.global.u32 %r10, [%rd1]; multimem.st.relaxed.sys.global.u32 [%rd2+4], %r10;",
+    ),
+    Case(
+        "what lies further behind a pointer may be something else",
+        f"{_RED}ld.global.u32 %r10, [%rd2+4194304]; st.global.u32 [%rd1], %r10;",
+    ),
+)
+CASES = (*WRITTEN_WHILE_READ_ONLY, *MULTIMEM_ADDRESS)

@@ -1,0 +1,11 @@
+"""PTX211 and PTX408 on small kernels whose comments say what is to be found."""
+
+from __future__ import annotations
+
+from tests.rules.cases_same_bytes import CASES
+from tests.rules.support import Case, each, holds
+
+
+@each(CASES)
+def test_the_verdict_is_what_the_comments_say(case: Case) -> None:
+    holds(case)
