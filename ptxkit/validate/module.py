@@ -16,6 +16,7 @@ from ptxkit.validate.findings import Finding, Gatekeeper
 from ptxkit.validate.instructions import InstructionChecker
 from ptxkit.validate.labels import list_problems
 from ptxkit.validate.names import declared_twice
+from ptxkit.validate.nuls import nuls
 from ptxkit.validate.problems import Problem
 from ptxkit.validate.redeclarations import ModuleScope
 from ptxkit.validate.scopes import Scope, enter_parameters
@@ -53,6 +54,7 @@ class _Validation:
         self.first_unknown: dict[str, tuple[Problem, int]] = {}
 
     def diagnostics(self) -> Iterator[Diagnostic]:
+        yield from nuls(self.source)
         yield from map(self._finding, self.declarations.module())
         scope = self.scope
         for item, start in self.module.located():

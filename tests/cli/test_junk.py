@@ -22,6 +22,7 @@ JUNK = {
     "a lone quote": b'"',
     "an unclosed comment": b"/* " + CLEAN.encode(),
     "a NUL": CLEAN.encode().replace(b"mov", b"m\x00ov"),
+    "a trailing NUL": CLEAN.encode() + b"\x00",
     "only NULs": b"\x00" * 5_000,
     "invalid UTF-8 in the code": CLEAN.encode().replace(b"mov.u32", b"mov\xff\xfe.u32"),
     "100,000 nested braces": b"{" * 100_000,
@@ -44,7 +45,6 @@ NOT_PTX = {
 HARMLESS = {
     "a comment in Latin-1": CLEAN.encode() + "// déjà vu\n".encode("latin-1"),
     "a comment in UTF-8": CLEAN.encode() + "// déjà vu 日本\n".encode(),
-    "a trailing NUL": CLEAN.encode() + b"\x00",
     "carriage returns": CLEAN.replace("\n", "\r\n").encode(),
 }
 

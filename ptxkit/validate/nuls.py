@@ -1,0 +1,30 @@
+"""A NUL behind a text, or in a comment of it, which the grammar takes and ptxas does not.
+
+Source: what ptxas does: to it the file ends there, and unexpectedly so. NVRTC counts the NUL behind the text that it
+returns, and who writes as many bytes writes it too. The driver, which takes a text up to its NUL, does not see it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ptxkit.diagnostics import Diagnostic, Edit, Fix, Severity
+from ptxkit.source import SourceFile, Span
+
+
+def nuls(source: SourceFile) -> Iterator[Diagnostic]:
+    """The error of the first NUL of a text without syntax errors; its fix removes them all."""
+    runs = [Span(*found.span()) for found in re.finditer(r"\0+", source.text)] if "\0" in source.text else []
+    if not runs:
+        return
+    yield Diagnostic(
+        "PTX101",
+        Severity.ERROR,
+        "a NUL ends the text for an assembler, which takes none in a file",
+        source,
+        runs[0],
+        help="remove it; the size that NVRTC gives of a text counts the NUL behind it",
+        isa=("Syntax",),
+        fix=Fix("remove every NUL", tuple(Edit(run, "") for run in runs), safe=True),
+    )
