@@ -233,7 +233,7 @@ class Dependence:
             leaves.add(Leaf("parameter", name))
         elif register == name and step.scope.variable(name) is not None:
             leaves.add(Leaf("variable", name))
-        elif table().special(name) is not None:
+        elif table().special(name) is not None and not step.scope.hides(name):
             leaves.add(Leaf("special", name))
         else:
             yield register

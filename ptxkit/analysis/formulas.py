@@ -158,7 +158,7 @@ class Formulas:
         if register == text and variable is not None:
             shown = f"&{text}" if text in self._parameters else text  # `text` alone is what is loaded from there
             return Formula(Sum.unknown(shown), variable.space)
-        if table().special(text) is not None:
+        if table().special(text) is not None and not step.scope.hides(text):
             return unknown(text)
         return self._read(step, register, depth - 1)
 

@@ -70,6 +70,16 @@ class Scope:
         stem = name.rstrip("0123456789")
         return stem in self.families and len(stem) < len(name) and int(name[len(stem) :]) < self.families[stem]
 
+    def hides(self, name: str) -> bool:
+        """Whether a declared register has the name of a special one, or of the vector that it is an element of."""
+        whole = name.partition(".")[0]
+        scope: Scope | None = self
+        while scope is not None:
+            if whole in scope.registers or scope._counted(whole):
+                return True
+            scope = scope.parent
+        return False
+
     def variable(self, name: str) -> Variable | None:
         """The variable of that name, from the innermost scope out."""
         scope: Scope | None = self

@@ -61,7 +61,7 @@ def narrow_uses(program: Program) -> Iterator[NarrowUse]:
 
 def asks_for_its_place(program: Program) -> bool:
     """Whether a kernel asks which CTA of its grid executes it, or how many there are: then it is made for several."""
-    return any(name.startswith(_GRID) for step in program.steps for name in _read_by(step))
+    return any(_is_special(step, name, _GRID) for step in program.steps for name in _read_by(step))
 
 
 def _updates(program: Program, words: Words, read: Step, effect: Access) -> Iterator[Step]:
@@ -98,7 +98,8 @@ class Words:
         waiting, seen = [(step, name)], set[tuple[int, str]]()
         while waiting:
             place, register = waiting.pop()
-            if (place.index, register) in seen or register.startswith(_ALIKE) or register in self._parameters:
+            is_alike = _is_special(place, register, _ALIKE) or register in self._parameters
+            if is_alike or (place.index, register) in seen:
                 continue
             seen.add((place.index, register))
             sources = self._definitions.before(place, register)
@@ -153,7 +154,7 @@ class _Ways:
         seen: set[tuple[int, str]] = set()
         while waiting:
             place, name = waiting.pop()
-            if (place.index, name) in seen or name.startswith(_WITHIN):
+            if (place.index, name) in seen or _is_special(place, name, _WITHIN):
                 continue
             seen.add((place.index, name))
             sources = self._definitions.before(place, name)
@@ -187,6 +188,11 @@ class _Ways:
                 if deciding not in passed:
                     passed.add(deciding)
                     waiting.append(deciding)
+
+
+def _is_special(step: Step, name: str, beginnings: tuple[str, ...]) -> bool:
+    """Whether a name begins like some special registers, and is no register that the program declares."""
+    return name.startswith(beginnings) and not step.scope.hides(name)
 
 
 def _read_by(step: Step) -> Iterator[str]:

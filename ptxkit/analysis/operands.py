@@ -95,14 +95,16 @@ class Operands:
             known_space = space if space in ("global", "const") else None
             return lambda walker: walker.terms.of(key, pointer=True).within(known_space)
 
+        is_own = self.scope.hides(text)
+
         def read(walker: Walker) -> Held:
             value = walker.registers.get(register)
             if value is not None:
                 return value
-            known = walker.special.get(text)
+            known = None if is_own else walker.special.get(text)
             if known is not None:
                 return known
-            if text in _VOLATILE:
+            if text in _VOLATILE and not is_own:
                 return walker.fresh(text)
             return walker.terms.of(("register", text, walker.tids[0]))
 

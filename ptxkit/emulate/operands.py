@@ -189,7 +189,9 @@ class Operands:
         base, _, component = text.partition(".")
         if found is None and component in COMPONENTS:
             vector = self.scope.lookup(base)
-            if isinstance(vector, Register) and COMPONENTS[component] < len(vector.slots):
+            if vector is not None:
+                if not isinstance(vector, Register) or not COMPONENTS[component] < len(vector.slots) > 1:
+                    raise UnsupportedError(f"{base} is declared, and has no element {component}")
                 found = Register((vector.slots[COMPONENTS[component]],), vector.type)
         match found:
             case Register(slots=(place,)):

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from difflib import get_close_matches
 
+from ptxkit.isa import table
 from ptxkit.isa.words import clip
 from ptxkit.validate.problems import Problem
 from ptxkit.validate.scopes import (
@@ -70,6 +71,16 @@ def undeclared(name: str, scope: Scope, operand: int | None = None, role: str = 
             help=f"raise the number in `{clip(match[1])}<{count}>`, or use one of its registers",
             related=(named, "declared here"),
             section="Parameterized Variable Names",
+        )
+    hiding = scope.hiding(name)
+    if hiding is not None:
+        whole = clip(name.rpartition(".")[0])
+        return Problem(
+            "PTX106",
+            f"{role}`{shown}` is not declared: `{whole}` is {class_words(hiding.kind)}, which has no such element",
+            operand,
+            help=f"give what is declared as `{whole}` another name" if table().special(name) is not None else None,
+            related=(hiding, "declared here"),
         )
     near = get_close_matches(name, list(dict.fromkeys(scope.visible())), 1, 0.6) if len(name) < 200 else []
     help_ = f"did you mean `{clip(near[0])}`?" if near else "declare it before this line, in this block or around it"

@@ -182,6 +182,11 @@ class Scope:
         """What declares a register or symbol; None for special registers, elements and unknown names."""
         return self._declared(name) or self._forward(name)
 
+    def hiding(self, name: str) -> Named | None:
+        """What is declared with the name of the special register that an element is of, so that it is no such one."""
+        whole, dot, _ = name.rpartition(".")
+        return self.find(whole) if dot else None
+
     def _type_of(self, name: str) -> str:
         named = self._declared(name)
         if named is not None:
@@ -189,6 +194,8 @@ class Scope:
         part = self._part(name) if "." in name else None
         if part is not None:
             return part
+        if self.hiding(name) is not None:
+            return UNKNOWN
         if name in _ALWAYS_KNOWN or table().special(name) is not None:
             return SPECIAL
         return LABEL if self._forward(name) is not None else UNKNOWN

@@ -314,3 +314,17 @@ def test_of_a_group_those_lanes_take_part_whose_addresses_count() -> None:
     (group,) = explorer_of(module_of(SHARED + body)).explorations[0].groups
     told = [tid for tid, _ in group.each(lambda event: isinstance(event.effect, Access))]
     assert told == [tid for tid in range(128) if tid % 32 < 16]
+
+
+@pytest.mark.parametrize(
+    ("declared", "name", "is_special"),
+    [
+        ("", "%tid.x", True),
+        (".reg .v2 .u32 %tid;", "%tid.x", False),
+        (".reg .u32 %laneid;", "%laneid", False),
+        (".reg .u32 %tid<4>;", "%tid.x", True),
+    ],
+)
+def test_a_declared_register_hides_a_special_one(declared: str, name: str, is_special: bool) -> None:
+    found = walk(module_of(f"{{ {declared} mov.u32 %r9, {name}; }}"), tid=3)["%r9"]
+    assert (found == 3) == is_special

@@ -95,6 +95,24 @@ DECLARED_BEFORE_USE = [
         "must be a .b64 register, and is .b32",
     ),
     Pair(".reg .b32 a<3>; mov.b32 a0, a2;", ".reg .b32 a<3>; mov.b32 a0, a3;", "PTX106", "declares `a0` to `a2`"),
+    Pair(
+        ".reg .v2 .u32 %tid; mov.u32 %tid.x, 1; { .reg .u32 %ntid; } mov.u32 %tid.y, %ntid.y;",
+        ".reg .u32 %tid; .reg .u32 a; mov.u32 a, %tid.x;",
+        "PTX106",
+        "`%tid` is a .u32 register, which has no such element",
+    ),
+    Pair(
+        ".reg .u32 %tid<4>, a; mov.u32 a, %tid.x;",
+        "%tid: .reg .u32 a; mov.u32 a, %tid.x;",
+        "PTX106",
+        "`%tid` is a label, which has no such element",
+    ),
+    Pair(
+        ".reg .u32 %laneid, a; mov.u32 a, %laneid;",
+        ".shared .u32 %tid; .reg .u32 a; mov.u32 a, %tid.z;",
+        "PTX106",
+        "`%tid` is a .shared variable, which has no such element",
+    ),
     Pair(".reg .b32 total; mov.b32 total, 1;", ".reg .b32 total; mov.b32 totl, 1;", "PTX106", "did you mean `total`"),
 ]
 
