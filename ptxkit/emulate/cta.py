@@ -10,6 +10,7 @@ Source: PTX ISA, "Independent Thread Scheduling", "Control Flow Instructions".
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy
@@ -41,6 +42,8 @@ _APART = 0.5
 """The chance, where chance decides, that the warps of a CTA never go together."""
 OTHER = 0x3C5A
 """A number in most types, and an address in none."""
+_MOST_ACCESSES = (1, 1, 1, 8)
+"""How many accesses to global memory others may have to wait for, where chance decides."""
 _LEAST_LOCAL = 1024
 _MOST_LOCAL = 512 << 10
 _ENDLESS = 1 << 62
@@ -77,6 +80,8 @@ class Cta:
         self.random = random.Random(f"{machine.seed}/{ctaid}") if machine.is_random else None
         self.is_apart = self.random is not None and self.random.random() < _APART
         """Whether each warp goes its own way from the start."""
+        self.most_accesses = 1 if self.random is None else self.random.choice(_MOST_ACCESSES)
+        """Accesses to global memory after which others go on, at most."""
         for each in numpy.split(self.everyone, range(WARP, self.threads, WARP)) if self.is_apart else [self.everyone]:
             self.runnable.append(Group(self, root, Lanes(each, self.threads)))
 
@@ -152,10 +157,14 @@ class Cta:
         """Whether all threads have ended."""
         return not self.runnable and not self.blocked
 
-    def run(self) -> bool:
-        """Go on until all threads have ended, or wait, or turn and change nothing, or others should go on; whether
-        anything has changed."""
-        began, limit, left = self.machine.moment, self.steps + _TURNS, len(self.runnable)
+    def run(self) -> None:
+        """Go on until all threads have ended, or wait, or turn and change nothing, or others should go on."""
+        for _ in self.turns():
+            pass
+
+    def turns(self) -> Iterator[bool]:
+        """The same in parts, between which other CTAs may go on."""
+        limit, left = self.steps + _TURNS, len(self.runnable)
         while self.runnable:
             group, stop = self._next()
             self._execute(group, stop)
@@ -164,12 +173,13 @@ class Cta:
                 break
             if self.steps > limit and all(each.penalty for each in self.runnable):
                 break
-        return self.machine.moment != began
+            yield True
 
     def _next(self) -> tuple[Group, int]:
         """The group that goes on, taken from the list, and the place where it may meet another."""
         runnable = self.runnable
-        if len(runnable) == 1:
+        is_alone = len(runnable) == 1
+        if is_alone and (self.random is None or self.machine.launch.ctas == 1):
             return runnable.pop(), _ENDLESS
         if self.random is not None:
             group = runnable.pop(self.random.randrange(len(runnable)))
@@ -186,11 +196,13 @@ class Cta:
         if machine.steps_left <= 0:
             raise BudgetError("the run has used up its steps")
         limit = min(machine.steps_left, _MOST_STEPS)
+        accesses = _ENDLESS
         if stop < 0:
             assert self.random is not None
             limit, stop = min(limit, self.random.randint(1, 48)), _ENDLESS
+            accesses = self.random.randint(1, self.most_accesses)
         try:
-            self._go(group, stop, limit)
+            self._go(group, stop, limit, accesses)
         except OneWarp:
             for warp in numpy.unique(group.lanes.index >> 5):
                 some = group.lanes.index[group.lanes.index >> 5 == warp]
@@ -200,9 +212,10 @@ class Cta:
                 fault.place, fault.cta = (group.activation.code, group.pc), self
             raise
 
-    def _go(self, group: Group, stop: int, limit: int) -> None:
-        """The steps of a group, one after another."""
+    def _go(self, group: Group, stop: int, limit: int, accesses: int) -> None:
+        """The steps of a group, one after another, and so many of them at most that use global memory."""
         machine = self.machine
+        machine.met_global = False
         ops = group.activation.code.ops
         pc, count, steps = group.pc, group.lanes.count, 0
         try:
@@ -221,7 +234,10 @@ class Cta:
                     self._part(group, signal)
                     return
                 group.token = None
-                if pc >= stop or steps >= limit:
+                if machine.met_global:
+                    machine.met_global = False
+                    accesses -= 1
+                if pc >= stop or steps >= limit or not accesses:
                     break
         finally:
             self.steps += steps

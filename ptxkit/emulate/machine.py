@@ -1,6 +1,7 @@
 """A launch: clusters of CTAs that are run until all have ended, or nobody can go on.
 
-CTAs are made when it is their turn. One goes on until its threads wait or only turn back; then others do.
+CTAs are made when it is their turn. One goes on until its threads wait or only turn back; then others do. Where chance
+decides, several start together and take turns by chance, which end at accesses to global memory.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 import numpy
@@ -26,6 +28,12 @@ from ptxkit.records import dataclass
 Three = tuple[int, int, int]
 _REFUSED = 0.2
 """The chance, where chance decides, that a request for the work of a cluster is refused."""
+_MOST_TOGETHER = 16
+"""CTAs that start together at most, where chance decides; others follow while these run."""
+_ALL_TOGETHER = 0.75
+"""The chance that as many start together as may, and not some number of them."""
+_LOOK_AGAIN = 0.25
+"""The chance that a CTA whose threads only turn back looks once more for what others have changed since."""
 DEADLOCK = "nobody can go on"
 """How the message of each finding begins that tells who waits for ever."""
 
@@ -40,9 +48,14 @@ class Launch:
     shared: int = 0
 
     @property
+    def ctas(self) -> int:
+        """How many CTAs the grid has."""
+        return self.grid[0] * self.grid[1] * self.grid[2]
+
+    @property
     def clusters(self) -> int:
         """How many clusters the grid has."""
-        return (self.grid[0] * self.grid[1] * self.grid[2]) // (self.cluster[0] * self.cluster[1] * self.cluster[2])
+        return self.ctas // (self.cluster[0] * self.cluster[1] * self.cluster[2])
 
 
 class Cluster:
@@ -87,6 +100,8 @@ class Machine:
         self.steps_left = 1 << 62
         self.thread_steps = 0
         self._clock_readings = 0
+        self.met_global = False
+        """Whether a step since this was cleared used global memory."""
         self.moment = 0
         """Counts what groups did otherwise than turning in loops that change nothing."""
         self.deadline = float("inf")
@@ -122,15 +137,18 @@ class Machine:
 
     def _run(self) -> None:
         chance = random.Random(self.seed) if self.is_random else None
+        if chance is not None:
+            self._start_together(chance)
         while True:
-            if chance is not None and len(self.clusters) > 1:
-                chance.shuffle(self.clusters)
-            done = False
+            began = self.moment
+            if chance is not None:
+                self._take_turns(chance)
             for cluster in list(self.clusters):
-                for cta in cluster.ctas:
-                    done = cta.run() or done
+                for cta in cluster.ctas if chance is None else ():
+                    cta.run()
                 if all(cta.is_over for cta in cluster.ctas):
                     self._end(cluster)
+            done = self.moment != began
             if self.asynchrony.progress():
                 self.moment, done = self.moment + 1, True
             following = next(self._waiting, None)
@@ -141,6 +159,29 @@ class Machine:
             elif not done and not self._is_turning() and not self.asynchrony.go_on() and not self.order.go_on():
                 self._end_waiting()
                 return
+
+    def _start_together(self, chance: random.Random) -> None:
+        """Make the clusters that are there from the start."""
+        x, y, z = self.launch.cluster
+        most = max(_MOST_TOGETHER // (x * y * z), 1)
+        count = most if chance.random() < _ALL_TOGETHER else chance.randint(1, most)
+        self.clusters += islice(self._waiting, count)
+
+    def _take_turns(self, chance: random.Random) -> None:
+        """Let chance choose again and again which CTA goes on, until all have ended, wait, or only turn back."""
+        ctas = [cta for cluster in self.clusters for cta in cluster.ctas]
+        turns = {cta: cta.turns() for cta in ctas}
+        resting: set[Cta] = set()
+        while True:
+            ready = [cta for cta in ctas if cta.runnable]
+            if all(cta in resting for cta in ready):
+                return
+            cta = chance.choices(ready, [len(each.runnable) for each in ready])[0]
+            if cta in resting and chance.random() >= _LOOK_AGAIN:
+                continue
+            if next(turns[cta], None) is None:
+                turns[cta] = cta.turns()
+                resting.add(cta)
 
     def _is_turning(self) -> bool:
         """Whether some thread may yet see in its loop what others have changed."""

@@ -208,6 +208,7 @@ class Memory:
         low, high = int(numpy.minimum.reduce(address)), int(numpy.maximum.reduce(address))
         for arena in self.arenas.values():
             if arena.start <= low and high < arena.limit:
+                cta.machine.met_global |= arena.name == "global"
                 return arena.pool, arena.index(address, low, high, size, index)
         shared, local = self.windows.shared, self.windows.local
         if shared.start <= low and high < shared.end:
