@@ -9,6 +9,7 @@ Source: nvJitLink documentation, "Supported Link Options".
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -21,7 +22,7 @@ from ptxkit.build.verify import location_at, statement_starts
 from ptxkit.device import assembler, launch_sized, store
 from ptxkit.device.errors import CompileError, Complaint, DeviceError
 from ptxkit.device.libraries import nvjitlink
-from ptxkit.device.nvjitlink import Piece, RefusedError, linked
+from ptxkit.device.nvjitlink import Piece, RefusedError, UnknownTargetError, linked
 from ptxkit.device.signature import Signature, of_kernel, of_module
 from ptxkit.device.targets import check_target
 from ptxkit.diagnostics import Verdict
@@ -29,13 +30,15 @@ from ptxkit.records import dataclass, field, replace
 from ptxkit.syntax import tree
 
 _UNDEFINED = re.compile(r"Undefined reference to '([^']+)'")
+_TOO_NEW = re.compile(r"Unsupported \.version|Unsupported \.target|[Uu]nknown \.target")
 _LOG_LINE = re.compile(r"ptxas .*?, line (\d+); (error|warning|fatal)\s*: (.*)")
 
 
 @dataclass(frozen=True, slots=True)
 class Cubin:
     """Machine code for one target. kernels: what may be launched from it. log: what the compiler remarked. undecided:
-    what the verifier left open, as `PTX302: reason (ptx:12)`; None where it was not asked."""
+    what the verifier left open, as `PTX302: reason (ptx:12)`; None where it was not asked. compiler: what made it, such
+    as `nvJitLink 13.5` or `ptxas 13.0 (/usr/local/cuda/bin/ptxas)`."""
 
     code: bytes = field(repr=False)
     target: str
@@ -43,6 +46,7 @@ class Cubin:
     ptx: str = field(repr=False)
     log: str = field(repr=False, default="")
     undecided: tuple[str, ...] | None = field(repr=False, default=None)
+    compiler: str = field(repr=False, default="")
 
     def kernel(self, name: str | None = None) -> Signature:
         """The kernel of that name; without a name, the only one."""
@@ -71,24 +75,49 @@ def compile(  # noqa: A001  (what the step is called everywhere)
 
     It is verified: `VerificationError` where the verifier proves a fault, and there is no cubin then;
     `verify=False` is the way round it. options: the compiler's; `-lineinfo` goes with a kernel's `debug`. cache: what
-    was compiled before is taken from the user's cache folder, and what is compiled is kept there. Errors:
-    `PTXSyntaxError` for text that is not PTX, `CompileError` with the compiler's log, `MissingLibraryError`.
+    was compiled before is taken from the user's cache folder, and what is compiled is kept there. What compiles it is
+    nvJitLink, or a ptxas that knows the module's `.version` and the target, where nvJitLink does not, or where the
+    module must be whole (setmaxnreg); `Cubin.compiler` says which. Errors: `PTXSyntaxError` for text that is not PTX,
+    `CompileError` with the compiler's log, `MissingLibraryError`.
     """
     check_target(target)
     prepared = prepare(source)
-    whole = assembler.sets_registers(prepared.assembled.module)
+    module = prepared.assembled.module
+    program = _whole_by(prepared, target) if assembler.sets_registers(module) else None
     lines = ["-lineinfo"] if isinstance(source, Kernel) and source.debug else []
-    compiler = assembler.version() if whole else tuple(nvjitlink().version())
-    entry = store.Entry(prepared.text, target, (*lines, *options), verify, compiler)
+    stamp = tuple(nvjitlink().version()) if program is None else program.stamp
+    entry = store.Entry(prepared.text, target, (*lines, *options), verify, stamp)
     found = store.find(entry) if cache else None
     if found is not None:
-        return Cubin(found.code, target, prepared.kernels, prepared.text, found.log, found.undecided)
-    make = partial(_assemble if whole else _linked_alone, prepared, target, [*lines, *options])
-    code, log, undecided = _made_and_verified(make, prepared) if verify else (*make(), None)
+        return _cubin(found, target, prepared)
+    given = [*lines, *options]
+    make = partial(_linked_or_assembled, prepared, target, given)
+    if program is not None:
+        make = partial(_assemble, prepared, target, given, program)
+    made = _made_and_verified(make, prepared) if verify else make()
     if cache:
-        store.keep(entry, store.Found(code, log, undecided))
+        store.keep(entry, made)
         remember_choices()
-    return Cubin(code, target, prepared.kernels, prepared.text, log, undecided)
+    return _cubin(made, target, prepared)
+
+
+def _cubin(made: store.Found, target: str, prepared: Prepared) -> Cubin:
+    return Cubin(made.code, target, prepared.kernels, prepared.text, made.log, made.undecided, made.compiler)
+
+
+def _whole_by(prepared: Prepared, target: str) -> assembler.Assembler | None:
+    """The ptxas that compiles a module which must be whole; None, and a warning, where only nvJitLink is left."""
+    if not assembler.programs():
+        raise assembler.missing()
+    module = prepared.assembled.module
+    program = assembler.chosen(module, target)
+    if program is None:
+        warnings.warn(
+            f"{prepared.name} sets its registers (setmaxnreg), and {assembler.too_old(module, target)}. nvJitLink "
+            "compiles it and ignores the instruction: values may be spilled",
+            stacklevel=3,
+        )
+    return program
 
 
 def open_questions(verdict: Verdict) -> tuple[str, ...]:
@@ -131,30 +160,43 @@ def _read(source: Routine | tree.Module | str) -> tuple[Assembled, tuple[Signatu
     return Assembled(source, ()), of_module(source)
 
 
-def _made_and_verified(make: Callable[[], tuple[bytes, str]], prepared: Prepared) -> tuple[bytes, str, tuple[str, ...]]:
-    """The cubin and the log, and what the verifier leaves open. The two need nothing of each other, and each about as
-    long: so both at once. What the verifier finds goes before what the compiler says."""
+def _made_and_verified(make: Callable[[], store.Found], prepared: Prepared) -> store.Found:
+    """The machine code, with what the verifier leaves open. The two need nothing of each other, and each about as long:
+    so both at once. What the verifier finds goes before what the compiler says."""
     with ThreadPoolExecutor(1) as beside:
         coming = beside.submit(make)
         undecided = open_questions(verify_assembled(prepared.assembled, prepared.name))
-    return (*coming.result(), undecided)
+    return replace(coming.result(), undecided=undecided)
 
 
-def _linked_alone(prepared: Prepared, target: str, options: list[str]) -> tuple[bytes, str]:
-    """The cubin of a module that nothing is linked with, and the log."""
+def _linked_or_assembled(prepared: Prepared, target: str, options: list[str]) -> store.Found:
+    """What nvJitLink makes of a module that nothing is linked with; what ptxas does, where nvJitLink is too old."""
+    try:
+        return _linked_alone(prepared, target, options)
+    except (CompileError, UnknownTargetError) as refused:
+        if isinstance(refused, CompileError) and not _TOO_NEW.search(str(refused)):
+            raise
+        program = assembler.chosen(prepared.assembled.module, target)
+        if program is None:
+            raise
+        return _assemble(prepared, target, options, program)
+
+
+def _linked_alone(prepared: Prepared, target: str, options: list[str]) -> store.Found:
     code, log = _link(prepared, [f"-arch={target}", *options])
     again = launch_sized.repaired(code, [prepared.assembled.module])
     if again is not None:
         code, log = _link(replace(prepared, text=str(again[0])), [f"-arch={target}", *options])
         launch_sized.check(code, again)
-    return code, log
+    major, minor = nvjitlink().version()
+    return store.Found(code, log, compiler=f"nvJitLink {major}.{minor}")
 
 
-def _assemble(prepared: Prepared, target: str, options: list[str]) -> tuple[bytes, str]:
-    code, log = assembler.assembled(prepared.text, target, options)
+def _assemble(prepared: Prepared, target: str, options: list[str], program: assembler.Assembler) -> store.Found:
+    code, log = assembler.assembled(prepared.text, target, options, program)
     if code is None:
         raise CompileError(prepared.name, target, complaints(log, prepared))
-    return code, log
+    return store.Found(code, log, compiler=str(program))
 
 
 def _link(prepared: Prepared, options: list[str]) -> tuple[bytes, str]:

@@ -160,9 +160,11 @@ def load(source: Kernel | Cubin, name: str | None = None, *, verify: bool = True
     """
     device = use_device()
     if isinstance(source, Kernel):
-        if assembler.ptxas() is None and assembler.sets_registers(source.module()):
+        target = device_target(device.compute_capability)
+        module = source.module()
+        if assembler.sets_registers(module) and assembler.chosen(module, target) is None:
             return _load_text(source, device, verify=verify)
-        source = compile(source, device_target(device.compute_capability), verify=verify)
+        source = compile(source, target, verify=verify)
     signature = source.kernel(name)
     return Loaded(signature, library(source).get_kernel(signature.name), device, source.undecided)
 

@@ -66,7 +66,7 @@ def link(
             store.keep(entry, found)
     known = {signature.name: signature for _, text in texts for signature in text.kernels}
     kernels = tuple(known.get(each.name, each) for each in elf.image(found.code).kernels)
-    return Program(Cubin(found.code, target, kernels, "", found.log, found.undecided))
+    return Program(Cubin(found.code, target, kernels, "", found.log, found.undecided, found.compiler))
 
 
 def _read(given: Sequence[Input]) -> list[tuple[Input, Prepared]]:
@@ -114,7 +114,8 @@ def _made(
             known[id(each)] = replace(text, text=str(module))
         code, log = _together(given, known, target, options)
         launch_sized.check(code, again)
-    return store.Found(code, log, tuple(questions) if verify else None)
+    major, minor = nvjitlink().version()
+    return store.Found(code, log, tuple(questions) if verify else None, f"nvJitLink {major}.{minor}")
 
 
 def _together(

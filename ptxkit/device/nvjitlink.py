@@ -25,6 +25,10 @@ class Piece:
     data: bytes = field(repr=False)
 
 
+class UnknownTargetError(DeviceError):
+    """This nvJitLink makes no machine code for the target."""
+
+
 class RefusedError(Exception):
     """What nvJitLink refused. piece: the input at which it did, where that is known; word: its name of the failure."""
 
@@ -39,7 +43,8 @@ def linked(pieces: Sequence[Piece], options: Sequence[str]) -> tuple[bytes, str]
     try:
         handle = library.create(len(options), list(options))
     except library.nvJitLinkError as error:
-        raise DeviceError(_why_refused(options, str(error), library.version())) from None
+        kind = UnknownTargetError if _WRONG_TARGET.match(str(error)) else DeviceError
+        raise kind(_why_refused(options, str(error), library.version())) from None
     piece: Piece | None = None
     try:
         for piece in pieces:

@@ -1,7 +1,7 @@
 """Compiled kernels, kept in the user's cache folder: what was compiled once is not compiled, or verified, again.
 
-An entry is found by all that it was made from: the PTX, target, options, whether it was verified, the version of
-nvJitLink, and the files of ptxkit itself (sizes and times), since a later verifier may find more. Entries are written
+An entry is found by all that it was made from: the PTX, target, options, whether it was verified, the version of the
+compiler, and the files of ptxkit itself (sizes and times), since a later verifier may find more. Entries are written
 whole and renamed into place, so that processes may race; one that is damaged counts as missing, and where nothing can
 be written, all works as before.
 """
@@ -39,11 +39,13 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What an entry holds: machine code, the compiler's log, and what the verifier left open, if it was asked."""
+    """What an entry holds: machine code, the compiler's log, what the verifier left open, if it was asked, and the
+    compiler's name."""
 
     code: bytes
     log: str
     undecided: tuple[str, ...] | None = None
+    compiler: str = ""
 
 
 def find(entry: Entry) -> Found | None:
@@ -51,8 +53,8 @@ def find(entry: Entry) -> Found | None:
     folder = user_folder()
     found = None if folder is None else read(_path(folder, entry), _key(entry))
     match found:
-        case (bytes(code), str(log), None | tuple() as undecided):
-            return Found(code, log, undecided)
+        case (bytes(code), str(log), None | tuple() as undecided, str(compiler)):
+            return Found(code, log, undecided, compiler)
     return None
 
 
@@ -61,7 +63,7 @@ def keep(entry: Entry, made: Found) -> None:
     folder = user_folder()
     if folder is not None:
         with suppress(OSError):
-            write(_path(folder, entry), _key(entry), (made.code, made.log, made.undecided))
+            write(_path(folder, entry), _key(entry), (made.code, made.log, made.undecided, made.compiler))
             clear(folder, _PREFIX, _KEPT)
 
 

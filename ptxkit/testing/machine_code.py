@@ -26,10 +26,16 @@ def cubin_of(text: str, target: str, level: str) -> Cubin | str:
     try:
         if level == "link":
             return compiled(text, target, verify=False, cache=False)
-        code, log = assembler.assembled(text, target, [f"-O{level}"])
+        module = parse(text)
+        program = assembler.chosen(module, target)
+        if program is None:
+            if level != "3" or assembler.sets_registers(module):
+                return assembler.too_old(module, target)
+            return compiled(text, target, verify=False, cache=False)  # nvJitLink has no other level
+        code, log = assembler.assembled(text, target, [f"-O{level}"], program)
     except DeviceError as error:
         return str(error)
-    return log if code is None else Cubin(code, target, of_module(parse(text)), text, log)
+    return log if code is None else Cubin(code, target, of_module(module), text, log, compiler=str(program))
 
 
 def launch_of(kernel: GeneratedKernel) -> DeviceLaunch:

@@ -22,6 +22,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
+from ptxkit.device.assembler import asked
 from ptxkit.records import dataclass
 
 _TEXTS_AT_ONCE = 2000
@@ -135,21 +136,8 @@ def _memory() -> str | None:
 
 def oracle(path: Path) -> Ptxas:
     """The ptxas at a path, asked what it knows. Raises RuntimeError where it is none."""
-    release = re.search(r"release (\d+\.\d+)", _said(path, "--version"))
-    targets = re.findall(r"'compute_(\w+)'", _said(path, "--help"))
-    with tempfile.TemporaryDirectory() as folder:
-        probe = Path(folder, "probe.ptx")
-        probe.write_text(".version 99.0 .target sm_90 .address_size 64")
-        newest = re.search(r"current version is '(\d+)\.(\d+)'", _said(path, str(probe), "-o", os.devnull))
-    if release is None or newest is None:
-        raise RuntimeError(f"{path} is no ptxas that can be asked")
-    known = frozenset(f"sm_{target}" for target in targets)
-    return Ptxas(path, release[1], (int(newest[1]), int(newest[2])), known)
-
-
-def _said(path: Path, *arguments: str) -> str:
-    run = subprocess.run([str(path), *arguments], capture_output=True, text=True, timeout=_SECONDS, check=False)
-    return run.stdout + run.stderr
+    found = asked(path)
+    return Ptxas(path, found.release, found.newest, found.targets)
 
 
 @cache
