@@ -197,8 +197,14 @@ def _list_files(folder: str, found: list[tuple[str, int, int]]) -> None:
 
 
 def user_folder() -> str | None:
-    """The user's cache folder, made if need be; None where it is not ours alone."""
-    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    """The user's cache folder, made if need be; None where there is none, or it is not ours alone."""
+    base = os.environ.get("XDG_CACHE_HOME", "")
+    # A relative path is invalid, and to be ignored. Source: XDG Base Directory Specification, "Basics". It would lead
+    # to another folder in each working directory, and perhaps to one that somebody else has filled.
+    if not os.path.isabs(base):
+        base = os.path.join(os.path.expanduser("~"), ".cache")
+    if not os.path.isabs(base):
+        return None
     return own_folder(os.path.join(base, "ptxkit"))
 
 

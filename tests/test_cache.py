@@ -203,3 +203,17 @@ def test_an_installed_package_has_the_contents_of_its_checkout(tmp_path: Path, m
     assert found[0] == found[1]
     (tmp_path / "site/ptxkit/isa/a.py").write_text("4")
     assert cache.contents.__wrapped__() != found[0]
+
+
+def test_a_relative_cache_folder_is_ignored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As the XDG Base Directory Specification asks for: it would be a folder of whoever made the working directory."""
+    home = tmp_path / "home"
+    home.mkdir()
+    (tmp_path / "theirs" / "cache" / "ptxkit").mkdir(parents=True, mode=0o700)
+    monkeypatch.chdir(tmp_path / "theirs")
+    monkeypatch.setenv("HOME", str(home))
+    for given in ("cache", "./cache", "", "../theirs/cache"):
+        monkeypatch.setenv("XDG_CACHE_HOME", given)
+        assert cache.user_folder() == str(home / ".cache" / "ptxkit")
+    monkeypatch.setenv("HOME", "cache")
+    assert cache.user_folder() is None

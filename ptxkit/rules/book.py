@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
+from importlib.abc import InspectLoader
 from textwrap import dedent
+from types import ModuleType
 
 from ptxkit.results import CodePage
 from ptxkit.rules import RULES
@@ -37,7 +39,7 @@ def as_markdown(page: CodePage, level: int = 2) -> str:
 
 
 def _of_rule(rule: Rule) -> CodePage:
-    text = (sys.modules[rule.check.__module__].__doc__ or "").strip("\n")
+    text = _documentation(sys.modules[rule.check.__module__]).strip("\n")
     head, *rest = [part for part in text.split("\n\n") if part.strip()]
     parts: list[tuple[str, str]] = []
     for part in rest:
@@ -47,6 +49,19 @@ def _of_rule(rule: Rule) -> CodePage:
         else:
             parts.append((title.strip(), dedent(body).strip("\n")))
     return CodePage(rule.code, rule.name, _headline(head), tuple(parts))
+
+
+def _documentation(module: ModuleType) -> str:
+    """The docstring of a module; `python -OO` leaves it out of what it compiles, so it is read from the text."""
+    if module.__doc__ is not None:
+        return module.__doc__
+    from ast import get_docstring, parse
+    from importlib.util import find_spec
+
+    spec = find_spec(module.__name__)
+    loader = spec.loader if spec is not None else None
+    text = loader.get_source(module.__name__) if isinstance(loader, InspectLoader) else None
+    return (get_docstring(parse(text), clean=False) if text is not None else None) or f"{module.__name__}: no text"
 
 
 def _of_page(page: Page) -> CodePage:

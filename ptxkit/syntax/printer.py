@@ -87,9 +87,10 @@ def _address(address: Address) -> str:
 def _expression(operand: Operand) -> str:
     match operand:
         case Unary(operator, inner):
-            # `- -1` must not become `--1`: harmless to PTX, yet no reader's friend.
+            # `- -1` must not become `--1`: harmless to PTX, yet no reader's friend. Parentheses in place of the blank
+            # would make the text nest deeper than it did, and perhaps deeper than is read.
             text = _inside(inner, _UNARY)
-            return f"{operator}({text})" if text[0] in "+-" and operator in "+-" else f"{operator}{text}"
+            return f"{operator} {text}" if text[0] in "+-" and operator in "+-" else f"{operator}{text}"
         case Binary("=", left, right):
             return f"{print_operand(left)} = {print_operand(right)}"
         case Binary(operator, left, right):

@@ -83,3 +83,31 @@ def test_text_that_is_not_ptx_is_refused() -> None:
     with pytest.raises(PTXSyntaxError):
         formatted(kernel("add.s32 a b;"))
     formatted(kernel("add.s32 a, b;"))
+
+
+@pytest.mark.parametrize("sign", ["- ", "+ ", "-+ ", "-~", "- !", "-(", "(-"])
+def test_what_is_read_at_the_limit_of_nesting_is_read_again_when_it_is_formatted(sign: str) -> None:
+    """As many signs as are read: what is printed must not nest deeper than what was written."""
+
+    def module(count: int) -> str:
+        return f"{HEADING}.global .s32 x = {sign * count}1{')' * sign.count('(') * count};\n"
+
+    most = 0
+    for count in range(1, 210):
+        try:
+            parse(module(count))
+        except PTXSyntaxError:
+            break
+        most = count
+    assert most >= 20
+    for count in (1, 2, most // 2, most - 1, most):
+        text = format_source(SourceFile("k.ptx", module(count)))
+        assert format_source(SourceFile("k.ptx", text)) == text
+
+
+def test_line_ends_are_those_of_the_first_line() -> None:
+    text = kernel("mov.u32 r1, 2; // x\n/* a\nb */\n")
+    formatted = format_source(SourceFile("k.ptx", text))
+    windows = text.replace("\n", "\r\n")
+    assert format_source(SourceFile("k.ptx", windows)) == formatted.replace("\n", "\r\n")
+    assert format_source(SourceFile("k.ptx", windows.replace("\r", "", 1))) == formatted

@@ -1,0 +1,41 @@
+"""`python -OO` drops docstrings, in which the pages of the rules are written: what shows them says the same."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+FILE = "corpus/rules/PTX401_bad_store_then_bulk_copy.ptx"
+COMMANDS = [
+    ["rule", "PTX401"],
+    ["rule", "--all", "--format", "json"],
+    ["lint", "--no-cache", "--format", "sarif", FILE],
+    ["view", FILE, "-o", "-"],
+]
+SCRIPT = f"""
+import sys
+from ptxkit.cli.main import main
+for command in {COMMANDS}:
+    try:
+        main(command)
+    except SystemExit as end:
+        print("ended with", end.code, flush=True)
+"""
+
+
+def printed(*options: str) -> str:
+    """What the commands print, one after the other, in one process."""
+    done = subprocess.run(
+        [sys.executable, *options, "-c", SCRIPT], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.stderr == ""
+    return done.stdout
+
+
+def test_what_shows_the_pages_of_rules_needs_no_docstrings() -> None:
+    optimised = printed("-OO")
+    assert optimised == printed()
+    assert optimised.count("ended with") == len(COMMANDS)
+    assert "a generic write is read through the async proxy" in optimised
