@@ -60,7 +60,9 @@ class Diagnostic:
     code: stable, e.g. `PTX401`; never reused. span: the primary place. labels: other places. help: what to do.
     isa: the titles of the manual's sections that say so. properties: for machines, JSON values only. proposals: mends
     that nobody has tried yet, the likeliest first; `ptxkit.mending` finds out which one holds. origin: the line
-    of the program that the primary place was compiled from, then where its function was inlined, and so on.
+    of the program that the primary place was compiled from, then where its function was inlined, and so on. wording:
+    what copies of one fault have in common: the message without the numbers of lines, or with the opcode that is
+    spelt wrong; empty where that is the message.
     """
 
     code: str
@@ -76,6 +78,7 @@ class Diagnostic:
     properties: Mapping[str, object] = field(default_factory=lambda: _NO_PROPERTIES)
     origin: tuple[Place, ...] = ()
     proposals: tuple[Fix, ...] = ()
+    wording: str = ""
 
 
 @dataclass(frozen=True, slots=True)

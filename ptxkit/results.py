@@ -8,6 +8,7 @@ from enum import IntEnum, StrEnum
 from typing import TYPE_CHECKING
 
 from ptxkit.diagnostics import Diagnostic, Severity, Undecided, Verdict
+from ptxkit.grouping import groups
 from ptxkit.records import dataclass, field
 from ptxkit.source import Origin
 
@@ -104,6 +105,8 @@ class FileResult:
 class Summary:
     """Counts over all inputs: files by status, and diagnostics by severity (without the failed files' own).
 
+    faults: the same, with diagnostics that are one fault counted once.
+
     suppressed: findings that comments hide. known: those that stand in a baseline. questions: the open ones, by
     what to type where that may answer them, else by why they are open.
     """
@@ -116,6 +119,7 @@ class Summary:
     known: int = 0
     fixed: int = 0
     questions: Counter[str] = field(default_factory=Counter)
+    faults: Counter[Severity] = field(default_factory=Counter)
 
     @classmethod
     def of(cls, results: Iterable[FileResult]) -> Summary:
@@ -142,7 +146,9 @@ class Tally:
         """Counts a result, and gives it back."""
         before = self.summary
         before.statuses[result.status] += 1
-        before.severities.update(item.severity for item in result.diagnostics if item.code != NOT_CHECKED)
+        told = [item for item in result.diagnostics if item.code != NOT_CHECKED]
+        before.severities.update(item.severity for item in told)
+        before.faults.update(group[0].severity for group in groups(told))
         before.questions.update(each.remedy or each.reason for each in result.undecided)
         self.summary = Summary(
             before.files + 1,
@@ -153,5 +159,6 @@ class Tally:
             before.known + result.known,
             before.fixed + result.fixed,
             before.questions,
+            before.faults,
         )
         return result

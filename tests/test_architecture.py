@@ -17,7 +17,7 @@ PACKAGE = ROOT / "ptxkit"
 
 BASE = {
     *("cache", "foreign_text", "garbage", "source", "diagnostics", "records", "resources", "small_files"),
-    *("limits", "results", "traces", "transfers"),
+    *("grouping", "limits", "results", "traces", "transfers"),
     "tensor_rules",
     "views",
 }

@@ -63,11 +63,12 @@ def _diagnostic(item: Diagnostic) -> Packed:
         None if item.fix is None else _fix(item.fix),
         _plain(item.properties),
         _places(item.origin),
+        item.wording,
     )
 
 
 def _found(data: Packed, source: SourceFile) -> Diagnostic:
-    code, severity, message, placed, start, end, labels, notes, remedy, isa, fix, properties, origin = data
+    code, severity, message, placed, start, end, labels, notes, remedy, isa, fix, properties, origin, wording = data
     return Diagnostic(
         code,
         Severity(severity),
@@ -81,6 +82,7 @@ def _found(data: Packed, source: SourceFile) -> Diagnostic:
         None if fix is None else Fix(fix[0], tuple(Edit(Span(*each[:2]), each[2]) for each in fix[1]), fix[2]),
         properties,
         _origin(origin),
+        wording=wording,
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from math import isfinite
 
 from ptxkit.diagnostics import Diagnostic, Fix, Label, Severity, Undecided
+from ptxkit.grouping import group_names
 from ptxkit.results import FileResult, Run, Status, Tally
 from ptxkit.source import Place, SourceFile, Span
 
@@ -40,20 +41,26 @@ def json_lines(results: Iterable[FileResult]) -> Iterator[str]:
     import json
 
     for result in results:
-        for item in result.diagnostics:
-            yield json.dumps(cleaned(diagnostic_object(item))) + "\n"
+        for item in _diagnostics(result):
+            yield json.dumps(cleaned(item)) + "\n"
 
 
 def _file(result: FileResult) -> dict[str, object]:
     document: dict[str, object] = {
         "path": result.path,
         "status": str(result.status),
-        "diagnostics": [diagnostic_object(item) for item in result.diagnostics],
+        "diagnostics": _diagnostics(result),
         "undecided": [_undecided(item) for item in result.undecided],
     }
     if result.runs:
         document["runs"] = [_run(item) for item in result.runs]
     return document
+
+
+def _diagnostics(result: FileResult) -> list[dict[str, object]]:
+    """All diagnostics of a file; those that are one fault have the name of a group in common."""
+    names = group_names(result.diagnostics)
+    return [{**diagnostic_object(item), "group": name} for item, name in zip(result.diagnostics, names, strict=True)]
 
 
 def _run(item: Run) -> dict[str, object]:

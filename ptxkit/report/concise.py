@@ -1,9 +1,10 @@
-"""The format for editors and for grep: one line for each diagnostic, and one of counts at the end."""
+"""The format for editors and for grep: one line for each fault, and one of counts at the end."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from ptxkit.grouping import folded
 from ptxkit.report.full import header_line, summary_lines, undecided_header
 from ptxkit.report.style import Line
 from ptxkit.results import FileResult, Tally
@@ -14,7 +15,7 @@ def concise_report(results: Iterable[FileResult], *, show_undecided: bool = Fals
     counted = Tally()
     for result in results:
         counted.add(result)
-        yield from map(header_line, result.diagnostics)
+        yield from map(header_line, folded(result.diagnostics))
         if show_undecided:
             yield from map(undecided_header, result.undecided)
     yield from summary_lines(counted.summary)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from ptxkit.diagnostics import Diagnostic, Label, Severity, Undecided
 from ptxkit.foreign_text import visible, visible_path
+from ptxkit.grouping import folded
 from ptxkit.records import replace
 from ptxkit.report.frame import frame
 from ptxkit.report.style import Line, Role
@@ -20,11 +21,11 @@ _ROLES = {Severity.ERROR: Role.ERROR, Severity.WARNING: Role.WARNING, Severity.N
 
 
 def full_report(results: Iterable[FileResult], *, show_undecided: bool = False) -> Iterator[Line]:
-    """Every diagnostic with its frame, the open questions where asked for, and at the end a line of counts."""
+    """Every fault with its frame, the open questions where asked for, and at the end a line of counts."""
     counted = Tally()
     for result in results:
         counted.add(result)
-        yield from diagnostic_lines(result.diagnostics)
+        yield from diagnostic_lines(folded(result.diagnostics))
         if show_undecided:
             for question in result.undecided:
                 yield from _undecided_lines(question)
@@ -81,7 +82,7 @@ def summary_lines(summary: Summary) -> Iterator[Line]:
 def summary_line(summary: Summary) -> Line:
     """`checked 3 files: 1 error, 0 warnings, 2 undecided`, and what else there is to count."""
     failed = summary.statuses[Status.FAILED]
-    errors, warnings, notes = (summary.severities[severity] for severity in Severity)
+    errors, warnings, notes = (summary.faults[severity] for severity in Severity)
     counts = [_count(errors, "error"), _count(warnings, "warning")]
     if notes:
         counts.append(_count(notes, "note"))

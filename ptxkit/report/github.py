@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from ptxkit.diagnostics import Diagnostic, Severity
 from ptxkit.foreign_text import visible_lines, visible_path
+from ptxkit.grouping import folded
 from ptxkit.report.paths import from_root
 from ptxkit.results import NOT_CHECKED, FileResult
 
@@ -13,9 +14,9 @@ _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE
 
 
 def github_report(results: Iterable[FileResult]) -> Iterator[str]:
-    """`::error title=PTX401,file=k.ptx,line=3,...::k.ptx:3:2: PTX401 ...` for each diagnostic."""
+    """`::error title=PTX401,file=k.ptx,line=3,...::k.ptx:3:2: PTX401 ...` for each fault."""
     for result in results:
-        for item in result.diagnostics:
+        for item in folded(result.diagnostics):
             yield _annotation(item)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
-from ptxkit.diagnostics import Severity
+from ptxkit.grouping import folded
 from ptxkit.report.full import severity_role, summary_line
 from ptxkit.report.style import Line, Role
 from ptxkit.results import FileResult, Tally
@@ -14,7 +14,9 @@ from ptxkit.results import FileResult, Tally
 def statistics_report(results: Iterable[FileResult], names: Mapping[str, str]) -> Iterator[Line]:
     """`   12  PTX401 error    missing-proxy-fence`, the most frequent first, and the line of counts."""
     counted = Tally()
-    counts = _counts(map(counted.add, results))
+    counts = Counter(
+        (item.code, item.severity) for result in results for item in folded(counted.add(result).diagnostics)
+    )
     width = max((len(str(count)) for count in counts.values()), default=0)
     for (code, severity), count in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
         yield (
@@ -28,16 +30,12 @@ def statistics_report(results: Iterable[FileResult], names: Mapping[str, str]) -
 
 
 def statistics_json(results: Iterable[FileResult], names: Mapping[str, str]) -> str:
-    """The same as a document."""
+    """The same as a document, which counts the places of a fault one by one, as that of the findings does."""
     import json
 
-    counts = _counts(results)
+    counts = Counter((item.code, item.severity) for result in results for item in result.diagnostics)
     rows = [
         {"code": code, "severity": str(severity), "name": names.get(code), "count": count}
         for (code, severity), count in sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     ]
     return json.dumps({"version": 1, "statistics": rows}, indent=2) + "\n"
-
-
-def _counts(results: Iterable[FileResult]) -> Counter[tuple[str, Severity]]:
-    return Counter((item.code, item.severity) for result in results for item in result.diagnostics)

@@ -15,13 +15,11 @@ from ptxkit.analysis.kernel import World
 from ptxkit.analysis.program import Step
 from ptxkit.analysis.scenario import Launch
 from ptxkit.diagnostics import Diagnostic, Edit, Fix, Label, Severity, Undecided
+from ptxkit.grouping import also_at
 from ptxkit.records import dataclass
 from ptxkit.rules.finding import Change, Doubt, Finding, Observation, Rule
 from ptxkit.source import SourceFile, Span
 from ptxkit.syntax import statement_spans
-
-#: Lines that a report of several findings names.
-MAX_LINES = 8
 
 
 @dataclass(slots=True)
@@ -152,6 +150,7 @@ class Judge:
             isa=rule.isa,
             properties=finding.properties,
             proposals=self._proposals(finding, same),
+            wording=finding.message,
         )
 
     def _proposals(self, finding: Finding, same: Sequence[Finding]) -> tuple[Fix, ...]:
@@ -187,9 +186,7 @@ class Judge:
         return before if not before.strip() else ""
 
     def _also(self, same: Sequence[Finding]) -> str:
-        lines = [str(self._source.position(self.span(finding.primary).start)[0]) for finding in same]
-        more = f" and {len(lines) - MAX_LINES} more" if len(lines) > MAX_LINES else ""
-        return f"the same holds at line{'s' if len(lines) > 1 else ''} {', '.join(lines[:MAX_LINES])}{more}"
+        return also_at([self._source.position(self.span(finding.primary).start)[0] for finding in same])
 
     def span(self, step: Step) -> Span:
         """The place of a whole statement."""

@@ -121,9 +121,10 @@ class _Validation:
     ) -> Diagnostic:
         """The diagnostic of a problem of the statement or item that begins at `start`."""
         spans = statement_spans(self.source, start) if self.source.text else None
-        span = Span(start, start)
+        span, opcode = Span(start, start), ""
         if spans is not None:
             span = spans.opcode or spans.statement
+            opcode = self.source.text[span.start : span.end] if spans.opcode else ""
             if problem.operand is not None and problem.operand < len(spans.operands):
                 span = spans.operands[problem.operand]
         section = problem.section or (problem.form.section if problem.form is not None else None)
@@ -137,6 +138,7 @@ class _Validation:
             help=problem.help,
             isa=(section,) if section else (),
             properties=properties or {},
+            wording=f"{opcode}: {problem.message}" if opcode else "",
         )
 
     def _finding(self, finding: Finding) -> Diagnostic:

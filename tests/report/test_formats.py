@@ -118,6 +118,7 @@ def test_the_json_format() -> None:
                             "source": [],
                             "fix": None,
                             "properties": {"bytes": 16, "threads": ["all", None], "level": "inf"},
+                            "group": None,
                         },
                         {
                             "code": "PTX102",
@@ -135,6 +136,7 @@ def test_the_json_format() -> None:
                             "source": [],
                             "fix": None,
                             "properties": {},
+                            "group": None,
                         },
                     ],
                     "undecided": [
@@ -169,6 +171,7 @@ def test_the_json_format() -> None:
                             "source": [],
                             "fix": None,
                             "properties": {},
+                            "group": None,
                         }
                     ],
                     "undecided": [],
@@ -209,6 +212,7 @@ def test_the_json_format() -> None:
                             "source": [],
                             "fix": None,
                             "properties": {},
+                            "group": None,
                         }
                     ],
                     "undecided": [],
