@@ -25,20 +25,27 @@ class TensorUse:
 
 
 def tensor_parameters(program: Program) -> dict[str, TensorUse]:
-    """The parameters that are tensor maps, by name, in the order of their first copies."""
+    """The parameters that begin with a tensor map, by name, in the order of their first copies."""
+    return {name: use for (name, offset), use in tensor_places(program).items() if not offset}
+
+
+def tensor_places(program: Program) -> dict[tuple[str, int], TensorUse]:
+    """The tensor maps in parameters, by the parameter's name and the byte in it, in the order of their first copies."""
     names = {declarator.name for parameter in program.function.parameters for declarator in parameter.declarators}
     places: dict[str, tuple[str, int]] = {}
-    found: dict[str, TensorUse] = {}
+    found: dict[tuple[str, int], TensorUse] = {}
     for step in program.steps:
         places.update(parameter_places(step, places, names))
     for step in program.steps:
-        for name, use in _uses(step, places, names):
-            known = found.get(name)
-            found[name] = use if known is None else TensorUse(known.rank, known.is_im2col, known.brings or use.brings)
+        for place, use in _uses(step, places, names):
+            known = found.get(place)
+            found[place] = use if known is None else TensorUse(known.rank, known.is_im2col, known.brings or use.brings)
     return found
 
 
-def _uses(step: Step, places: dict[str, tuple[str, int]], names: set[str]) -> Iterator[tuple[str, TensorUse]]:
+def _uses(
+    step: Step, places: dict[str, tuple[str, int]], names: set[str]
+) -> Iterator[tuple[tuple[str, int], TensorUse]]:
     for effect in step.effects:
         if not (isinstance(effect, Access) and effect.via == "tensormap") or step.match is None:
             continue
@@ -48,10 +55,13 @@ def _uses(step: Step, places: dict[str, tuple[str, int]], names: set[str]) -> It
             continue
         base = operand.base.text
         place = (base, 0) if base in names else places.get(step.scope.register(base))
-        if place is not None and place[1] + operand.offset == 0:
+        if place is not None:
             mode = step.match.modifiers.get("mode") or ""
             is_im2col = mode.lstrip(".").startswith("im2col")
-            yield place[0], TensorUse(int(dimensions.strip(".d")), is_im2col, effect.kind == "read")
+            yield (
+                (place[0], place[1] + operand.offset),
+                TensorUse(int(dimensions.strip(".d")), is_im2col, effect.kind == "read"),
+            )
 
 
 def expected_bytes(program: Program) -> tuple[int, ...]:

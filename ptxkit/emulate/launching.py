@@ -41,18 +41,20 @@ class Buffer:
 @dataclass(frozen=True, slots=True)
 class Structure:
     """An argument passed by value that points to memory. octets: its bytes; pointers: arrays, by where their addresses
-    stand in it. What a kernel writes there is not given back.
+    stand in it, and tensor maps, by where they begin. What a kernel writes there is not given back.
     """
 
     octets: bytes
     pointers: Mapping[int, Any]
 
     def at(self, place: Callable[[Any], bytes]) -> bytes:
-        """The bytes with the addresses in them. place: puts an array into memory, and gives its address."""
+        """The bytes with the addresses and maps in them. place: puts an array into memory, and gives its address."""
         made = bytearray(self.octets)
-        for offset, array in self.pointers.items():
-            address = place(array)
-            made[offset : offset + len(address)] = address
+        for offset, each in self.pointers.items():
+            is_map = isinstance(each, TensorMap)
+            address = place(each.array if is_map else each)
+            part = each.at(int.from_bytes(address, "little")) if is_map else address
+            made[offset : offset + len(part)] = part
         return bytes(made)
 
 
@@ -123,6 +125,11 @@ def pass_arguments(program: Program, arguments: Sequence[Any]) -> list[Buffer]:
             octets = _handle(program, number, value, buffers, symbol).to_bytes(symbol.size, "little")
         elif isinstance(value, Structure):
             octets = _octets(value.at(partial(_placed, program, symbol.name)), symbol)
+        elif isinstance(value, list) and symbol.size > symbol.element and all(isinstance(e, TensorMap) for e in value):
+            if len(value) * BYTES > symbol.size:
+                raise LaunchError(f"{symbol.name} has {symbol.size} bytes, and {len(value)} tensor maps {BYTES} each")
+            maps = Structure(bytes(symbol.size), {at * BYTES: each for at, each in enumerate(value)})
+            octets = maps.at(partial(_placed, program, symbol.name))
         elif isinstance(value, list):
             octets = _table(program, number, value, buffers, symbol.name).to_bytes(symbol.size, "little")
         else:

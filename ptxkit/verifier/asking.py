@@ -51,16 +51,14 @@ def _of_numbers(finding: Finding, open_: Open, influence: Influence) -> str:
         return NUMBERS if influence.has_numbers else ""
     counted = influence.numbers(protocol.counts | places)
     if counted:
-        return f"{named(counted)}, chosen here, decides how many it waits for, or where it points (--arg)"
+        return f"how many it waits for, or where it points, depends on {named(counted)}, chosen here (--arg)"
     deciding = influence.numbers(protocol.ways | own)
     if len(deciding) > 1 or (set(deciding) & set(influence.structures)):
-        return f"{named(deciding)}, chosen here, decide which way it takes, and may have to fit each other (--arg)"
+        return f"which way it takes depends on {named(deciding)}, chosen here, which may have to fit each other (--arg)"
     if not set(deciding) <= protocol.tested:
-        return (
-            f"{named(deciding)}, chosen here, decides which way it takes after the kernel has computed with it (--arg)"
-        )
+        return f"which way it takes depends on what it computes of {named(deciding)}, chosen here (--arg)"
     if open_.contents and protocol.asks_data:
-        return "what memory holds, chosen here, decides which way it takes (--arg)"
+        return "which way it takes depends on what memory holds, chosen here (--arg)"
     return ""
 
 

@@ -135,7 +135,7 @@ def trials(
     program: Program,
     pointers: Collection[tuple[str, int]],
     request: Request,
-    maps: Mapping[str, tuple[TensorMap | Opaque, str]],
+    maps: Mapping[str, tuple[TensorMap | Opaque | Structure, str]],
     guesses: Guesses,
 ) -> Iterator[Trial]:
     """Runs of a kernel, without end. maps: what to pass for tensor maps and images, and words for it."""
@@ -150,6 +150,10 @@ def trials(
                 continue
             mapped = maps.get(symbol.name)
             value, text = mapped or _chosen(symbol, number, pointers, chance, guesses)
+            if mapped and isinstance(value, Structure):
+                other, more = _chosen(symbol, number, pointers, chance, guesses)
+                value = Structure(value.octets, {**other.pointers, **value.pointers})
+                text += more.removeprefix(f"{symbol.size} bytes of 0")
             arguments.append(value)
             told.append(f"{symbol.name}={text}")
         policy = SCHEDULES[number % len(SCHEDULES)]

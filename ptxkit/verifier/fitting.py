@@ -111,7 +111,7 @@ class Chosen:
         """
         if self.is_certain(finding):
             return ""
-        if self._collides(finding) or (self.values and self._is_copied(finding)):
+        if self._collides(finding) or self._is_copied(finding):
             reason = self._doubts_collision(finding, contents, is_degenerate=is_degenerate)
             if reason:
                 return reason
@@ -121,21 +121,21 @@ class Chosen:
 
     def depends_on_grid(self, finding: Finding) -> bool:
         """Whether a finding needs several CTAs, of which only the kernel's code tells."""
-        return self.grid and self._collides(finding) and not _is_in_one_cta(finding)
+        return self.grid and (self._collides(finding) or self._is_copied(finding)) and not _is_in_one_cta(finding)
 
     def _doubts_collision(self, finding: Finding, contents: str, *, is_degenerate: bool) -> str:
         """The same of accesses to the same bytes of global memory: numbers may put them there, as pitches do."""
         influence = self.influence
         places = influence.places(finding) if influence is not None else None
         if influence is None or places is None:
-            if self.structures or self._is_copied(finding):
+            if self.structures or (self.values and self._is_copied(finding)):
                 return NUMBERS
         elif numbers := influence.numbers(places):
-            return f"{named(numbers)}, chosen here, may put the two in one place (--arg)"
+            return f"where the two meet depends on {named(numbers)}, chosen here (--arg)"
         if is_degenerate:
             return DEGENERATE
         if self.contents and contents != DISTINCT and (influence is None or influence.asks_memory(finding)):
-            return "numbers in memory, chosen here, decide whether and where they meet (--arg)"
+            return "whether and where the two meet depends on what memory holds, chosen here (--arg)"
         if _is_in_one_cta(finding):
             return "the number of threads in a CTA was chosen (--block)" if self.block else ""
         if not self.grid:

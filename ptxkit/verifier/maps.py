@@ -12,8 +12,11 @@ from typing import Any, TypeAlias
 import numpy
 
 from ptxkit.analysis.program import Program
-from ptxkit.analysis.tensors import TensorUse, expected_bytes, tensor_parameters
+from ptxkit.analysis.tensors import TensorUse, expected_bytes, tensor_places
 from ptxkit.emulate import LaunchError, TensorMap
+from ptxkit.emulate.launching import Structure
+from ptxkit.emulate.scopes import bytes_of
+from ptxkit.emulate.tensor_maps import ALIGNMENT, BYTES
 
 ROW, SIZE, MOST = 64, 2, 256
 """Elements of a row of 128 bytes; bytes of an element; elements of a box in each dimension."""
@@ -23,8 +26,8 @@ COPIES = (1, 2, 4)
 USUAL = 2048
 """Bytes of a box where no mbarrier expects any."""
 
-Maps: TypeAlias = "dict[str, tuple[TensorMap, str]]"
-"""By parameter: a map, and words for it."""
+Maps: TypeAlias = "dict[str, tuple[TensorMap | Structure, str]]"
+"""By parameter: a map, or a structure that holds some, and words for it."""
 
 _TIMES = 4
 """How many boxes a tensor has in its first two dimensions."""
@@ -35,16 +38,41 @@ def map_choices(program: Program) -> list[Maps]:
 
     Nothing is where several maps bring boxes: how they share the bytes that are expected does not stand in the text.
     """
-    uses = tensor_parameters(program)
+    sizes = _sizes(program)
+    uses = {
+        (name, offset): use
+        for (name, offset), use in tensor_places(program).items()
+        if 0 <= offset <= sizes[name] - BYTES and not offset % ALIGNMENT
+    }
     expected = expected_bytes(program)
     if sum(use.brings for use in uses.values()) > 1:
         return [{}]
     found = []
     for copies in COPIES:
-        made = {name: _map(use, (expected[0] if expected else USUAL) // copies) for name, use in uses.items()}
+        made = {place: _map(use, (expected[0] if expected else USUAL) // copies) for place, use in uses.items()}
         if made and all(made.values()):
-            found.append({name: each for name, each in made.items() if each is not None})
+            found.append(_placed({place: each for place, each in made.items() if each is not None}, sizes))
     return found or [{}]
+
+
+def _sizes(program: Program) -> dict[str, int]:
+    """The bytes of each parameter."""
+    parameters = program.function.parameters
+    return {each.name: bytes_of(declared, each) for declared in parameters for each in declared.declarators}
+
+
+def _placed(made: dict[tuple[str, int], tuple[TensorMap, str]], sizes: dict[str, int]) -> Maps:
+    """What to pass for the parameters that hold maps; what else a structure holds is zeros."""
+    found: Maps = {}
+    for name in dict.fromkeys(name for name, _ in made):
+        own = {offset: each for (other, offset), each in made.items() if other == name}
+        if sizes[name] == BYTES:
+            found[name] = own[0]
+            continue
+        words = "".join(f", {words} at {offset}" for offset, (_, words) in own.items())
+        maps = {offset: each for offset, (each, _) in own.items()}
+        found[name] = Structure(bytes(sizes[name]), maps), f"{sizes[name]} bytes of 0{words}"
+    return found
 
 
 def _map(use: TensorUse, octets: int) -> tuple[TensorMap, str] | None:

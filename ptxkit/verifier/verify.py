@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ptxkit.analysis.pointers import pointer_parameters
 from ptxkit.analysis.program import flatten
 from ptxkit.analysis.tensor_constants import named_by_constants
-from ptxkit.analysis.tensors import tensor_parameters
+from ptxkit.analysis.tensors import tensor_places
 from ptxkit.assumptions import LaunchConflictError
 from ptxkit.diagnostics import Diagnostic, Severity, Undecided, Verdict
 from ptxkit.emulate import Budget, Finding, LaunchError, Outcome, run
 from ptxkit.emulate.actions.tensors import NO_MAP
-from ptxkit.emulate.launching import three
+from ptxkit.emulate.launching import Structure, three
 from ptxkit.emulate.program import Program
 from ptxkit.emulate.unwritten import depends_on_unwritten, reads_that_matter
 from ptxkit.emulate.unwritten_reads import UnwrittenRead
@@ -144,13 +145,14 @@ def _verified(
     has_cluster = request.cluster is not None or entry.directive("reqnctapercluster") is not None
     has_block = request.block is not None or entry.directive("reqntid") is not None
     unsaid = contents_chosen(program, request)
+    whole = [name for name, (value, _) in ways[0].items() if not isinstance(value, Structure)]
     influence = Influence(
         flat,
         has_block=has_block,
         has_cluster=has_cluster,
-        chosen=[name for name in unsaid if name not in images and name not in ways[0]],
+        chosen=[name for name in unsaid if name not in images and name not in whole],
         pointers=pointers,
-        structures=[each.name for _, each in program.parameters if each.size > each.element and each.name in unsaid],
+        structures=[e.name for _, e in program.parameters if e.size > e.element and e.name in {*unsaid} - {*whole}],
     )
 
     def session_of(plan: Plan, maps: Maps, *, exhausted: bool = False) -> _Session:
@@ -158,7 +160,7 @@ def _verified(
             values=chosen or not plan.is_given,
             contents=bool(contents_chosen(program, request)),
             boxes=bool(maps),
-            structures=chooses_structures(program, request, maps),
+            structures=chooses_structures(program, request, whole),
             images=not images.keys().isdisjoint(contents_chosen(program, request)),
             grid=request.grid is None,
             block=len(plans) > 1,
@@ -199,7 +201,7 @@ def _verified(
         if not left:
             break
     return session.end(
-        [name for name in tensor_parameters(flat) if name in unsaid], frozenset(step.start for step in flat.steps)
+        Counter(name for name, _ in tensor_places(flat) if name in unsaid), frozenset(step.start for step in flat.steps)
     )
 
 
@@ -341,15 +343,18 @@ class _Session:
         text = f"{self._kernel}: {reason}"
         self._questions.setdefault(text, Undecided(UNREACHED, text, self._source, self._place()))
 
-    def end(self, maps: Sequence[str], places: frozenset[int]) -> _Verified:
-        """What all runs showed. maps: parameters that are tensor maps of which nobody said anything.
+    def end(self, maps: Mapping[str, int], places: frozenset[int]) -> _Verified:
+        """What all runs showed. maps: parameters that hold tensor maps of which nobody said anything, and how many.
 
         places: where the instructions of the kernel stand.
         """
         reached = len(self._reached & places)
         if self._unfit and not self._whole and not self._found:
             why = self._unfit[0]
-            wanted = " ".join(f"--arg '{name}=f16[256,256]:box=64x64'" for name in maps) or "--arg"
+            wanted = " ".join(
+                f"--arg '{name}={f'{count}*' * (count > 1)}f16[256,256]:box=64x64'" for name, count in maps.items()
+            )
+            wanted = wanted or "--arg"
             if why.startswith(NO_MAP) and maps:
                 why = f"{', '.join(maps)}: tensor maps, of which only the host knows what they describe"
             self.ask(f"no run came to its end with the arguments that were chosen ({why}): give {wanted}")

@@ -45,7 +45,7 @@ def diagnostic(
 def question(finding: Finding, source: SourceFile, kernel: str, plan: Plan, trial: Trial, reason: str) -> Undecided:
     """A finding of one run that may come only of what was chosen for it. reason: of what, and what would tell."""
     code = finding.code if finding.code.startswith("PTX") else STOPPED
-    text = f"a run shows that it {finding.message}, but {reason}; {_seen(kernel, plan, trial)}"
+    text = f"{finding.message}; but {reason}: {_seen(kernel, plan, trial)}"
     return Undecided(code, text, source, source.statement_span(finding.offset))
 
 

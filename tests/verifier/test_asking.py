@@ -1,0 +1,130 @@
+"""Under a launch that was chosen, a finding is a warning only where the kernel's own code asks for such a launch."""
+
+from __future__ import annotations
+
+import pytest
+
+from ptxkit.results import FileResult
+from ptxkit.source import SourceFile
+from ptxkit.verifier import Request, given_argument, verify_source
+
+HEAD = """.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 data, .param .u32 n, .param .u32 m, .param .align 8 .b8 sizes[16]) DIRECTIVES
+{
+	.reg .pred %p<6>;
+	.reg .b32 %r<12>;
+	.reg .b64 %rd<8>;
+	.shared .align 4 .b32 tile[256];
+	.shared .align 8 .b64 bar;
+	ld.param.u64 %rd1, [data];
+	ld.param.u32 %r7, [n];
+	ld.param.u32 %r8, [m];
+	ld.param.u32 %r9, [sizes+4];
+	mov.u32 %r1, %tid.x;
+	shl.b32 %r2, %r1, 2;
+	mov.u32 %r3, tile;
+	add.u32 %r4, %r3, %r2;
+	mov.u32 %r10, bar;
+	setp.eq.u32 %p1, %r1, 0;
+"""
+BLOCK = ".reqntid 64"
+
+
+def verified(body: str, directives: str = BLOCK, **request: object) -> FileResult:
+    text = HEAD.replace("DIRECTIVES", directives) + body + "\n\tret;\n}\n"
+    return verify_source(SourceFile("k.ptx", text), Request(schedules=3, **request))  # type: ignore[arg-type]
+
+
+def neighbours(way: str) -> str:
+    """Each thread reads what another one stored, and whether a barrier is between hangs on a predicate."""
+    return f"""{way}
+	st.shared.u32 [%r4], %r1;
+	@%p2 bar.sync 0;
+	xor.b32 %r5, %r2, 128;
+	add.u32 %r5, %r3, %r5;
+	ld.shared.u32 %r6, [%r5];
+	st.global.u32 [%rd1], 1;
+	st.shared.u32 [%r4+256], %r6;"""
+
+
+def warned(result: FileResult) -> set[str]:
+    return {each.code for each in result.diagnostics if "witness" in each.properties}
+
+
+def asked(result: FileResult, code: str) -> str:
+    return " ".join(each.reason for each in result.undecided if each.code == code)
+
+
+ONE = "\tsetp.eq.u32 %p2, %r7, 4096;"
+PLACE = "\tsetp.lt.u32 %p2, %r7, 5;"
+
+
+@pytest.mark.parametrize("way", [ONE, PLACE, "\tsetp.ne.u32 %p2, %r1, %r1;"])
+def test_a_kernel_that_compares_a_number_asks_for_either_outcome(way: str) -> None:
+    assert warned(verified(neighbours(way))) == {"PTX621"}
+
+
+@pytest.mark.parametrize(
+    ("way", "reason"),
+    [
+        ("\tadd.u32 %r5, %r7, 7;\n\tshr.u32 %r5, %r5, 12;\n\tsetp.ne.u32 %p2, %r5, 0;", "`n`"),  # a count of tiles
+        (
+            "\tadd.u32 %r5, %r7, %r8;\n\tadd.u32 %r5, %r5, 7;\n\tshr.u32 %r5, %r5, 12;\n\tsetp.ne.u32 %p2, %r5, 0;",
+            "`m` and `n`",
+        ),
+        ("\tsetp.ne.u32 %p2, %r9, 0;", "`sizes`"),  # a structure of zeros
+        ("\tld.global.u32 %r5, [%rd1];\n\tsetp.eq.u32 %p2, %r5, 77;", "what memory holds"),
+    ],
+)
+def test_what_numbers_decide_with_which_the_kernel_computes_is_a_question(way: str, reason: str) -> None:
+    result = verified(neighbours(way))
+    assert warned(result) == set()
+    assert reason in asked(result, "PTX621")
+    assert "(--arg)" in asked(result, "PTX621")
+
+
+def test_the_same_with_numbers_that_were_given_is_an_error() -> None:
+    arguments = dict(given_argument(each) for each in ("data=u32[64]", "n=9", "m=3"))
+    text = HEAD.replace(", .param .align 8 .b8 sizes[16]", "").replace("\tld.param.u32 %r9, [sizes+4];\n", "")
+    body = neighbours("\tadd.u32 %r5, %r7, 7;\n\tshr.u32 %r5, %r5, 12;\n\tsetp.ne.u32 %p2, %r5, 0;")
+    source = SourceFile("k.ptx", text.replace("DIRECTIVES", BLOCK) + body + "\n\tret;\n}\n")
+    result = verify_source(source, Request(schedules=3, arguments=arguments))
+    assert {(each.code, each.severity) for each in result.diagnostics} == {("PTX621", "error")}
+
+
+ZERO = "\tsetp.eq.u32 %p2, %r9, 0;\n"
+COUNTS = [
+    ("PTX601", ZERO + "\tsetp.lt.and.u32 %p3, %r1, 32, %p2;\n\tselp.u32 %r6, 32, 64, %p3;\n\tbar.sync 1, %r6;"),
+    (
+        "PTX504",
+        ZERO + "\tselp.u32 %r6, 65, 64, %p2;\n\t@%p1 mbarrier.init.shared.b64 [%r10], %r6;\n\tbar.sync 0;\n"
+        "\tmbarrier.arrive.shared.b64 %rd3, [%r10];\n"
+        "W:\n\tmbarrier.try_wait.shared.b64 %p4, [%r10], %rd3;\n\t@!%p4 bra W;",
+    ),
+    (
+        "PTX501",
+        ZERO + "\t@!%p1 bra O;\n\t@!%p2 mbarrier.init.shared.b64 [%r10], 1;\n"
+        "\tmbarrier.arrive.shared.b64 %rd3, [%r10];\nO:",
+    ),
+]
+
+
+@pytest.mark.parametrize(("code", "body"), COUNTS)
+def test_counts_and_objects_that_hang_on_what_was_chosen_are_a_question(code: str, body: str) -> None:
+    result = verified(body)
+    assert warned(result) == set()
+    assert "`sizes`, chosen here" in asked(result, code)
+
+
+def test_the_size_of_blocks_that_nobody_declares_decides_races_of_warps_only_without_a_barrier() -> None:
+    race = "\tst.shared.u32 [%r3], %r1;"
+    pointers = HEAD.replace(", .param .u32 n, .param .u32 m, .param .align 8 .b8 sizes[16]", "")
+    for name in ("n", "m", "sizes+4"):
+        pointers = "\n".join(line for line in pointers.split("\n") if f"[{name}]" not in line)
+    for body, wanted in ((race, set()), (race + "\n\tbar.sync 0;", {"PTX621"})):
+        text = pointers.replace("DIRECTIVES", "") + body + "\n\tst.global.u32 [%rd1], 1;\n\tret;\n}\n"
+        result = verify_source(SourceFile("k.ptx", text), Request(schedules=2))
+        assert warned(result) == wanted
+        assert bool(asked(result, "PTX621")) is not bool(wanted)
