@@ -99,7 +99,7 @@ def fuzz(  # noqa: PLR0913 (options)
     if find_spec("hypothesis") is None:
         raise click.UsageError("hypothesis is not installed: pip install ptxkit[testing]")
     if replay is not None:
-        ctx.exit(_replayed(replay, oracles))
+        ctx.exit(_replayed(replay, oracles, hang))
     wanted = oracles or (_OF_FILES if corpus else _WITHOUT_GPU)
     if seconds is None and count is None:
         seconds = _SECONDS_BY_DEFAULT
@@ -206,15 +206,19 @@ def _progress(campaigns: list[Campaign], limits: Limits, store: Store) -> Iterat
         yield told
 
 
-def _replayed(folder: Path, trusted: Sequence[str]) -> int:
-    """Asks about a kept example again. trusted: oracles that it may name beside those of ptxkit."""
+def _replayed(folder: Path, trusted: Sequence[str], hang: float) -> int:
+    """Asks about a kept example again. trusted: oracles that it may name beside those of ptxkit. hang: seconds of
+    processor time that it may take."""
     from ptxkit.testing import examples, replaying
+    from ptxkit.testing.fuzz.patience import told_where
 
     shown = visible_path(str(folder))
     _look_here(trusted)
     try:
         example = examples.load(folder)
-        replaying.replay(example, trusted)
+        click.echo(f"{shown}: asks {visible(example.oracle)} again", err=True)
+        with told_where(hang, lambda said: click.echo(f"{shown}: {visible(said)}", err=True)):
+            replaying.replay(example, trusted)
     except examples.ExampleError as error:
         raise click.UsageError(str(error)) from error
     except SkipTest as error:

@@ -24,6 +24,7 @@ from ptxkit.testing.generator import random_kernel
 from ptxkit.testing.litmus import litmus_test
 from ptxkit.testing.machine_code import LEVELS, launch_of
 from ptxkit.testing.mutations import mutate
+from ptxkit.testing.ptxas import installed
 from ptxkit.testing.recipes import recipe_of
 from ptxkit.testing.whole_files import LARGEST, Sample, changed_text, files, unchanged
 
@@ -48,6 +49,8 @@ class Campaign:
     def key(self) -> str:
         """By which a database knows it: another one for anything that changes the examples."""
         told = [getattr(self, each.name) for each in fields(type(self))]
+        if kind_of(self.oracle).needs == "ptxas":
+            told.append([each.release for each in installed()])
         return sha256(json.dumps(told).encode()).hexdigest()[:16]
 
     @property
@@ -192,11 +195,20 @@ def kind_of(oracle: str) -> Kind:
 
 
 def aim_of(campaign: Campaign, number: int) -> tuple[Version, str]:
-    """Version and target of an instruction: the same for all of a share, since ptxas takes one target at a time."""
+    """Version and target of an instruction: the same for all of a share, since ptxas takes one target at a time.
+
+    Of those that a ptxas of this machine knows, if any.
+    """
     if campaign.target is not None:
-        return campaign.version or (8, 7), campaign.target
+        there = [each.newest for each in installed() if campaign.target in each.targets]
+        return campaign.version or min((8, 7), max(there, default=(8, 7))), campaign.target
     chance = campaign.chance(-1 - number // KINDS["ptxas"].share)
-    return chance.choice(PAIRS)
+    return chance.choice(_pairs_there() or PAIRS)
+
+
+@cache
+def _pairs_there() -> tuple[tuple[Version, str], ...]:
+    return tuple(pair for pair in PAIRS if any(each.knows(*pair) for each in installed()))
 
 
 def _instruction(chance: Random) -> tuple[Form, str]:

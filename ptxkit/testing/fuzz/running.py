@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from itertools import count
 from queue import Queue
@@ -38,27 +38,54 @@ def run(
     campaigns: Sequence[Campaign], store: Store, limits: Limits, runner: Runner, told: Callable[[Outcome], None]
 ) -> None:
     """Runs campaigns side by side until a limit is met. told: hears of each share that is done and stored."""
-    for outcome in runner.outcomes(shares(campaigns, store, limits), store):
+    spent = Spent(campaigns)
+    for outcome in runner.outcomes(shares(campaigns, store, limits, spent), store):
+        spent.add(outcome)
         store.add(outcome)
         told(outcome)
 
 
-def shares(campaigns: Sequence[Campaign], store: Store, limits: Limits) -> Iterator[Share]:
-    """What is to be done, of each campaign in turns; it ends when the time is over."""
+class Spent:
+    """The time that each campaign has had in this run. A share that is not done counts as the longest that was."""
+
+    def __init__(self, campaigns: Sequence[Campaign]) -> None:
+        self._seconds = dict.fromkeys(campaigns, 0.0)
+        self._longest = dict.fromkeys(campaigns, 0.0)
+        self._begun = dict.fromkeys(campaigns, 0)
+
+    def begin(self, campaign: Campaign) -> None:
+        """A share of it is handed out."""
+        self._begun[campaign] += 1
+
+    def add(self, outcome: Outcome) -> None:
+        """A share is done."""
+        campaign = outcome.share.campaign
+        self._begun[campaign] -= 1
+        self._seconds[campaign] += outcome.seconds
+        self._longest[campaign] = max(self._longest[campaign], outcome.seconds)
+
+    def least(self, among: Iterable[Campaign]) -> Campaign:
+        """The one that has had the least; of those that have had nothing, the one with the fewest shares under way."""
+        return min(
+            among, key=lambda each: (self._seconds[each] + self._begun[each] * self._longest[each], self._begun[each])
+        )
+
+
+def shares(campaigns: Sequence[Campaign], store: Store, limits: Limits, spent: Spent) -> Iterator[Share]:
+    """What is to be done, of the campaign that has had the least time; it ends when the time is over."""
     end = None if limits.seconds is None else time.monotonic() + limits.seconds
-    return _in_turns([_shares_of(each, store.done(each), limits.examples) for each in campaigns], end)
+    return _in_turns({each: _shares_of(each, store.done(each), limits.examples) for each in campaigns}, end, spent)
 
 
-def _in_turns(waiting: list[Iterator[Share]], end: float | None) -> Iterator[Share]:
-    while waiting:
-        for each in list(waiting):
-            if end is not None and time.monotonic() > end:
-                return
-            share = next(each, None)
-            if share is None:
-                waiting.remove(each)
-            else:
-                yield share
+def _in_turns(waiting: dict[Campaign, Iterator[Share]], end: float | None, spent: Spent) -> Iterator[Share]:
+    while waiting and (end is None or time.monotonic() <= end):
+        campaign = spent.least(waiting)
+        share = next(waiting[campaign], None)
+        if share is None:
+            del waiting[campaign]
+        else:
+            spent.begin(campaign)
+            yield share
 
 
 def _shares_of(campaign: Campaign, done: Mapping[int, int], examples: int | None) -> Iterator[Share]:

@@ -19,7 +19,9 @@ def summary(campaigns: Sequence[Campaign], store: Store) -> Iterator[str]:
         passed = total.asked - total.skipped - total.failed
         rate = total.asked / total.seconds if total.seconds else 0.0
         yield f"{each.oracle:<15} {total.asked:>9} {passed:>9} {total.skipped:>8} {total.failed:>7} {rate:>9.1f}"
-        if total.reason:
+        if total.asked == total.skipped:
+            reasons[f"{each.oracle}: asked nothing: {total.reason or 'the time was over before its turn'}"] = None
+        elif total.reason:
             reasons[f"{each.oracle}: skipped: {total.reason}"] = None
     yield from reasons
     for cause in store.causes(dict.fromkeys(each.oracle for each in campaigns)):

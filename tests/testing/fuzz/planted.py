@@ -32,6 +32,11 @@ def stuck_in_the_oracle() -> None:
     time.sleep(600)
 
 
+def turn_for_ever(text: str) -> None:
+    while True:
+        pass
+
+
 def make_slowly(campaign: Campaign, number: int) -> Example:
     """Half a second each."""
     return Example("tests.testing.fuzz.planted:wait", (f"// {number}\n",))

@@ -10,6 +10,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -17,10 +18,14 @@ from click.testing import CliRunner, Result
 
 from ptxkit.cli import fuzz as fuzz_command
 from ptxkit.cli.commands import cli
-from ptxkit.testing.fuzz.questions import Campaign
-from ptxkit.testing.fuzz.running import Limits
+from ptxkit.testing.examples import Example
+from ptxkit.testing.fuzz import patience, questions
+from ptxkit.testing.fuzz.questions import Campaign, aim_of
+from ptxkit.testing.fuzz.running import Limits, Spent
 from ptxkit.testing.fuzz.store import Store
+from ptxkit.testing.fuzz.table import summary
 from ptxkit.testing.fuzz.watched import Outcome, Share
+from ptxkit.testing.ptxas import Ptxas
 
 ROOT = Path(__file__).resolve().parent.parent.parent.parent
 PLANTED = "tests.testing.fuzz.planted:KIND"
@@ -207,3 +212,76 @@ def test_an_example_that_is_no_example_is_told(tmp_path: Path) -> None:
     done = asked_here(tmp_path, "--replay", str(tmp_path))
     assert done.exit_code == 2
     assert "holds no example" in done.stderr
+
+
+def kept_hang(folder: Path, oracle: str) -> Path:
+    return Example(f"tests.testing.fuzz.planted:{oracle}", ("// hang\n",)).save(folder / oracle)
+
+
+def test_the_replay_of_an_example_that_hangs_says_where_and_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(patience, "TOLD_EVERY", 0.05)
+    oracle = "tests.testing.fuzz.planted:turn_for_ever"
+    folder = kept_hang(tmp_path, "turn_for_ever")
+    done = asked_here(tmp_path, "--replay", str(folder), "--oracle", oracle, "--hang", "1")
+    assert done.exit_code == 1
+    assert f"turn_for_ever: asks {oracle} again\n" in done.stderr
+    assert "so far; now at planted.py:turn_for_ever\n" in done.stderr
+    assert "hangs at planted.py:turn_for_ever: no end within 1 s of processor time" in done.stdout
+
+
+def test_the_replay_of_an_example_that_waits_says_where(tmp_path: Path) -> None:
+    oracle = "tests.testing.fuzz.planted:judge"
+    arguments = command(tmp_path, "--replay", kept_hang(tmp_path, "judge"), "--oracle", oracle)
+    with subprocess.Popen(arguments, cwd=ROOT, stderr=subprocess.PIPE, text=True) as running:
+        assert running.stderr is not None
+        said = [running.stderr.readline() for _ in range(2)]
+        running.kill()
+    assert said[1].endswith("so far; now at planted.py:stuck_in_the_oracle\n")
+
+
+def test_campaigns_share_the_time() -> None:
+    """The one whose shares take ten times as long gets a tenth as many."""
+    slow, quick = Campaign("verdicts"), Campaign("litmus")
+    spent, begun = Spent([slow, quick]), Counter[Campaign]()
+    for number in range(220):
+        campaign = spent.least([slow, quick])
+        spent.begin(campaign)
+        begun[campaign] += 1
+        spent.add(Outcome(Share(campaign, number, range(20)), seconds=10.0 if campaign is slow else 1.0))
+    assert 19 <= begun[slow] <= 21
+
+
+def test_one_share_of_each_is_begun_before_a_second_of_any() -> None:
+    campaigns = [Campaign(oracle) for oracle in ("linter", "litmus", "verdicts")]
+    spent, begun = Spent(campaigns), []
+    for _ in campaigns:
+        begun.append(spent.least(campaigns))
+        spent.begin(begun[-1])
+    assert set(begun) == set(campaigns)
+
+
+def test_an_oracle_that_asked_nothing_is_named(tmp_path: Path) -> None:
+    never, skipped, some = Campaign("litmus"), Campaign("ptxas"), Campaign("linter")
+    store = Store(tmp_path)
+    store.add(Outcome(Share(skipped, 0, range(20)), asked=20, skipped=20, reason="no ptxas here"))
+    store.add(Outcome(Share(some, 0, range(20)), asked=20, skipped=1, reason="why"))
+    assert list(summary([never, skipped, some], store))[4:] == [
+        "litmus: asked nothing: the time was over before its turn",
+        "ptxas: asked nothing: no ptxas here",
+        "linter: skipped: why",
+    ]
+
+
+def test_instructions_are_for_the_ptxas_that_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    old = Ptxas(Path("ptxas"), "12.0", (8, 0), frozenset({"sm_80", "sm_90a"}))
+    monkeypatch.setattr(questions, "installed", lambda: [old])
+    questions._pairs_there.cache_clear()
+    try:
+        aims = {aim_of(Campaign("ptxas", seed), number) for seed in range(9) for number in range(0, 9000, 1000)}
+        assert len(aims) > 0
+        assert all(old.knows(*each) for each in aims)
+        assert aim_of(Campaign("ptxas", target="sm_90a"), 0) == ((8, 0), "sm_90a")
+    finally:
+        questions._pairs_there.cache_clear()
