@@ -34,15 +34,18 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
+from ptxkit.analysis.collectives import WARP
 from ptxkit.analysis.kernel import Kernel, World
 from ptxkit.analysis.order import Handover
+from ptxkit.analysis.ordering_barriers import OrderingBarrier, Spot, ordering_barrier
 from ptxkit.analysis.program import Step
 from ptxkit.analysis.ranges import RangeIndex
 from ptxkit.analysis.thread import Looks, Thread
 from ptxkit.analysis.touches import extent, is_async_read, is_generic_write
-from ptxkit.analysis.trace import Event
-from ptxkit.isa.effects import Barrier
+from ptxkit.analysis.trace import Event, GroupEvent
+from ptxkit.isa.effects import Barrier, MbarrierWait
 from ptxkit.records import dataclass, replace
+from ptxkit.rules.barriers import spot
 from ptxkit.rules.finding import Change, Doubt, Finding, Mend, Observation, Rule
 
 _FENCE = "fence.proxy.async.shared::cta;"
@@ -139,7 +142,7 @@ class _Pair:
             if not self._unordered_round():
                 return None
             there = self.writer.fence_since(self.written)
-            return _unordered(self.read.step, self.write.step, there, self.world.name_of(self.read))
+            return _unordered(self.read.step, self.write.step, there, self.world.name_of(self.read), self._barrier())
         if any(
             self.writer.may_fence_between(self.written, way.released)
             or self.reader.may_fence_between(way.acquired, self.position)
@@ -171,6 +174,17 @@ class _Pair:
         if own >= self.position or self._rewritten(self.reader, own, self.position):
             return False
         return not self.reader.marks.takes_between(own, self.position)
+
+    def _barrier(self) -> OrderingBarrier:
+        """The barrier between the write by any thread, one of another warp where there is one, and the read."""
+        write, read = spot(self.world, self.writer, self.written), spot(self.world, self.reader, self.position)
+        seen, tids = write.path.group.events[write.position], write.path.group.tids
+        who = seen.who if isinstance(seen, GroupEvent) and seen.who is not None else (True,) * len(tids)
+        for tid, does in zip(tids, who, strict=True):
+            if does and tid // WARP != self.reader.tid // WARP:
+                write = Spot(self.world.causality.path_of(tid), tid, write.position)
+                break
+        return ordering_barrier(self.world, write, read)
 
     def _finding(self, sync: Step | None) -> Finding:
         since = self.writer.trace.events[self.written].step
@@ -205,32 +219,42 @@ def _mend(fence: str, finding: Finding, in_reader: bool) -> Mend:
     return Mend(f"add `{fence}`", (change,))
 
 
-def _unordered(read: Step, write: Step, fence: Step | None, name: str) -> Finding:
-    """fence: the writers' own, which orders proxies and no threads; None where they have none."""
-    both = Mend("add a proxy fence and a barrier", (Change(write, f"{_FENCE}\nbar.sync 0;", "after"),), safe=False)
-    finding = Finding(
+def _unordered(read: Step, write: Step, fence: Step | None, name: str, barrier: OrderingBarrier) -> Finding:
+    """fence: the writers' own, which orders proxies and no threads; None where they have none. barrier: the one that is
+    missing."""
+    has_fence = fence is not None and write.start < fence.start < read.start
+    behind, line = (fence, "the fence at line {2}") if fence is not None and has_fence else (write, "the write")
+    both: tuple[Mend, ...] = ()
+    alone: tuple[Mend, ...] = ()
+    if barrier.text is None:
+        mend = f"let the writers arrive at an mbarrier behind {line}, and wait for its phase before line {{0}}"
+        mend += "" if has_fence else f"; add `{_FENCE}` before they arrive"
+    else:
+        places = f"after {line} and before line {{0}}" if barrier.is_parted else f"after {line}, before line {{0}}"
+        mend = f"add `{barrier.text}` {places}" if has_fence else f"add `{_FENCE}` and then `{barrier.text}` {places}"
+        second = (Change(read, barrier.text),) if barrier.is_parted else ()
+        fenced = Change(write, f"{_FENCE}\n{barrier.text}", "after")
+        both = (Mend("add a proxy fence and a barrier", (fenced, *second), safe=False),)
+        alone = (Mend("add a barrier", (Change(behind, barrier.text, "after"), *second), safe=False),)
+    return Finding(
         primary=read,
         message=f"reads {name} through the async proxy; other threads write it at line {{1}}, and nothing orders them",
-        labels=((write, "generic write, by every thread"),),
-        help="add `fence.proxy.async.shared::cta;` and then `bar.sync 0;` after the write, before line {0}",
+        labels=(
+            (write, "generic write, by every thread"),
+            *(((behind, "orders the proxies, not the threads"),) if has_fence else ()),
+        ),
+        help=mend,
         properties={"space": "shared::cta"},
         cause=write,
-        mends=(both,),
-    )
-    if fence is None or not write.start < fence.start < read.start:
-        return finding
-    barrier = Mend("add a barrier", (Change(fence, "bar.sync 0;", "after"),), safe=False)
-    return replace(
-        finding,
-        labels=(*finding.labels, (fence, "orders the proxies, not the threads")),
-        help="add `bar.sync 0;` after the fence at line {2}, before line {0}",
-        mends=(barrier, both),
+        mends=(*(alone if has_fence else ()), *both),
     )
 
 
 def _finding(read: Step, write: Step, sync: Step | None, since: Step, name: str) -> Finding:
     between = ((sync, "orders the threads, not the proxies"),) if sync is not None and sync is not read else ()
     place = "before the barrier at line {2}" if between else "before line {0}"
+    if sync is not None and any(isinstance(effect, MbarrierWait) for effect in sync.effects):
+        place = "before it arrives at the mbarrier whose phase is waited for at line {2}"
     return Finding(
         primary=read,
         message=f"reads {name} through the async proxy, but the write at line {{1}} went through the generic proxy",

@@ -309,6 +309,15 @@ def test_a_role_fences_what_it_copies_out() -> None:
     assert mended(text) == ([], ["fence.proxy.async.shared::cta;"])
 
 
+def test_a_role_meets_alone_before_it_copies_out() -> None:
+    text = ring(("\tbar.sync 1, 64;\n", ""), text=BULK)
+    [item] = found(text)
+    assert item.code == "PTX401"
+    assert item.help is not None
+    assert item.help.startswith("add `bar.sync 1, 64;` after the fence")
+    assert mended(text) == ([], ["bar.sync 1, 64;"])
+
+
 @pytest.mark.parametrize(
     "changes",
     [
