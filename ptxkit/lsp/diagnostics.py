@@ -9,6 +9,7 @@ from lsprotocol import types
 from pygls.uris import from_fs_path
 
 from ptxkit.diagnostics import Diagnostic, Label, Severity
+from ptxkit.foreign_text import visible, visible_lines
 from ptxkit.lsp.documents import Snapshot
 from ptxkit.records import dataclass
 from ptxkit.settings.model import ON_REQUEST
@@ -52,7 +53,7 @@ def converted(item: Diagnostic, snapshot: Snapshot, abilities: Abilities) -> typ
         severity=_SEVERITIES[item.severity],
         code=item.code,
         source=SOURCE,
-        message="\n".join(_words(item, snapshot, labels=not abilities.related)),
+        message="\n".join(map(visible_lines, _words(item, snapshot, labels=not abilities.related))),
         tags=[types.DiagnosticTag.Unnecessary] if unnecessary else None,
         related_information=related or None,
     )
@@ -76,7 +77,7 @@ def _related(item: Diagnostic, snapshot: Snapshot) -> Iterator[types.DiagnosticR
     yield from _compiled_from(item.origin)
     for label in item.labels:
         where = types.Location(snapshot.uri, snapshot.lines.range(label.span))
-        yield types.DiagnosticRelatedInformation(where, label.message)
+        yield types.DiagnosticRelatedInformation(where, visible(label.message))
         yield from _compiled_from(label.origin, label)
 
 
@@ -84,8 +85,14 @@ def _compiled_from(
     origin: tuple[Place, ...], label: Label | None = None
 ) -> Iterator[types.DiagnosticRelatedInformation]:
     for number, place in enumerate(origin):
-        if os.path.isabs(place.file) and os.path.isfile(place.file):
+        if _is_here(place.file):
             start = types.Position(max(place.line - 1, 0), 0)
             where = types.Location(from_fs_path(place.file) or "", types.Range(start, start))
             words = "inlined here" if number else "compiled from here"
-            yield types.DiagnosticRelatedInformation(where, words if label is None else f"{label.message}: {words}")
+            said = words if label is None else f"{visible(label.message)}: {words}"
+            yield types.DiagnosticRelatedInformation(where, said)
+
+
+def _is_here(path: str) -> bool:
+    """Whether a file that a text names is there. Another machine is not asked for it, as a path with its name would."""
+    return os.path.isabs(path) and not path.startswith(("//", "\\\\")) and os.path.isfile(path)

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from lsprotocol import types
 
+from ptxkit.foreign_text import visible, visible_lines
 from ptxkit.isa.describe_module import describe_directive, describe_special
 from ptxkit.isa.words import clip
 from ptxkit.lsp.documents import Snapshot
@@ -23,6 +24,7 @@ MOST_TEXT = 600
 """Characters of a declaration that are shown."""
 
 _MARKS = re.compile(r"^```.*\n?|\*\*|`", re.MULTILINE)
+_TICKS = re.compile("`+")
 _FLOAT = re.compile(r"0([fFdD])([0-9A-Fa-f]+)")
 _HEXADECIMAL = re.compile(r"0[xX]([0-9A-Fa-f]+)U?")
 
@@ -67,10 +69,10 @@ def _told(describe: object, word: str) -> Iterator[str]:
 
 def _name(names: Names, word: Word, meaning: Meaning) -> Iterator[str]:
     named = meaning.named
-    yield f"`{clip(word.text)}`: {class_words(named.kind)}"
+    yield f"{phrase(clip(word.text))}: {class_words(named.kind)}"
     if named.kind == LABEL:
         line, _ = names.source.position(named.start)
-        yield f"line {line}: `{clip(names.source.line_text(line + 1).strip())}`"
+        yield f"line {line}: {phrase(clip(names.source.line_text(line + 1).strip()))}"
         return
     span = statement_spans(names.source, named.start).statement
     declared = names.source.text[span.start : span.end]
@@ -92,5 +94,19 @@ def _constant(word: str) -> Iterator[str]:
 
 
 def code(text: str, language: str = "text") -> str:
-    """A text as it stands, in Markdown."""
-    return f"```{language}\n{text.rstrip()}\n```"
+    """A text as it stands, in Markdown: in a fence that nothing in it ends. Line ends are LF."""
+    marks = _marks(text, 3)
+    shown = visible_lines(text.replace("\r\n", "\n").rstrip())
+    return f"{marks}{language}\n{shown}\n{marks}"
+
+
+def phrase(text: str) -> str:
+    """A part of a line as it stands, in Markdown. Source: CommonMark, "Code spans"."""
+    marks = _marks(text, 1)
+    blank = " " * text.startswith("`") or " " * text.endswith("`")
+    return f"{marks}{blank}{visible(text)}{blank}{marks}" if text else ""
+
+
+def _marks(text: str, least: int) -> str:
+    """Backticks, more than stand beside each other in a text: it was written by others, and is to be shown as text."""
+    return "`" * max([least, *(len(each) + 1 for each in _TICKS.findall(text))])
