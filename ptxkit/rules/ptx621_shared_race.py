@@ -6,6 +6,9 @@ What it does
     order them: a read of what others write before they are known to have written it, a tile that is filled again, by a
     store or a copy, while other threads may still read its old contents, or others' cp.async may still write there.
 
+    Where all threads store the same value, and read it behind their own store, the finding says that it is a race by
+    the letter alone; all such stores to one variable are one finding.
+
 Why it matters
     Warps run at different speeds, and so may the lanes of one warp. The read gives what was there before, what is there
     now, or some of each, and which of these depends on the load of the machine.
@@ -28,9 +31,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptxkit.analysis.conflicts import Conflict
+from ptxkit.analysis.equal_stores import are_equal
 from ptxkit.analysis.kernel import Kernel, World
 from ptxkit.analysis.program import Step
 from ptxkit.isa.effects import Access
+from ptxkit.records import replace
 from ptxkit.rules.barriers import barrier_between, mends_of, release_label, words_of
 from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
 
@@ -50,7 +55,9 @@ def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
             yield Doubt(step, "how many threads a block has is not said: it may be one warp", "block")
             continue
         exact = write.is_sure and read.is_sure
-        yield Observation((write.event.step, read.event.step), number, exact, _finding(world, conflict), 2)
+        equal = not conflict.returns and are_equal(world, conflict, kernel.explorer.certainty)
+        finding = _of_equal_stores(world, conflict) if equal else _finding(world, conflict)
+        yield Observation((write.event.step, read.event.step), number, exact, finding, 2)
     for question in kernel.questions:
         yield Doubt(question.access, "whether a tensor copy's box is so large that it touches these bytes")
 
@@ -107,6 +114,21 @@ def _finding(world: World, conflict: Conflict) -> Finding:
         properties={"space": "shared::cta", "hazard": "read after write", "barrier": barrier.alone},
         cause=conflict.write.event.step,
         mends=mends_of(barrier, conflict.write.event.step, conflict.read.event.step),
+    )
+
+
+def _of_equal_stores(world: World, conflict: Conflict) -> Finding:
+    """All races of this kind for one variable are one finding: one barrier behind the stores settles them."""
+    name = world.name_of(conflict.write.event)
+    finding = _finding(world, conflict)
+    return replace(
+        finding,
+        message=(
+            f"formally a race: threads store equal values to {name} at line {{1}}, and read them here with nothing that"
+            " orders the threads"
+        ),
+        labels=((conflict.write.event.step, "every thread stores the same value here"), *finding.labels[1:]),
+        cause=("equal values", name),
     )
 
 
