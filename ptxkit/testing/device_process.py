@@ -18,12 +18,13 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ptxkit.device import Cubin, NoDeviceError
-from ptxkit.emulate import Finding, Outcome, run
+from ptxkit.emulate import Budget, Finding, Outcome, run
 from ptxkit.emulate.tensor_maps import TensorMap
 from ptxkit.emulate.unwritten import depends_on_unwritten
 from ptxkit.many.processor import LOOK_SECONDS, OwnTime
 from ptxkit.records import dataclass
 from ptxkit.syntax import parse
+from ptxkit.testing.judging import current
 
 START_SECONDS = 120.0
 """Until a new process has the device."""
@@ -44,8 +45,17 @@ class DeviceLaunch:
     shared: int = 0
 
     def emulate(self, text: str, **more: Any) -> Outcome:
-        """The same launch on the reference machine. more: as for `ptxkit.emulate.run`."""
-        return run(text, self.name, **self._options(), **more)
+        """The same launch on the reference machine. more: as for `ptxkit.emulate.run`.
+
+        Without a budget of its own the run has what is left of that of the test (`Judging`), at most the usual one.
+        """
+        judging, usual = current(), Budget()
+        left = judging.left()
+        if "budget" in more or left is None or left >= usual.seconds:
+            return run(text, self.name, **self._options(), **more)
+        found = run(text, self.name, **self._options(), budget=Budget(seconds=left), **more)
+        judging.is_cut = judging.is_cut or (bool(found.undecided and not found.findings) and judging.left() == 0)
+        return found
 
     def unwritten(self, text: str) -> tuple[Finding, ...]:
         """What comes out of it otherwise on the machine where what nobody wrote holds other bits."""

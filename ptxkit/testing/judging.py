@@ -49,7 +49,7 @@ class Judging:
     failed: the last example that an oracle refused; after Hypothesis has shrunk it, the smallest.
 
     broken: whether some example of the test failed, by an oracle or otherwise. process: that with the GPU, where it is
-    not this process's own.
+    not this process's own. is_cut: a run of the machine was ended since the time was over, and shows nothing.
     """
 
     device: DeviceUse = "auto"
@@ -59,6 +59,7 @@ class Judging:
     failed: Example | None = None
     broken: bool = False
     process: Launching | None = None
+    is_cut: bool = False
 
     def spend(self) -> None:
         """Before a question: BudgetSpentError where the time is over. A failure is shrunk without a limit."""
@@ -66,7 +67,18 @@ class Judging:
         if self.began is None:
             self.began = now
         if self.budget is not None and not self.broken and now - self.began > self.budget:
-            raise BudgetSpentError(f"{self.budget:g} s are over after {self.asked} examples")
+            raise self.spent()
+
+    def left(self) -> float | None:
+        """Seconds that one run of the machine may take; None where there is no budget."""
+        if self.budget is None or self.began is None or self.broken:
+            return self.budget
+        return max(0.0, self.budget - (time.monotonic() - self.began))
+
+    def spent(self) -> BudgetSpentError:
+        """What ends the test."""
+        unfinished = ", and one that did not come to its end" if self.is_cut else ""
+        return BudgetSpentError(f"{self.budget:g} s are over after {self.asked} examples{unfinished}")
 
 
 _CURRENT: ContextVar[Judging] = ContextVar("judging", default=Judging())  # noqa: B039 (that of a process without pytest)
@@ -95,6 +107,8 @@ def judged(oracle: Callable[_P, _R]) -> Callable[_P, _R]:
         except SkipTest:
             raise
         except Exception as error:
+            if judging.is_cut and not judging.broken:
+                raise judging.spent() from error
             judging.broken = True
             judging.failed = _example(oracle.__name__, parameters.bind(*args, **kwargs).arguments, error)
             raise
