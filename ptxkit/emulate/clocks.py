@@ -21,14 +21,13 @@ from ptxkit.emulate.knowledge import (
     IMPLIED,
     RELEASED,
     Knowledge,
-    Vector,
-    distance,
     join,
     level_of,
 )
 from ptxkit.emulate.map_fences import MapFences
+from ptxkit.emulate.messages import Messages
 from ptxkit.emulate.operations import BULK, CP_ASYNC, FREE, TCGEN05, WGMMA, Arrival, Operation
-from ptxkit.emulate.phase_clocks import ACQUIRES, RELEASES
+from ptxkit.emulate.phase_clocks import ACQUIRES
 from ptxkit.emulate.polls import Polls
 from ptxkit.emulate.proxies import Proxies
 from ptxkit.emulate.races import ASPECTS, Event
@@ -37,7 +36,7 @@ from ptxkit.emulate.tensor.tensor_memory import of_cta
 from ptxkit.emulate.tensor_order import TensorOrder
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from ptxkit.emulate.barriers import Phase
     from ptxkit.emulate.cta import Cta
@@ -58,7 +57,7 @@ class Clocks(Proxies):
         self.tensor = TensorOrder(self)
         self._grid = GridReads(self)
         self._polls = Polls()
-        self._told: dict[tuple[Pool, int], dict[tuple[Cta, int], Vector]] = {}
+        self._messages = Messages()
 
     # ----------------------------------------------------------------------------------------------- accesses
 
@@ -84,13 +83,13 @@ class Clocks(Proxies):
         strong = 0 if order == "weak" else 1 + level_of(scope)
         if self.strict and kind == "read" and pool.name == "global" and not strong:
             self._grid.read(group, pool, places, size)
+        shadow = self._shadow(pool)
         if strong:
-            self._speak(known, index, pool, places, kind, order, level_of(scope))
+            self._messages.speak(known, index, shadow, pool, places, kind, order, level_of(scope))
             if self.strict and kind != "write" and pool.name == "global":
                 self._polls.read(group, pool, places, level_of(scope), acquires=order in ACQUIRES)
         if pool is group.cta.cluster.pool and group.cta.cluster.size > 1:
             self._reach(group, known, kind, places, size)
-        shadow = self._shadow(pool)
         units, rows = shadow.units(places, size)
         agents = index + known.base
         site = self._site((group.activation.code, group.pc, group.cta, strong, "generic", -1))
@@ -110,50 +109,10 @@ class Clocks(Proxies):
             if hands_over:
                 self._check_handover(event, LAST_READ, known)
         lost = shadow.note_write(units, agents[rows], times[rows], site)
-        if not strong and lost.any():
+        if strong:
+            self._messages.entered(shadow, pool, places)
+        elif lost.any():
             self._check_together(event, lost)
-
-    # ------------------------------------------------------------------------------------- strong accesses
-
-    def _speak(self, known: Knowledge, index: Any, pool: Pool, places: Any, kind: str, order: str, level: int) -> None:
-        """Strong accesses tell threads of each other; atomics have their turns, in the order of their threads."""
-        gives = kind != "read" and (order in RELEASES or known.has_fenced)
-        one_by_one = gives and kind == "update"
-        for at in range(len(index)) if one_by_one else (slice(None),):
-            part = slice(at, at + 1) if isinstance(at, int) else at
-            if kind != "write":
-                self._take(known, index[part], pool, places[part], order, level)
-            if gives:
-                self._give(known, index[part], pool, places[part], order, level)
-
-    def _take(self, known: Knowledge, index: Any, pool: Pool, places: Any, order: str, level: int) -> None:
-        """Strong reads: what was told at these places is known at once, or from the next fence on.
-
-        level: how far the read's scope reaches; what was told must reach as far as the two are apart, too.
-        """
-        if not self._told:
-            return
-        for thread, place in zip(index.tolist(), places.tolist(), strict=True):
-            for (cta, reach), told in self._told.get((pool, place), {}).items():
-                need = distance(cta, known.cta)
-                if need > min(level, reach):
-                    continue
-                if order in ACQUIRES:
-                    known.learn(numpy.array([thread]), told)
-                else:
-                    known.seen.setdefault(thread, []).append((need, told))
-
-    def _give(self, known: Knowledge, index: Any, pool: Pool, places: Any, order: str, level: int) -> None:
-        """Strong writes tell all that their threads did, or what they did before their fences."""
-        for thread, place in zip(index.tolist(), places.tolist(), strict=True):
-            if order in RELEASES:
-                given: Mapping[int, Vector] = {level: known.tell(numpy.array([thread]))}
-            else:
-                given = known.fenced(thread)
-            for reach, told in given.items():
-                kept = self._told.setdefault((pool, place), {})
-                key = (known.cta, min(reach, level))
-                kept[key] = join(dict(kept.get(key, {})), told)
 
     def grid_waits(self, group: Group) -> None:
         """Threads wait for the grids that this one depends on."""

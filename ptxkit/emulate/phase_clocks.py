@@ -106,10 +106,15 @@ class PhaseClocks(Races):
             known.wait(index)
 
     def signals(self, operation: Operation | Arrival, barrier: Mbarrier) -> None:
-        """A complete operation tells an mbarrier what was known when it began."""
+        """A complete operation of the async proxy tells an mbarrier what it did, and not what its thread did before.
+
+        Stores and reductions through the generic proxy release, and so may arrivals behind copies: these tell what was
+        known when they were made, too.
+        """
         if operation.known is not None:
             known, clock = self.knowledge(operation.cta), self._clock(barrier)
-            clock.comes(None, _WIDEST, operation.known)
+            if isinstance(operation, Arrival) or operation.proxy == "generic":
+                clock.comes(None, _WIDEST, operation.known)
             # What one arrival found complete, a later one on another object tells, too.
             engines = known.copying if isinstance(operation, Arrival) else {known.engine(operation.signals[0][0])}
             for engine in engines:

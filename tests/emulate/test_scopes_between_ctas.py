@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import numpy
 import pytest
 
 from ptxkit.emulate import run
+from tests.emulate.support import kernel
 
 KERNEL = """.version 8.6
 .target sm_90a
@@ -59,3 +61,40 @@ def test_an_arrival_and_a_wait_must_both_reach_the_other_cta(arrive: str, wait: 
 @pytest.mark.parametrize(("scope", "wanted"), [("cluster", set()), ("cta", {"PTX506"})])
 def test_a_fence_behind_a_relaxed_wait_must_reach_it_too(scope: str, wanted: set[str]) -> None:
     assert codes(".release.cluster", ".relaxed.cluster", f"fence.acq_rel.{scope};") == wanted
+
+
+COMPLETED = """ .shared .align 16 .b8 tile[256]; .shared .align 8 .b64 bar;
+ ld.param.u64 %d1, [a]; mov.u32 %r1, %tid.x; mov.u32 %r3, tile; mov.u32 %r4, bar; mov.u32 %r8, 7;
+ setp.ne.u32 %p1, %r1, 0; @!%p1 mbarrier.init.shared.b64 [bar], 1;
+ bar.sync 0;
+ setp.eq.u32 %p2, %r1, 32; @%p2 bra TAKE;
+ @%p1 bra END;
+ {before}
+ cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r3], [%d1], 16, [%r4];
+ {after}
+ bra END;
+TAKE:
+L: mbarrier.try_wait.parity.shared.b64 %p3, [bar], 0; @!%p3 bra L;
+ ld.shared.u32 %r6, [%r3+{read}];
+END:
+"""
+EXPECT, STORE = "mbarrier.arrive.expect_tx.shared.b64 _, [bar], 16;", "st.shared.u32 [%r3+128], %r8;"
+
+
+@pytest.mark.parametrize("policy", ["eager", "late", "random"])
+@pytest.mark.parametrize(
+    ("before", "after", "read", "races"),
+    [
+        (EXPECT, "", 0, False),
+        (STORE + EXPECT, "", 128, False),
+        (EXPECT + STORE, "", 128, True),
+        (STORE, EXPECT, 128, False),
+    ],
+)
+def test_the_bytes_of_a_copy_tell_of_the_copy_and_not_of_what_its_thread_did_before(
+    before: str, after: str, read: int, races: bool, policy: str
+) -> None:
+    text = kernel(COMPLETED.format(before=before, after=after, read=read), ".param .u64 a")
+    found = run(text, "k", block=64, arguments=[numpy.zeros(64, numpy.uint32)], policy=policy)
+    assert not found.failed
+    assert {each.code for each in found.findings} == ({"PTX621"} if races else set())
