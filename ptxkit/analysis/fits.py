@@ -37,6 +37,9 @@ MOST_BYTES = (1 << 20) - 1
 #: The state spaces whose addresses are looked at.
 _SPACES = ("shared", "local", "global", "generic")
 _WARP = 32
+#: Lanes that are looked at where an address is unknown but for a number, which takes long to tell for all: a linear map
+#: of the lane's bits is off its alignment for one of these, if for any.
+_SOME = (2, 4, 8, 16)
 
 
 def fit_checks(operands: Operands) -> list[Check]:
@@ -120,13 +123,15 @@ def _aligned(operands: Operands, role: str, space: str, reader: Reader, needed: 
         if used < _WARP and walker.tids[first] % _WARP:
             return
         held = reader(walker)
-        look(walker, of_lane(held, first))
+        value = of_lane(held, first)
+        look(walker, value)
         if walker.visit or not isinstance(held, Lanes):
             return
         if second is not None and used == _WARP:
             look(walker, of_lane(held, second))
         seen = {_remainder(held.at(index), needed) for index in (first, second) if index is not None}
-        for index in walker.warp(used):
+        lanes = walker.warp(used)
+        for index in lanes if isinstance(value, int) else [lanes[at] for at in _SOME if at < len(lanes)]:
             value = held.at(index)
             if _remainder(value, needed) not in seen:
                 seen.add(_remainder(value, needed))

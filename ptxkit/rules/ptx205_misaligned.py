@@ -71,8 +71,7 @@ def _is_met(certainty: Certainty, misfit: Misfit) -> bool:
     step = misfit.step
     if misfit.thread is None or "aligned" in step.instruction.opcode.split("."):
         return True
-    operand = step.match.operand(misfit.role, step.instruction) if step.match is not None else None
-    return certainty.is_own(step) and certainty.is_sure(step, operand)
+    return certainty.is_own(step) and certainty.is_sure(step, None)
 
 
 def _finding(misfit: Misfit) -> Finding:

@@ -194,6 +194,11 @@ add.u32 %r7, %r7, 1; bra next; end:""",
 ld.shared.v4.u32 {%r12, %r13, %r14, %r15}, [%r11]; //! PTX205""",
     ),
     Case(
+        "two threads with one pointer are apart by less than what both need",
+        """shr.u32 %r10, %r1, 1; mul.wide.u32 %rd5, %r10, 8; add.u64 %rd6, %rd1, %rd5;
+ld.global.v4.u32 {%r12, %r13, %r14, %r15}, [%rd6]; //! PTX205 load //= load""",
+    ),
+    Case(
         "threads that do not come there may have any address",
         """and.b32 %r10, %r1, 3; setp.eq.u32 %p3, %r10, 0; shl.b32 %r10, %r1, 2; add.u32 %r11, %r2, %r10;
 @%p3 ld.shared.v4.u32 {%r12, %r13, %r14, %r15}, [%r11];""",
