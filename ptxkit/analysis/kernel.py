@@ -136,6 +136,20 @@ class World:
         """The ways that order the giver's position `since` before the taker's `until`."""
         return handovers(giver.marks, since, taker.marks, until)
 
+    def may_hear_behind_a_cut(self, thread: Thread, position: int) -> bool:
+        """Whether threads whose walk was cut short may tell a thread something before a position, in what nobody
+        walked: it takes part in a round of a barrier, or knows of a phase, that they have not come to."""
+        if all(group.ended != "budget" for group in self.groups):
+            return False
+        event = thread.trace.events[position]
+        taker = self.causality.path_of(thread.tid)
+        used = self.causality.places(taker.group).get((event.step, event.visit))
+        return any(
+            used is None or self.causality.may_precede(path, len(path.group.events), taker, used)
+            for path in self.causality.paths
+            if path is not taker and path.group.ended == "budget"
+        )
+
     def is_circular(self, giver: Thread, way: Handover, taker: Thread) -> bool:
         """Whether what gives order comes behind what takes it, so that neither ever happens."""
         return any(True for _ in self.order(taker, way.acquired, giver, way.released))

@@ -258,18 +258,8 @@ def hangs_on_a_cut(world: World, write: Use, use: Use) -> bool:
 
 
 def may_be_told_behind_a_cut(world: World, use: Use) -> bool:
-    """Whether threads whose walk was cut short may tell the thread of a use something before it, in what nobody walked:
-    it takes part in a round of a barrier, or knows of a phase, that they have not come to."""
-    if all(group.ended != "budget" for group in world.groups):
-        return False
-    causality = world.causality
-    taker = causality.path_of(use.thread.tid)
-    used = causality.places(taker.group).get((use.event.step, use.event.visit))
-    return any(
-        used is None or causality.may_precede(path, len(path.group.events), taker, used)
-        for path in causality.paths
-        if path is not taker and path.group.ended == "budget"
-    )
+    """Whether threads whose walk was cut short may tell the thread of a use something before it."""
+    return world.may_hear_behind_a_cut(use.thread, use.position)
 
 
 def writes_before(use: Use, issued: Sequence[Use], budget: Budget) -> list[Use]:

@@ -11,6 +11,8 @@ from ptxkit.diagnostics import Severity
 from ptxkit.records import dataclass, field
 from ptxkit.syntax.tree import Integer, Name
 
+#: Why it is not known that nothing orders two places.
+CUT = "a walk through a long loop was cut short: it is not known what its threads tell this one behind it"
 #: Constants that are tried in the place of one.
 MOST_TRIES = 8
 

@@ -44,7 +44,7 @@ from ptxkit.analysis.trace import Event, Opaque
 from ptxkit.isa.effects import Access, MbarrierWait, WaitGroup
 from ptxkit.records import dataclass
 from ptxkit.rules.barriers import mends_of, release_label, spot, words_of
-from ptxkit.rules.finding import Change, Doubt, Finding, Mend, Observation, Rule, smaller_constants
+from ptxkit.rules.finding import CUT, Change, Doubt, Finding, Mend, Observation, Rule, smaller_constants
 
 
 def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
@@ -88,7 +88,7 @@ def _is_of_copies(conflict: Conflict) -> bool:
     return write.completion == "cp.async" and (read.kind, read.proxy, read.completion) == ("read", "generic", None)
 
 
-def _from_other_ctas(kernel: Kernel, number: int, world: World) -> Iterator[Observation]:
+def _from_other_ctas(kernel: Kernel, number: int, world: World) -> Iterator[Observation | Doubt]:
     """Copies into this CTA that another one of its cluster issues."""
     if polls(kernel.program):
         return
@@ -102,13 +102,15 @@ def _from_other_ctas(kernel: Kernel, number: int, world: World) -> Iterator[Obse
                 if not looks.allow(key):
                     continue
                 kept = is_known(world, reader, position, copy, signals, departures)
-                if kept is not None:
+                if kept is False and world.may_hear_behind_a_cut(reader, position):
+                    yield Doubt(event.step, CUT)
+                elif kept is not None:
                     exact = copy.issuer.trace.is_sure(copy.position) and reader.trace.is_sure(position)
                     finding = None if kept else _unknown(world.name_of(event), copy, event)
                     yield Observation(key, number, exact, finding, 2)
 
 
-def _thread(number: int, world: World, issuer: Thread) -> Iterator[Observation]:
+def _thread(number: int, world: World, issuer: Thread) -> Iterator[Observation | Doubt]:
     if not issuer.fills:
         return
     for reader in world.threads.values():
@@ -128,7 +130,7 @@ def _thread(number: int, world: World, issuer: Thread) -> Iterator[Observation]:
                     observation = _look(number, world, (issuer, copy), (reader, position, event))
                     if observation is not None:
                         yield observation
-                        if observation.finding is not None:
+                        if isinstance(observation, Observation) and observation.finding is not None:
                             settled.add(key)
                             break
 
@@ -140,12 +142,16 @@ def _last_before(position: int, fills: Fills) -> Fills:
     return ((last.event.step, [last]),) if last is not None else ()
 
 
-def _look(number: int, world: World, write: tuple[Thread, Copy], read: tuple[Thread, int, Event]) -> Observation | None:
+def _look(
+    number: int, world: World, write: tuple[Thread, Copy], read: tuple[Thread, int, Event]
+) -> Observation | Doubt | None:
     (issuer, copy), (reader, position, event) = write, read
     key = (event.step, copy.event.step)
     exact = issuer.trace.is_sure(copy.position) and reader.trace.is_sure(position)
     if copy.group not in GROUPED or (copy.tracked is not None and not _waited_for(world, copy, write[0], read)):
         kept = _barrier_kept(world, issuer, copy, reader, position)
+        if kept is False and world.may_hear_behind_a_cut(reader, position):
+            return Doubt(event.step, CUT)
     elif copy.committed is None and issuer.trace.ended == "exit" and _waits_later(issuer, copy):
         return None  # PTX301 speaks of it
     elif reader is issuer:

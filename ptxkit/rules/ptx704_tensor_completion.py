@@ -43,11 +43,10 @@ from ptxkit.analysis.tensor_memory import (
     uses_of,
     writes_before,
 )
-from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
+from ptxkit.rules.finding import CUT, Doubt, Finding, Observation, Rule
 
 #: The mechanism of completion of what a commit takes in.
 _COMMITTED = "tcgen05"
-CUT = "a walk through a long loop was cut short: it is not known what its threads tell this one behind it"
 
 
 def check(kernel: Kernel) -> Iterator[Observation | Doubt]:

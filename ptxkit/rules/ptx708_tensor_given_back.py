@@ -42,8 +42,8 @@ from ptxkit.analysis.tensor_memory import (
     waited,
 )
 from ptxkit.isa.effects import Barrier, MbarrierArrive, MbarrierWait, TensorMemory
-from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
-from ptxkit.rules.ptx704_tensor_completion import CUT, unfinished
+from ptxkit.rules.finding import CUT, Doubt, Finding, Observation, Rule
+from ptxkit.rules.ptx704_tensor_completion import unfinished
 
 
 def check(kernel: Kernel) -> Iterator[Observation | Doubt]:

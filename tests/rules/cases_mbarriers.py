@@ -12,6 +12,14 @@ FILL = "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
 LOOP = "wait: mbarrier.try_wait.parity.shared::cta.b64 %p3, [%r5], 0; @!%p3 bra wait;"
 TWO_CTAS = ".reqntid 128, 1, 1 .explicitcluster .reqnctapercluster 2, 1, 1"
 
+#: The second warp copies, the first one goes on; all but the first wait, and are long on their way.
+_TOLD_BEHIND_A_LOOP = f"""@%p1 mbarrier.init.shared::cta.b64 [%r5], 1; bar.sync 0;
+setp.ge.u32 %p5, %r1, 32; @!%p5 bra join; @!%p2 bra wait;
+mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r5], 2048;
+{FILL} [%r2], [%rd1], 2048, [%r5]; //= copy
+{LOOP} mov.u32 %r21, 0;
+more: add.u32 %r21, %r21, 1; st.global.u32 [%rd2], %r21; setp.lt.u32 %p6, %r21, 20000; @%p6 bra more;"""
+
 USED_BEFORE_INIT = (
     Case(
         "an initialisation after the use by the same thread is too late",
@@ -254,6 +262,18 @@ wait: mbarrier.try_wait.parity.shared::cta.b64 %p3, [%r5], 1; @!%p3 bra wait;"""
 @%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r5], 2048;
 @%p1 {FILL} [%r2], [%rd1], 2048, [%r5]; //= copy
 ld.shared.u32 %r10, [%r4]; //! PTX302 copy""",
+    ),
+    Case(
+        "who waits for a copy may tell of it behind a loop too long to be walked",
+        f"""{_TOLD_BEHIND_A_LOOP}
+join: bar.sync 0; ld.shared.u32 %r12, [%r4]; st.global.u32 [%rd2], %r12;""",
+        undecided=("PTX302",),
+    ),
+    Case(
+        "no barrier stands behind a loop too long to be walked",
+        f"""{_TOLD_BEHIND_A_LOOP}
+join: ld.shared.u32 %r12, [%r4]; //! PTX302 copy
+st.global.u32 [%rd2], %r12;""",
     ),
     Case(
         "a copy is read by a thread that waits",
