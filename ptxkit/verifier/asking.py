@@ -17,7 +17,6 @@ from ptxkit.verifier.influence import Influence
 NUMBERS = "numbers that were chosen may decide it (--arg)"
 DEGENERATE = "a number that was chosen is 0 or 1 (--arg)"
 _WARP = 32
-_CLUSTER = ("%cluster_", "%is_explicit_cluster", "%clusterid", "%nclusterid")
 _SHARED = ("%dynamic_smem_size", "%total_smem_size")
 
 
@@ -28,8 +27,6 @@ class Open(Protocol):
     def contents(self) -> bool: ...
     @property
     def block(self) -> bool: ...
-    @property
-    def cluster(self) -> bool: ...
     @property
     def exhausted(self) -> bool: ...
     @property
@@ -64,8 +61,6 @@ def _of_numbers(finding: Finding, open_: Open, influence: Influence) -> str:
 
 def _of_sizes(finding: Finding, open_: Open, influence: Influence) -> str:
     leaves = influence.protocol.ways | influence.protocol.counts
-    if open_.cluster and _mentions(leaves, _CLUSTER):
-        return "the number of CTAs in a cluster was chosen (--cluster)"
     if _mentions(leaves, _SHARED):
         return "the number of bytes of dynamic shared memory was chosen (--shared)"
     if not open_.block or open_.exhausted:

@@ -12,25 +12,30 @@ from ptxkit.analysis.mentions import names_in
 from ptxkit.analysis.polls import is_strong, only_reads
 from ptxkit.analysis.program import Program, Step
 from ptxkit.analysis.slicing import registers_in
-from ptxkit.isa.effects import Access, Barrier, Effect, MbarrierInit
+from ptxkit.isa.effects import Access, Barrier, Effect, MbarrierInit, Value
+from ptxkit.isa.expressions import Call
 from ptxkit.records import dataclass
 from ptxkit.syntax.tree import Address
 from ptxkit.verifier.registers import read_by, results_of
 
 _AXES = ("x", "y", "z")
 _PLACES = ("%ctaid", "%clusterid")
+_CLUSTER = ("%cluster_", "%is_explicit_cluster")
+_NEIGHBOURS = ("map_rank", "rank_of")
 _COUNTERS = ("global", "generic")
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """axes: of the grid, 0 to 2, along which the kernel asks where its CTA is. shares: whether it draws numbers from
-    global memory, or polls a word there. meets: whether it has barriers for the warps of a CTA.
+    global memory, or polls a word there. meets: whether it has barriers for the warps of a CTA. clusters: whether it
+    has instructions for the CTAs of a cluster.
     """
 
     axes: tuple[int, ...] = ()
     shares: bool = False
     meets: bool = False
+    clusters: bool = False
 
     @property
     def has_several_ctas(self) -> bool:
@@ -48,12 +53,24 @@ def evidence_of(program: Program) -> Evidence:
     names = _names(program)
     axes = tuple(number for number, axis in enumerate(_AXES) if any(f"{place}.{axis}" in names for place in _PLACES))
     meets = any(_is_for_warps(effect) for step in program.acting for effect in step.effects)
-    return Evidence(axes, _shares(program), meets)
+    clusters = any(name.startswith(_CLUSTER) for name in names) or any(
+        _is_for_clusters(effect) for step in program.steps for effect in step.effects
+    )
+    return Evidence(axes, _shares(program), meets, clusters)
 
 
 def _is_for_warps(effect: Effect) -> bool:
     """Whether an instruction is for CTAs of several warps: within one there is a cheaper way to meet."""
     return isinstance(effect, MbarrierInit) or (isinstance(effect, Barrier) and effect.level != "warp")
+
+
+def _is_for_clusters(effect: Effect) -> bool:
+    """Whether an instruction is for several CTAs of a cluster: it meets them, copies to them, or finds their memory."""
+    if isinstance(effect, Barrier):
+        return effect.level == "cluster"
+    if isinstance(effect, Access):
+        return effect.multicast is not None
+    return isinstance(effect, Value) and isinstance(effect.value, Call) and effect.value.function in _NEIGHBOURS
 
 
 def _names(program: Program) -> set[str]:

@@ -87,6 +87,8 @@ class Chosen:
             return True
         if (self.block and finding.code == _COUNTS[0]) or (self.cluster and finding.code == _OTHERS):
             return True
+        if self.cluster and self.evidence.clusters and finding.code in _PLACES:
+            return True
         if self.values and (not finding.code.startswith("PTX") or finding.message.startswith((NO_MAP, NO_OBJECT))):
             return True
         if self.images and finding.code == _COUNTS[0]:
@@ -101,7 +103,7 @@ class Chosen:
 
     def wants_others(self, finding: Finding) -> bool:
         """Whether a run shows by a finding that the kernel is meant for other blocks or boxes."""
-        if self.boxes and self.misfits(finding):
+        if self.boxes and (self.misfits(finding) or self.depends_on_grid(finding)):
             return True
         return self.block and (finding.code in _COUNTS or finding.message.startswith(DEADLOCK))
 
@@ -115,6 +117,8 @@ class Chosen:
             reason = self._doubts_collision(finding, contents, is_degenerate=is_degenerate)
             if reason:
                 return reason
+        if self.cluster and self.evidence.clusters:
+            return "the number of CTAs in a cluster was chosen (--cluster)"
         if not self.values or self.influence is None:
             return ""
         return why_chosen(finding, self, self.influence, is_degenerate=is_degenerate)
@@ -125,6 +129,8 @@ class Chosen:
 
     def _doubts_collision(self, finding: Finding, contents: str, *, is_degenerate: bool) -> str:
         """The same of accesses to the same bytes of global memory: numbers may put them there, as pitches do."""
+        if self.boxes:
+            return "where the boxes of a tensor map lie was chosen (--arg)"
         influence = self.influence
         places = influence.places(finding) if influence is not None else None
         if influence is None or places is None:

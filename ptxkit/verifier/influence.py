@@ -15,6 +15,7 @@ from ptxkit.analysis.dependence import Leaf
 from ptxkit.analysis.program import Program, Step
 from ptxkit.analysis.scenario import launch_of
 from ptxkit.emulate import Finding, Witness
+from ptxkit.emulate.windows import RANK_SHIFT
 from ptxkit.isa.effects import Access
 from ptxkit.isa.expressions import Role
 from ptxkit.syntax.tree import Address, Operand
@@ -77,8 +78,18 @@ class Influence:
         if not finding.witnesses:
             return False
         first = finding.witnesses[0]
+        if not self._has_cluster and self._is_of_others(finding, first):
+            return False
         leaves = self.leaves(finding.offset, self._space(finding.code, first))
         return leaves is not None and all(self._is_there(leaf, first) for leaf in leaves)
+
+    def _is_of_others(self, finding: Finding, witness: Witness) -> bool:
+        """Whether a fault is about another CTA of the cluster, which may be there in a larger one."""
+        if finding.code == "PTX207":
+            return bool(witness.start >> RANK_SHIFT)
+        step = self._steps.get(finding.offset)
+        accesses = [each for each in step.effects if isinstance(each, Access)] if step is not None else []
+        return finding.code == "PTX206" and any(each.multicast is not None for each in accesses)
 
     @staticmethod
     def _space(code: str, witness: Witness) -> str:

@@ -138,8 +138,10 @@ def _verified(
 
     evidence = evidence_of(flat)
     plans = plans_of(entry, program, request, [step.instruction for step in flat.steps], evidence)
+    wide: list[Plan] = []
     if request.grid is None and ways[0] and not evidence.shares:
-        # With boxes of another size, CTAs would be in each other's way.
+        # With boxes of another size, CTAs may be in each other's way: then one cluster is run alone.
+        wide = plans if evidence.axes else []
         plans = [replace(each, grid=each.cluster) for each in plans]
 
     has_cluster = request.cluster is not None or entry.directive("reqnctapercluster") is not None
@@ -173,8 +175,8 @@ def _verified(
         )
         return _Session(module, source, entry.name, plan, fit, traces=request.trace, strict=request.policy == "strict")
 
-    candidates = [(plan, maps) for plan in plans for maps in ways]
-    plan, maps = candidates[0]
+    candidates = [(plan, maps) for plan in (*wide, *plans) for maps in ways]
+    plan, maps = plans[0], ways[0]
     fits = len(candidates) == 1
     enough = deadline - (1 - _PROBES) * request.seconds
     for each in candidates if len(candidates) > 1 else ():

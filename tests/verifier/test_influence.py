@@ -102,6 +102,23 @@ def test_what_the_size_of_blocks_or_grids_decides_is_the_choices_fault(place: st
     assert Severity.ERROR not in found(verified(body, directives)).values()
 
 
+MULTICAST = """	mov.u32 %r4, bar;
+	@%p1 mbarrier.init.shared.b64 [%r4], 1;
+	bar.sync 0;
+	mov.u16 %h1, 3;
+	@%p1 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%r2], [%rd1], 16,
+		[%r4], %h1;
+	st.global.u32 [%rd1+4096], 1;"""
+
+
+@pytest.mark.parametrize("body", [MULTICAST, MAPA.replace("RANK", "mov.u32 %r4, 1;")])
+def test_what_another_cta_of_the_cluster_would_make_right_is_a_question_without_a_cluster(body: str) -> None:
+    body = "\t.reg .b16 %h<2>;\n" + body
+    alone = verified(body, ".reqntid 64")
+    assert alone.status is Status.UNDECIDED
+    assert found(verified(body, ".reqntid 64 .reqnctapercluster 1")).keys() & {"PTX206", "PTX207"}
+
+
 def test_a_fault_of_a_cluster_that_was_chosen_is_the_choices_fault() -> None:
     result = verified(MAPA.replace("RANK", "add.u32 %r4, %r4, 1;"), ".reqntid 64")
     assert Severity.ERROR not in found(result).values()

@@ -41,6 +41,14 @@ def test_a_box_has_the_bytes_that_are_expected_and_the_kernel_comes_to_its_end(
     assert result.diagnostics == ()
 
 
+def test_boxes_that_were_chosen_put_no_cta_in_the_way_of_another() -> None:
+    alone = verified(text_of("tensor_copies.sm_90a"), entries=("tensor_2d",))
+    assert alone.runs[0].launch == "grid 1, block 128"  # two would store the same rows
+    assert "PTX303" not in {each.code for each in alone.undecided}
+    several = verified(text_of("multicast_cluster.sm_90a"))
+    assert several.runs[0].launch.startswith("grid 4, block 160, cluster 2")
+
+
 def test_a_wait_for_the_box_that_is_missing_is_found_with_a_map_that_was_chosen() -> None:
     text = re.sub(r"\tmbarrier\.try_wait.*, (%r\d+);", r"\tsetp.ge.u32 P_OUT, \1, 0;", text_of("tensor_copies.sm_90a"))
     found = verified(text, entries=("tensor_3d",))
