@@ -45,6 +45,10 @@ def run(
         told(outcome)
 
 
+_SMALL_PART = 10
+"""How many times as large as its first share in such a run a campaign's other shares are."""
+
+
 class Spent:
     """The time that each campaign has had in this run. A share that is not done counts as the longest that was."""
 
@@ -74,7 +78,7 @@ class Spent:
 def shares(campaigns: Sequence[Campaign], store: Store, limits: Limits, spent: Spent) -> Iterator[Share]:
     """What is to be done, of the campaign that has had the least time; it ends when the time is over."""
     end = None if limits.seconds is None else time.monotonic() + limits.seconds
-    return _in_turns({each: _shares_of(each, store.done(each), limits.examples) for each in campaigns}, end, spent)
+    return _in_turns({each: _shares_of(each, store.done(each), limits) for each in campaigns}, end, spent)
 
 
 def _in_turns(waiting: dict[Campaign, Iterator[Share]], end: float | None, spent: Spent) -> Iterator[Share]:
@@ -88,15 +92,19 @@ def _in_turns(waiting: dict[Campaign, Iterator[Share]], end: float | None, spent
             yield share
 
 
-def _shares_of(campaign: Campaign, done: Mapping[int, int], examples: int | None) -> Iterator[Share]:
-    size = kind_of(campaign.oracle).share
+def _shares_of(campaign: Campaign, done: Mapping[int, int], limits: Limits) -> Iterator[Share]:
+    """The first share of a run that time ends is a small one, so that each campaign has its turn."""
+    size, examples, is_first = kind_of(campaign.oracle).share, limits.examples, limits.seconds is not None
     for number in count():
         first = number * size
         if examples is not None and first >= examples:
             return
         last = first + size if examples is None else min(first + size, examples)
+        if is_first and number not in done:
+            last = min(last, first + max(1, size // _SMALL_PART))
         if done.get(number, 0) < last - first:
             yield Share(campaign, number, range(first, last))
+            is_first = False
 
 
 def devices() -> list[DeviceProcess]:

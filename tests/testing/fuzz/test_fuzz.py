@@ -21,7 +21,7 @@ from ptxkit.cli.commands import cli
 from ptxkit.testing.examples import Example
 from ptxkit.testing.fuzz import patience, questions
 from ptxkit.testing.fuzz.questions import Campaign, aim_of
-from ptxkit.testing.fuzz.running import Limits, Spent
+from ptxkit.testing.fuzz.running import Limits, Spent, shares
 from ptxkit.testing.fuzz.store import Store
 from ptxkit.testing.fuzz.table import summary
 from ptxkit.testing.fuzz.watched import Outcome, Share
@@ -285,3 +285,12 @@ def test_instructions_are_for_the_ptxas_that_is_there(monkeypatch: pytest.Monkey
         assert aim_of(Campaign("ptxas", target="sm_90a"), 0) == ((8, 0), "sm_90a")
     finally:
         questions._pairs_there.cache_clear()
+
+
+def test_the_first_share_of_a_run_that_time_ends_is_small(tmp_path: Path) -> None:
+    campaign, store = Campaign("linter"), Store(tmp_path)
+    given = shares([campaign], store, Limits(seconds=1000.0), Spent([campaign]))
+    assert [len(next(given).numbers) for _ in range(3)] == [4, 40, 40]
+    store.add(Outcome(Share(campaign, 0, range(4)), asked=4))
+    again = shares([campaign], store, Limits(seconds=1000.0), Spent([campaign]))
+    assert next(again).numbers == range(40)
