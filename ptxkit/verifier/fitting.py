@@ -87,7 +87,7 @@ class Chosen:
             return True
         if (self.block and finding.code == _COUNTS[0]) or (self.cluster and finding.code == _OTHERS):
             return True
-        if self.cluster and self.evidence.clusters and finding.code in _PLACES:
+        if self._wants_cluster and finding.code in _PLACES:
             return True
         if self.values and (not finding.code.startswith("PTX") or finding.message.startswith((NO_MAP, NO_OBJECT))):
             return True
@@ -100,6 +100,11 @@ class Chosen:
         if finding.code == _UNALIGNED:
             return self.values or not where or bool(where & {"", *_GLOBAL})
         return finding.code == _OUTSIDE
+
+    @property
+    def _wants_cluster(self) -> bool:
+        """Whether the kernel may be meant for larger clusters: who says how many CTAs there are says of which size."""
+        return self.cluster and self.grid and self.evidence.clusters
 
     def wants_others(self, finding: Finding) -> bool:
         """Whether a run shows by a finding that the kernel is meant for other blocks or boxes."""
@@ -117,7 +122,7 @@ class Chosen:
             reason = self._doubts_collision(finding, contents, is_degenerate=is_degenerate)
             if reason:
                 return reason
-        if self.cluster and self.evidence.clusters:
+        if self._wants_cluster:
             return "the number of CTAs in a cluster was chosen (--cluster)"
         if not self.values or self.influence is None:
             return ""

@@ -151,7 +151,7 @@ def _verified(
     influence = Influence(
         flat,
         has_block=has_block,
-        has_cluster=has_cluster,
+        has_cluster=has_cluster or request.grid is not None,
         chosen=[name for name in unsaid if name not in images and name not in whole],
         pointers=pointers,
         structures=[e.name for _, e in program.parameters if e.size > e.element and e.name in {*unsaid} - {*whole}],

@@ -28,9 +28,9 @@ HEAD = """.version 8.3
 PAIR = ".reqntid 64 .reqnctapercluster 2"
 
 
-def verified(body: str, directives: str = PAIR) -> FileResult:
+def verified(body: str, directives: str = PAIR, **request: object) -> FileResult:
     text = HEAD.replace("DIRECTIVES", directives) + body + "\n\tret;\n}\n"
-    return verify_source(SourceFile("k.ptx", text), Request(schedules=2))
+    return verify_source(SourceFile("k.ptx", text), Request(schedules=2, **request))  # type: ignore[arg-type]
 
 
 def found(result: FileResult) -> dict[str, str]:
@@ -117,6 +117,7 @@ def test_what_another_cta_of_the_cluster_would_make_right_is_a_question_without_
     alone = verified(body, ".reqntid 64")
     assert alone.status is Status.UNDECIDED
     assert found(verified(body, ".reqntid 64 .reqnctapercluster 1")).keys() & {"PTX206", "PTX207"}
+    assert found(verified(body, ".reqntid 64", grid=(2,))).keys() & {"PTX206", "PTX207"}  # a grid without clusters
 
 
 def test_a_fault_of_a_cluster_that_was_chosen_is_the_choices_fault() -> None:
