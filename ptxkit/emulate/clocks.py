@@ -100,7 +100,7 @@ class Clocks(Proxies):
         if hands_over:
             self._check_handover(event, WRITE, known)
         if kind == "read":
-            shadow.note_read(units, agents[rows], times[rows], site)
+            shadow.note_read(units, agents[rows], times[rows], site, strong=strong > 0)
             return
         self._check(event, LAST_READ, known)
         self._check(event, FIRST_READ, known)

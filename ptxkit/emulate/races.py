@@ -149,20 +149,32 @@ class Races(Order):
         return agent - self.knowledge(cta).base if issuer < 0 else issuer
 
     def _check(self, event: Event, kind: int, known: Knowledge) -> None:
-        """Whether the last accesses of a kind are known to those who access now."""
-        agents, times = self._shadow(event.pool).last(kind, event.units)
+        """Whether the last accesses of a kind are known to those who access now; of reads those before it, too."""
+        shadow = self._shadow(event.pool)
+        agents, times = shadow.last(kind, event.units)
+        wrong = self._unordered(event, known, agents, times)
+        if wrong.any():
+            self._judge(event, kind, wrong, agents, times, shadow.sites[kind][event.units])
+        between = shadow.reads_between(event.units) if kind == LAST_READ else None
+        if between is not None:
+            at, agents, times, sites = between
+            some = event.part(at)
+            wrong = self._unordered(some, known, agents, times)
+            if wrong.any():
+                self._judge(some, kind, wrong, agents, times, sites)
+
+    def _unordered(self, event: Event, known: Knowledge, agents: Any, times: Any) -> Any:
+        """For each unit of an event, whether nothing orders it behind what an agent did at a time."""
         index = event.index[event.rows]
         own = agents - known.base
         inside = (own >= 0) & (own < known.threads)
         if inside.all():
-            wrong = ~known.knows(index, known, own, times)
-        else:
-            wrong = agents != 0
-            if wrong.any():
-                wrong[inside] = ~known.knows(index[inside], known, own[inside], times[inside])
-                self._check_foreign(known, index, agents, times, wrong & ~inside, wrong)
+            return ~known.knows(index, known, own, times)
+        wrong = agents != 0
         if wrong.any():
-            self._judge(event, kind, wrong, agents)
+            wrong[inside] = ~known.knows(index[inside], known, own[inside], times[inside])
+            self._check_foreign(known, index, agents, times, wrong & ~inside, wrong)
+        return wrong
 
     def _check_foreign(self, known: Knowledge, index: Any, agents: Any, times: Any, outside: Any, wrong: Any) -> None:
         at = numpy.flatnonzero(outside)
@@ -172,9 +184,8 @@ class Races(Order):
             chosen = at[owners == number]
             wrong[chosen] = ~known.knows(index[chosen], other, agents[chosen] - other.base, times[chosen])
 
-    def _judge(self, event: Event, kind: int, wrong: Any, agents: Any) -> None:
+    def _judge(self, event: Event, kind: int, wrong: Any, agents: Any, times: Any, sites: Any) -> None:
         """Report the first access that nothing orders, unless it is none that matters."""
-        sites = self._shadow(event.pool).sites[kind][event.units]
         for at in numpy.flatnonzero(wrong):
             code, pc, cta, was_strong, proxy, issuer = self._places[int(sites[at])]
             if event.is_strong_with(was_strong, cta):
@@ -192,10 +203,10 @@ class Races(Order):
             owner = self.knowledge(cta)
             thread = int(agents[at]) - owner.base
             if " " in proxy:
-                _, times = self._shadow(event.pool).last(kind, event.units[at : at + 1])
-                if self._was_waited_for(event, row, owner, thread, int(times[0])):
+                time = int(times[at])
+                if self._was_waited_for(event, row, owner, thread, time):
                     continue
-                if event.kind == "write" and not self.strict and self._was_heard(event, owner, thread, int(times[0])):
+                if event.kind == "write" and not self.strict and self._was_heard(event, owner, thread, time):
                     continue
             if (
                 rule == "PTX621"
@@ -215,14 +226,17 @@ class Races(Order):
         """
         shadow, units = self._shadow(event.pool), event.units[at : at + 1]
         known, index = self.knowledge(event.place[2]), event.index[event.rows[at : at + 1]]
-        for kind in (FIRST_READ, LAST_READ):
-            agents, times = shadow.last(kind, units)
-            if not agents[0]:
+        reads = [(*shadow.last(kind, units), shadow.sites[kind][units]) for kind in (FIRST_READ, LAST_READ)]
+        between = shadow.reads_between(units)
+        if between is not None:
+            reads.append(between[1:])
+        for agent, time, site in zip(*(numpy.concatenate(each) for each in zip(*reads, strict=True)), strict=True):
+            if not agent:
                 continue
-            _, _, cta, reads_at, _, _ = self._places[int(shadow.sites[kind][units[0]])]
+            _, _, cta, reads_at, _, _ = self._places[int(site)]
             owner = self.knowledge(cta)
             morally_strong = min(strong, reads_at) > distance(writer, cta)
-            if morally_strong and known.knows(index, owner, agents - owner.base, times)[0]:
+            if morally_strong and known.knows(index, owner, numpy.array([agent - owner.base]), numpy.array([time]))[0]:
                 return True
         return False
 
@@ -348,6 +362,15 @@ class Event:
         self.place, self.index, self.kind, self.pool = place, index, kind, pool
         self.units, self.rows, self.strong = units, rows, strong
         self.places, self.size, self.value = places, size, value
+
+    def part(self, at: Any) -> Event:
+        """The same access, of some of its units by their positions."""
+        units, rows = self.units[at], self.rows[at]
+        return Event(
+            *(self.place, self.index, self.kind, self.pool, units, rows, self.strong, self.places, self.size),
+            self.value,
+            self.proxy,
+        )
 
     def is_strong_with(self, other: int, cta: Cta) -> bool:
         """Whether it is morally strong with an access of a CTA."""

@@ -1,4 +1,4 @@
-"""Who used each unit of memory last: the last write, and since then the first read and the last one.
+"""Who used each unit of memory last: the last write, and since then the first read, the last one, and those between.
 
 A unit has four bytes until an access is smaller or lies across units, and one byte from then on. An entry holds the
 number of a thread among all of the launch (0: nobody) and its time, and beside it the place of the instruction.
@@ -11,6 +11,7 @@ from typing import Any
 import numpy
 
 from ptxkit.emulate.memory import Pool
+from ptxkit.emulate.read_log import ReadLog
 
 _AGENT_BITS = 24
 _AGENT = (1 << _AGENT_BITS) - 1
@@ -27,6 +28,7 @@ class Shadow:
         self._size = len(pool.data)
         self.entries = [numpy.zeros(self._size // _COARSE, numpy.int64) for _ in range(3)]
         self.sites = [numpy.zeros(self._size // _COARSE, numpy.int32) for _ in range(3)]
+        self._log: ReadLog | None = None
 
     def units(self, places: Any, size: int) -> tuple[Any, Any]:
         """The units of `size` bytes at each place, and which of the accesses each belongs to."""
@@ -44,6 +46,8 @@ class Shadow:
         self.unit = _FINE
         self.entries = [_spread(each, self._size) for each in self.entries]
         self.sites = [_spread(each, self._size) for each in self.sites]
+        if self._log is not None:
+            self._log.refined(_COARSE)
 
     def last(self, kind: int, units: Any) -> tuple[Any, Any]:
         """Threads (0: nobody) and times of the last accesses of a kind."""
@@ -57,17 +61,42 @@ class Shadow:
         self.sites[WRITE][units] = site
         self.entries[FIRST_READ][units] = 0
         self.entries[LAST_READ][units] = 0
+        if self._log is not None:
+            self._log.cleared(units)
         return self.entries[WRITE][units] != packed
 
-    def note_read(self, units: Any, agents: Any, times: Any, site: int) -> None:
-        """Enter reads."""
+    def note_read(self, units: Any, agents: Any, times: Any, site: int, *, strong: bool = False) -> None:
+        """Enter reads. strong: earlier ones of a thread count beside its last one: they may observe the write."""
         packed = agents | times << _AGENT_BITS
-        fresh = self.entries[FIRST_READ][units] == 0
+        first, last = self.entries[FIRST_READ], self.entries[LAST_READ]
+        old, begun = last[units], first[units]
+        fresh = begun == 0
         if fresh.any():
-            self.entries[FIRST_READ][units[fresh]] = packed[fresh]
+            first[units[fresh]] = packed[fresh]
             self.sites[FIRST_READ][units[fresh]] = site
-        self.entries[LAST_READ][units] = packed
+        # An entry that goes stays in the log, but for the first one, and for a thread's own before.
+        gone = (old != begun) & ((old != packed) if strong else ((old ^ packed) & _AGENT != 0))
+        if gone.any():
+            self._keep(units[gone], old[gone], self.sites[LAST_READ][units[gone]])
+        last[units] = packed
         self.sites[LAST_READ][units] = site
+        lost = last[units] != packed
+        if lost.any():
+            lost &= first[units] != packed
+            self._keep(units[lost], packed[lost], site)
+
+    def _keep(self, units: Any, entries: Any, sites: Any) -> None:
+        if self._log is None:
+            self._log = ReadLog(len(self.entries[WRITE]), _AGENT_BITS)
+        self._log.add(units, entries, sites)
+
+    def reads_between(self, units: Any) -> tuple[Any, Any, Any, Any] | None:
+        """Reads between the first and the last: the positions of their units, threads, times and sites; or None."""
+        found = None if self._log is None else self._log.of(units)
+        if found is None:
+            return None
+        at, entries, sites = found
+        return at, entries & _AGENT, entries >> _AGENT_BITS, sites
 
 
 def _spread(values: Any, size: int) -> Any:

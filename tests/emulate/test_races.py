@@ -6,6 +6,7 @@ import numpy
 import pytest
 
 from ptxkit.emulate import Outcome, run
+from ptxkit.emulate.read_log import ReadLog
 from tests.emulate.support import kernel
 
 TILE = """ .shared .align 16 .b8 tile[1024];
@@ -208,3 +209,50 @@ def test_who_is_told_by_a_reader_of_a_flag_may_reset_it(give: str, races: bool) 
 def test_without_watching_nothing_is_found() -> None:
     found = shared(" st.shared.u32 [%r4], %r1; ld.shared.u32 %r6, [%r5];", races=False)
     assert found.findings == ()
+
+
+IN_TURN = """
+ ld.param.u64 %d1, [a]; mov.u32 %r1, %tid.x; mov.u32 %r2, %ctaid.x; setp.ne.u32 %p1, %r1, 0; @%p1 bra END;
+ setp.eq.u32 %p2, %r2, 4; @%p2 bra WRITE;
+TURN:
+ ld.relaxed.gpu.global.u32 %r5, [%d1+4]; setp.ne.u32 %p3, %r5, %r2; @%p3 bra TURN;
+ ld.global.u32 %r6, [%d1];
+ setp.eq.u32 %p4, %r2, {silent}; @!%p4 red.release.gpu.global.add.u32 [%d1+8], 1;
+ add.u32 %r7, %r2, 1; st.relaxed.gpu.global.u32 [%d1+4], %r7; bra END;
+WRITE:
+ ld.acquire.gpu.global.u32 %r5, [%d1+8]; setp.lt.u32 %p3, %r5, {told}; @%p3 bra WRITE;
+ ld.relaxed.gpu.global.u32 %r5, [%d1+4]; setp.ne.u32 %p3, %r5, 4; @%p3 bra WRITE;
+ st.global.u32 [%d1], %r2;
+END:
+"""
+
+
+@pytest.mark.parametrize("silent", [0, 1, 2, 3, 9])
+@pytest.mark.parametrize("policy", ["eager", "random"])
+def test_of_readers_that_take_turns_each_must_be_known_to_who_writes(silent: int, policy: str) -> None:
+    text = kernel(IN_TURN.format(silent=silent, told=4 if silent == 9 else 3), ".param .u64 a")
+    found = run(text, "k", grid=5, block=32, arguments=[numpy.zeros(4, numpy.uint32)], policy=policy)
+    assert found.outputs[0][0] == 4
+    assert {each.code for each in found.findings} == (set() if silent == 9 else {"PTX621"})
+
+
+def test_the_log_of_reads_keeps_what_no_write_has_ended() -> None:
+    log = ReadLog(8, 4)
+    log.add(numpy.array([1, 1, 2]), numpy.array([0x13, 0x14, 0x15]), 7)
+    log.cleared(numpy.array([2]))
+    log.add(numpy.array([2]), numpy.array([0x26]), 8)
+    found = log.of(numpy.array([2, 3, 1]))
+    assert found is not None
+    assert sorted(zip(*(each.tolist() for each in found), strict=True)) == [(0, 0x26, 8), (2, 0x13, 7), (2, 0x14, 7)]
+    log.refined(4)
+    found = log.of(numpy.array([7]))
+    assert found is not None
+    assert found[1].tolist() == [0x13, 0x14]
+    assert log.of(numpy.array([12])) is None
+    for time in range(1, 40_000):
+        log.add(numpy.array([0, 1]), numpy.array([time << 4 | 1, time << 4 | 2]), 9)
+    found = log.of(numpy.array([0]))
+    assert found is not None
+    assert found[1][0] == 1 << 4 | 1
+    assert found[1][-1] == 39_999 << 4 | 1
+    assert len(found[1]) < 39_999
