@@ -83,7 +83,7 @@ MAY_KNOW = {
 
 DOORS = {
     "build/launching.py": {"device"},
-    "build/emulation.py": {"emulate"},
+    "build/emulation.py": {"emulate", "device"},
     "cli/fuzz.py": {"testing"},
     "cli/lsp.py": {"lsp"},
 }

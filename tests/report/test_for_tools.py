@@ -71,9 +71,10 @@ dir/k 1.ptx:1:2: PTX706 warning: twice,\\x0ain two lines
 dir/k 1.ptx:2:2: PTX903 note: again
 dir/k 1.ptx:3:2: PTX501 undecided: the address comes from a call
 no\\x1b\\xff.ptx: PTX100 error: cannot be read: no such file
+1 undecided: the address comes from a call
 checked 2 files: 1 error, 1 warning, 1 note, 1 undecided, 1 not checked
 """)
-    assert "undecided: " not in plain(styled_report("concise", RESULTS))
+    assert "PTX501 undecided: " not in plain(styled_report("concise", RESULTS))
 
 
 def test_full_shows_the_lines_that_the_places_were_compiled_from() -> None:
