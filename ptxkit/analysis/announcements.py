@@ -1,52 +1,130 @@
-"""Bytes that a thread announces to an mbarrier behind its arrival, when the phase that they are for may have ended.
+"""What a thread announces to an mbarrier and starts there: whether that keeps its phase open, and what comes too late.
 
+Behind the last arrival a phase goes on as long as its tx-count is not zero: bytes announced by then still belong to it.
 Source: PTX ISA, "Phase of the mbarrier object", "mbarrier.expect_tx", "Tracking asynchronous operations by the mbarrier
 object".
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Set
 
+from ptxkit.analysis.terms import Value
 from ptxkit.analysis.trace import Event, Opaque, Trace
-from ptxkit.isa.effects import Barrier, MbarrierArrive, MbarrierExpect, MbarrierWait
+from ptxkit.isa.effects import (
+    Barrier,
+    MbarrierArrive,
+    MbarrierComplete,
+    MbarrierExpect,
+    MbarrierInit,
+    MbarrierInvalidate,
+    MbarrierTrack,
+    MbarrierWait,
+)
 from ptxkit.records import dataclass
+
+
+@dataclass(slots=True)
+class Due:
+    """What one thread announced to a phase of an mbarrier, and what it started there.
+
+    bytes: those announced without those started; None where one of them is not known.
+    """
+
+    bytes: int | None = 0
+    announced: bool = False
+    started: bool = False
+
+    def announce(self, size: Value | None) -> None:
+        """Adds bytes that the phase waits for."""
+        self.announced |= size != 0
+        self._add(size, 1)
+
+    def start(self, size: Value | None) -> None:
+        """Takes off the bytes of an operation that completes on the mbarrier."""
+        self.started |= size != 0
+        self._add(size, -1)
+
+    def _add(self, size: Value | None, sign: int) -> None:
+        self.bytes = self.bytes + sign * size if self.bytes is not None and isinstance(size, int) else None
+
+    @property
+    def keeps_open(self) -> bool:
+        """Whether the phase goes on for bytes that are announced and not started; sizes that nobody knows are taken to
+        be made up by any operation."""
+        return self.bytes > 0 if self.bytes is not None else self.announced and not self.started
+
+
+def announced_by(event: Event) -> Value | None:
+    """The bytes that an announcement or an arrival adds to those that its phase waits for; None: nobody knows."""
+    match event.effect:
+        case MbarrierExpect():
+            return event.size
+        case MbarrierArrive(expect=expect) if expect is not None:
+            return event.expect
+    return 0
 
 
 @dataclass(frozen=True, slots=True)
 class Late:
-    """An announcement, at a position of its thread's trace, and the arrival before it that may have ended its phase."""
+    """An announcement, at a position of its thread's trace, and what before it may have ended its phase: the arrival,
+    or the operation behind it that may have brought the last of the bytes announced by then."""
 
     position: int
     announcement: Event
-    arrival: Event
+    end: Event
+
+
+@dataclass(slots=True)
+class _Phase:
+    """What a thread knows of the phase of an object. arrived: it did so. end: what may have ended the phase."""
+
+    due: Due
+    arrived: bool = False
+    end: Event | None = None
+
+    def settle(self, event: Event) -> None:
+        """Notes that an event may have ended the phase, if it may."""
+        if self.arrived and self.end is None and self.due.bytes == 0:
+            self.end = event
 
 
 def late_announcements(trace: Trace, single: Set[int]) -> Iterator[Late]:
     """The announcements that come too late. single: objects whose phases need one arrival, and to which nobody else
-    announces bytes: an arrival ends the phase unless its own thread announced bytes before.
+    announces bytes: an arrival ends the phase unless its own thread announced bytes that may still be to come.
 
-    Whatever the thread waits for between the two may be what keeps the phase open, or begins the next one.
+    Whatever the thread waits for between the two may be what keeps the phase open, or begins the next one. Traces do
+    not show what it reads of memory that tells it as much.
     """
-    announced: set[int] = set()
-    arrived: dict[int, Event] = {}
+    phases: dict[int, _Phase] = defaultdict(lambda: _Phase(Due()))
     for position, event in enumerate(trace.events):
         if isinstance(event, Opaque) or _takes(event):
-            announced.clear()
-            arrived.clear()
+            phases.clear()
             continue
         effect, address = event.effect, event.address
         if not isinstance(address, int) or address not in single:
             continue
-        if isinstance(effect, MbarrierExpect):
-            if address in arrived and event.size != 0:
-                yield Late(position, event, arrived[address])
-            announced.add(address)
+        if isinstance(effect, MbarrierInit | MbarrierInvalidate):
+            phases.pop(address, None)
+        elif isinstance(effect, MbarrierExpect):
+            phase = phases[address]
+            if phase.end is not None and event.size != 0:
+                yield Late(position, event, phase.end)
+            phase.due.announce(announced_by(event))
+        elif isinstance(effect, MbarrierComplete):
+            phase = phases[address]
+            phase.due.start(event.size if event.ctas is None else None)  # a mask may leave this CTA out
+            phase.settle(event)
+        elif isinstance(effect, MbarrierTrack) or (isinstance(effect, MbarrierArrive) and effect.asynchronous):
+            phases[address] = _Phase(Due(None))  # nobody knows when this one arrives
         elif isinstance(effect, MbarrierArrive):
-            if effect.expect is not None and event.expect != 0:
-                announced.add(address)
-            if address not in announced and not effect.asynchronous:
-                arrived[address] = event
+            if phases[address].arrived:  # one ends a phase, so this one is of the next
+                del phases[address]
+            phase = phases[address]
+            phase.due.announce(announced_by(event))
+            phase.arrived = True
+            phase.settle(event)
 
 
 def _takes(event: Event) -> bool:

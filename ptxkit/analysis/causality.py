@@ -17,6 +17,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ptxkit.analysis.actors import synchronises
+from ptxkit.analysis.announcements import Due, announced_by
 from ptxkit.analysis.budget import LOOK, Budget
 from ptxkit.analysis.mates import Meetings, is_collective
 from ptxkit.analysis.order import NEVER as NOT_AT_ALL
@@ -101,7 +102,12 @@ def paths_of(group: GroupTrace, world: World) -> list[Path]:
         for positions in (*marks.releases.values(), *marks.acquires.values()):
             positions[:] = [kept[at][0] if 0 <= at < len(kept) else at for at in positions]
         syncs = tuple(event for _, event in kept)
-        found.append(Path(group, tids[0] // 32, tids, marks, syncs, bool(phases), _completions(kept, marks)))
+        completions = _completions(kept, marks) | {
+            (("mbarrier", event.address), event.step, event.visit): phases[index]
+            for index, event in enumerate(syncs)
+            if isinstance(event.effect, MbarrierComplete) and index in phases
+        }
+        found.append(Path(group, tids[0] // 32, tids, marks, syncs, bool(phases), completions))
     return found
 
 
@@ -109,27 +115,31 @@ def _completions(events: list[tuple[int, Event]], marks: Marks) -> dict[tuple[Ha
     """In which round of its mbarrier each operation completes that these threads start.
 
     A phase begins with the announcement of its bytes, or with its operations: the first of both tells which. Behind an
-    arrival, an announcement begins the next phase; an operation does so only where operations come first.
+    arrival, an announcement begins the next phase unless that one goes on for announced bytes that were not started; an
+    operation does so only where operations come first.
     """
     found: dict[tuple[Hashable, Step, int], int] = {}
     waiting: dict[Hashable, list[Event]] = defaultdict(list)
     announced: dict[Hashable, bool] = {}
     arrived: dict[Hashable, int] = {}
     arrivals: dict[Hashable, int] = defaultdict(int)
+    due: dict[Hashable, Due] = defaultdict(Due)
     for _, event in events:
         effect, key = event.effect, ("mbarrier", event.address)
         if isinstance(effect, MbarrierExpect | MbarrierArrive | MbarrierTrack):
             announced.setdefault(key, True)
-            if key in arrived:
-                del arrived[key]
+            if key in arrived and not (isinstance(effect, MbarrierExpect) and due[key].keeps_open):
+                del arrived[key], due[key]
                 waiting[key].clear()
+            due[key].announce(announced_by(event))
             if not isinstance(effect, MbarrierExpect):
                 arrived[key] = marks.rounds[key][arrivals[key]]
                 arrivals[key] += 1
                 found.update(((key, e.step, e.visit), arrived[key]) for e in waiting.pop(key, ()))
         elif isinstance(effect, MbarrierComplete):
-            if not announced.setdefault(key, False):
-                arrived.pop(key, None)
+            if not announced.setdefault(key, False) and key in arrived:
+                del arrived[key], due[key]
+            due[key].start(event.size)
             if key in arrived:
                 found[(key, event.step, event.visit)] = arrived[key]
             else:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator
 
+from ptxkit.analysis.announcements import Due, announced_by
 from ptxkit.analysis.inflight import Copy
 from ptxkit.analysis.kernel import World
 from ptxkit.analysis.program import Step
@@ -52,28 +53,36 @@ def _phase(thread: Thread, position: int, place: int) -> int | None:
     """Which phase, from 1, of the object; None where the thread never arrives there itself.
 
     A phase begins with the announcement of its bytes, or with its copies: the first of both tells which. Behind an
-    arrival, an announcement begins the next phase; a copy does so only where copies come first.
+    arrival, an announcement begins the next phase unless that one goes on for announced bytes that were not started; a
+    copy does so only where copies come first.
     """
     entries = sorted(
         [
-            *(
-                (at, True, isinstance(event.effect, MbarrierArrive | MbarrierTrack))
-                for at, event in _told(thread, place)
-            ),
-            *((copy.position, False, False) for copy in thread.copies if local(copy.event.barrier) == place),
-        ]
+            *((at, True, event) for at, event in _told(thread, place)),
+            *((copy.position, False, copy.event) for copy in thread.copies if local(copy.event.barrier) == place),
+        ],
+        key=lambda entry: entry[0],
     )
-    if not any(arrives for _, _, arrives in entries):
+    if not any(_arrives(event) for _, _, event in entries):
         return None
     copies_follow = entries[0][1]
-    phase, arrived = 1, False
-    for at, announces, arrives in entries:
-        if arrived and (announces or not copies_follow):
-            phase, arrived = phase + 1, False
+    phase, arrived, due = 1, False, Due()
+    for at, announces, event in entries:
+        is_next = _arrives(event) or not due.keeps_open if announces else not copies_follow
+        if arrived and is_next:
+            phase, arrived, due = phase + 1, False, Due()
         if at >= position:
             return phase
-        arrived = arrived or arrives
+        arrived = arrived or _arrives(event)
+        if announces:
+            due.announce(announced_by(event))
+        else:
+            due.start(event.size)
     return phase + 1 if arrived and not copies_follow else phase
+
+
+def _arrives(event: Event) -> bool:
+    return isinstance(event.effect, MbarrierArrive | MbarrierTrack)
 
 
 def _told(thread: Thread, place: int) -> Iterator[tuple[int, Event]]:

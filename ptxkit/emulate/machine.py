@@ -91,8 +91,8 @@ class Machine:
         self.order, self.policy, self.seed = order, policy, seed
         self.is_random = policy == "random"
         self.unwritten = 0
-        self.unwritten_reads = UnwrittenReads()
         """16 bits that stand in memory and registers that nobody wrote; 0 for those that are usual."""
+        self.unwritten_reads = UnwrittenReads()
         self.laneless: frozenset[int] = frozenset()
         """Statements, by where they start, in which an address of Tensor Memory without a lane is of the warp's own."""
         self.report = Report()

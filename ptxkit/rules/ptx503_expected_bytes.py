@@ -3,8 +3,8 @@
 What it does
     Adds up what a thread tells an mbarrier to expect and the bytes of the copies that complete on it, phase by phase
     where phases can be told apart; finds a wait on an object at which no thread ever arrives (`expect_tx` alone is no
-    arrival); and bytes that are announced behind the arrival which ends their phase, or are more than it can count. Of
-    the CTAs of a cluster, it plays through what each brings to the others' mbarriers.
+    arrival); and bytes that are announced behind the arrival, or the copy, which may end their phase, or are more than
+    it can count. Of the CTAs of a cluster, it plays through what each brings to the others' mbarriers.
 
     Bytes announced for a last phase that no thread waits for break no rule: a phase may be open when the CTA ends.
 
@@ -32,7 +32,7 @@ from functools import cache
 from ptxkit.analysis.announcements import Late, late_announcements
 from ptxkit.analysis.awaited import is_awaited
 from ptxkit.analysis.cluster_bytes import Imbalance, imbalances
-from ptxkit.analysis.clusters import leaves_clusters_open
+from ptxkit.analysis.clusters import leaves_clusters_open, polls
 from ptxkit.analysis.kernel import Kernel, World
 from ptxkit.analysis.objects import MAX_BYTES
 from ptxkit.analysis.program import Step
@@ -46,6 +46,7 @@ from ptxkit.rules.rehearsed import of_cta, told
 from ptxkit.syntax.tree import Integer
 
 _IN_THE_MAP = "the bytes of a copy are not known: a tensor map decides them"
+_TOLD_BY_MEMORY = "a flag in memory may tell the thread which phase it announces the bytes for"
 _NOBODY_KNOWS = "more bytes are announced than come, and it is not known whether a thread waits for that phase"
 
 
@@ -56,7 +57,7 @@ def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
     for number, world in enumerate(kernel.worlds):
         if world.is_opaque or is_murky(world):
             continue
-        yield from _late(number, world)
+        yield from _late(kernel, number, world)
         yield from _overfull(kernel, number, world)
         if world.scenario.launch.cluster_size > 1:
             yield from _cluster(kernel, number, world)
@@ -323,7 +324,7 @@ def _overfull(kernel: Kernel, number: int, world: World) -> Iterator[Observation
         yield from told(kernel, number, broken, broken)
 
 
-def _late(number: int, world: World) -> Iterator[Observation]:
+def _late(kernel: Kernel, number: int, world: World) -> Iterator[Observation | Doubt]:
     """Looks at announcements behind an arrival at an object whose phases one arrival ends."""
     single = {
         address
@@ -335,8 +336,11 @@ def _late(number: int, world: World) -> Iterator[Observation]:
             continue
         others = {address for other in world.threads.values() if other is not thread for address in _announced(other)}
         for late in late_announcements(thread.trace, single - others):
+            if polls(kernel.program):
+                yield Doubt(late.announcement.step, _TOLD_BY_MEMORY)
+                continue
             sure = thread.trace.is_sure(late.position)
-            key = (late.announcement.step, late.arrival.step)
+            key = (late.announcement.step, late.end.step)
             yield Observation(key, number, sure, _too_late(late))
 
 
@@ -348,11 +352,17 @@ def _announced(thread: Thread) -> Iterator[int | None]:
 
 
 def _too_late(late: Late) -> Finding:
+    if isinstance(late.end.effect, MbarrierComplete):
+        what, label = "copy", "brings the last of the bytes that were announced by then"
+        mend = "announce the bytes before the copy is started: `mbarrier.arrive.expect_tx` with the bytes of all copies"
+    else:
+        what, label = "arrival", "the only arrival that the phase needs"
+        mend = "announce the bytes before the arrival, or with it: `mbarrier.arrive.expect_tx`"
     return Finding(
         primary=late.announcement.step,
-        message="announces bytes behind the arrival at line {1}, which may have ended their phase already",
-        labels=((late.arrival.step, "the only arrival that the phase needs"),),
-        help="announce the bytes before the arrival, or with it: `mbarrier.arrive.expect_tx`",
+        message=f"announces bytes behind the {what} at line {{1}}, which may have ended their phase already",
+        labels=((late.end.step, label),),
+        help=mend,
     )
 
 

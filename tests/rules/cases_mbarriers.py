@@ -215,6 +215,37 @@ end:
 {LOOP}""",
     ),
     Case(
+        "bytes of a second copy are announced when the first one may have ended the phase",
+        f"""{INIT} @!%p1 bra end;
+mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r5], 1024;
+{FILL} [%r2], [%rd1], 1024, [%r5]; //= copy
+mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%r5], 1024; //! PTX503 copy
+{FILL} [%r2+1024], [%rd1], 1024, [%r5];
+end:
+{LOOP}""",
+    ),
+    Case(
+        "bytes of a third copy are announced while those of the second keep the phase open",
+        f"""{INIT} @!%p1 bra end;
+mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r5], 2048;
+{FILL} [%r2], [%rd1], 1024, [%r5];
+mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%r5], 1024;
+{FILL} [%r2+1024], [%rd1], 1024, [%r5]; {FILL} [%r2+2048], [%rd1], 1024, [%r5];
+end:
+{LOOP}""",
+    ),
+    Case(
+        "a flag in memory may say that the first copy has come",
+        f"""{INIT} @!%p1 bra end;
+mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r5], 1024; {FILL} [%r2], [%rd1], 1024, [%r5];
+poll: ld.acquire.gpu.global.u32 %r20, [%rd2]; setp.eq.u32 %p4, %r20, 0; @%p4 bra poll;
+mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%r5], 1024; mbarrier.arrive.shared::cta.b64 _, [%r5];
+{FILL} [%r2], [%rd1], 1024, [%r5];
+end:
+{LOOP} st.release.gpu.global.u32 [%rd2], 1;""",
+        undecided=("PTX503", "PTX505"),
+    ),
+    Case(
         "every thread announces so much that the object cannot count it",
         f"""@%p1 mbarrier.init.shared::cta.b64 [%r5], 128; bar.sync 0;
 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r5], 8192; //! PTX503

@@ -4,7 +4,67 @@ from __future__ import annotations
 
 from tests.rules.support import Case
 
+_COPY = "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
+_EXPECT = "mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%r5],"
+
+
+def _ring(*announced_and_copied: str, beside: str = "", later: str = "") -> str:
+    """One thread fills a tile again and again, and a warp reads it; each waits for the other."""
+    filled = "\n".join(announced_and_copied)
+    return f"""@%p1 mbarrier.init.shared::cta.b64 [%r5], 1; @%p1 mbarrier.init.shared::cta.b64 [%r5+8], 32;
+@%p1 mbarrier.init.shared::cta.b64 [%r5+16], 1;
+bar.sync 0; mov.u32 %r7, 0; mov.u32 %r10, 0; setp.ge.u32 %p3, %r1, 32; @%p3 bra read; @!%p1 bra end;
+fill: xor.b32 %r11, %r10, 1;
+free: mbarrier.try_wait.parity.shared::cta.b64 %p4, [%r5+8], %r11; @!%p4 bra free;
+{filled}
+xor.b32 %r10, %r10, 1; add.u32 %r7, %r7, 1; setp.lt.u32 %p5, %r7, %r6; @%p5 bra fill; bra.uni end;
+read: {beside}
+full: mbarrier.try_wait.parity.shared::cta.b64 %p4, [%r5], %r10; @!%p4 bra full;
+ld.shared.u32 %r12, [%r2];
+mbarrier.arrive.shared::cta.b64 _, [%r5+8]; {later}
+xor.b32 %r10, %r10, 1; add.u32 %r7, %r7, 1; setp.lt.u32 %p5, %r7, %r6; @%p5 bra full;
+end:"""
+
+
+_BOTH = (
+    "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r5], 128;",
+    f"{_EXPECT} 128;",
+    f"{_COPY} [%r2], [%rd1], 128, [%r5]; {_COPY} [%r2+128], [%rd1], 128, [%r5];",
+)
+#: Nobody can play through whether this passes.
+_VAGUE = "mbarrier.test_wait.parity.shared::cta.b64 %p6, [%r5+16], %r6;"
+
 CASES = (
+    Case(
+        "bytes announced behind the arrival, before any copy, belong to the phase that the readers wait for",
+        _ring(*_BOTH),
+        bounds=".reqntid 64, 1, 1",
+    ),
+    Case(
+        "bytes announced behind the arrival belong to its phase where phases are not played through",
+        _ring(*_BOTH, beside=_VAGUE),
+        bounds=".reqntid 64, 1, 1",
+    ),
+    Case(
+        "bytes announced between the copies may come behind the end of their phase",
+        _ring(
+            _BOTH[0],
+            f"{_COPY} [%r2], [%rd1], 128, [%r5]; //= copy",
+            f"{_EXPECT} 128; //! PTX503 copy",
+            f"{_COPY} [%r2+128], [%rd1], 128, [%r5];",
+        ),
+        bounds=".reqntid 64, 1, 1",
+    ),
+    Case(
+        "a read of the old contents behind the arrival, with bytes announced behind that of the producer",
+        _ring(
+            *_BOTH[:2],
+            f"{_COPY} [%r2+128], [%rd1], 128, [%r5];",
+            f"{_COPY} [%r2], [%rd1], 128, [%r5]; //! PTX621 read",
+            later="ld.shared.u32 %r12, [%r2]; //= read",
+        ),
+        bounds=".reqntid 64, 1, 1",
+    ),
     Case(
         "a barrier of half the CTA is no round of the barrier that all meet at",
         """bar.sync 0; setp.lt.u32 %p3, %r1, 128; @!%p3 bra rest; xor.b32 %r10, %r3, 16; add.u32 %r10, %r10, %r2;
