@@ -43,8 +43,6 @@ _COLUMN_BYTES = 4 * WARP_LANES
 MAX_VISITS = 6
 #: Pairs of executions of two instructions, by threads of two paths, that are looked at.
 MAX_PAIRS = 4
-#: Commits behind one operation that are looked at.
-MAX_COMMITS = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,12 +148,14 @@ class Commit:
 
 
 def commits_of(use: Use) -> list[Commit]:
-    """The commits of the thread behind an operation: each takes in all that comes before it."""
-    return [
-        Commit(position, event.address if isinstance(event.address, int) else None)
-        for position, event in use.thread.positions(MbarrierArrive)
-        if position > use.position and isinstance(event.effect, MbarrierArrive) and event.effect.asynchronous
-    ][:MAX_COMMITS]
+    """The commits of the thread behind an operation, the first at each mbarrier: each takes in all that comes before
+    it, so that a later one at the same mbarrier tells no more."""
+    found: dict[int | None, Commit] = {}
+    for position, event in use.thread.positions(MbarrierArrive):
+        if position > use.position and isinstance(event.effect, MbarrierArrive) and event.effect.asynchronous:
+            barrier = event.address if isinstance(event.address, int) else None
+            found.setdefault(barrier, Commit(position, barrier))
+    return list(found.values())
 
 
 def wait_behind(thread: Thread, barrier: int, since: int, until: int) -> int | None:
@@ -196,13 +196,10 @@ def learns(world: World, issued: Use, knower: Thread, until: int) -> list[int] |
     """Where a thread learns, before a position, that a committed operation is complete: it waits itself, or is told by
     one that waits (the position of that; -1 where its own warp waits). None where that cannot be said."""
     found: list[int] = []
-    seen: set[int] = set()
     for commit in commits_of(issued):
         if commit.barrier is None:
             return None
-        if commit.barrier not in seen:
-            seen.add(commit.barrier)
-            found.extend(_learns(world, issued.thread, commit.position, commit.barrier, (knower, until)))
+        found.extend(_learns(world, issued.thread, commit.position, commit.barrier, (knower, until)))
     return found
 
 
@@ -239,11 +236,14 @@ def is_complete(world: World, write: Use, use: Use) -> bool | None:
     commits = commits_of(write)
     own = write.thread is use.thread
     ordered = own or any(world.order(write.thread, write.position, use.thread, use.position))
+    is_whole = write.thread.trace.ended == "exit"
     if not commits or (own and commits[0].position > use.position):
-        return False if ordered and write.thread.trace.ended == "exit" else None
+        return False if ordered and is_whole else None
     told = learns(world, write, use.thread, use.position)
     if told is None or told:
         return None if told is None else True
+    if not own and not is_whole:
+        return None  # a commit behind the end of its walk may be the one that is waited for
     if ordered:
         return False
     return False if world.is_clear_about(MbarrierWait) and not is_waited_for(world, write) else None

@@ -214,6 +214,13 @@ CUT = (
         f"{_ISSUE}{_long(5000, first=f'@%p3 bra join; {_WAIT} {_AFTER}')}{_LOAD} {_LOADED} {_OUT} {_GIVE_BACK}\nend:",
         undecided=("PTX704", "PTX708"),
     ),
+    _case(
+        "the commit that is waited for stands behind a loop too long to be walked to its end",
+        f"""@%p1 mbarrier.init.shared::cta.b64 [bars+8], %r6; bar.sync 0; @!%p1 bra issued; mov.u32 %r15, 0;
+next: {_MULTIPLY} {_COMMIT.replace("[bars]", "[bars+8]")}
+add.u32 %r15, %r15, 1; setp.lt.u32 %p6, %r15, %r6; @%p6 bra next; {_COMMIT}
+issued: {_WAIT} {_AFTER} {_LOAD} {_LOADED} {_OUT} {_LEAVE}""",
+    ),
 )
 
 CASES = (*ALLOCATION, *COMPLETION, *MOVES, *CUT)
