@@ -16,6 +16,7 @@ from ptxkit.analysis.openings import Openings
 from ptxkit.analysis.pointers import pointer_parameters
 from ptxkit.analysis.program import Program, Step
 from ptxkit.analysis.provenance import Provenance
+from ptxkit.analysis.reach import Steps, reachable
 from ptxkit.analysis.scenario import (
     FEW,
     MAX_LARGE,
@@ -85,11 +86,16 @@ class Explorer:
 
     @property
     def missed(self) -> list[Step]:
-        """Steps with asynchronous effects that no walk reached."""
+        """Steps with asynchronous effects that no walk reached, though some path through the kernel leads to them."""
         if not self._asynchronous:
             return []
         covered = self.covered()
-        return [step for step in self._asynchronous if step not in covered]
+        missed = [step for step in self._asynchronous if step not in covered]
+        return [step for step in missed if step in self._reachable] if missed else []
+
+    @cached_property
+    def _reachable(self) -> Steps:
+        return reachable(self.program)
 
     def run(self) -> None:
         """Walks the scenarios: each sample, two CTAs of a cluster, then other sides of guesses: those that may lead to

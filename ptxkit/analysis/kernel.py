@@ -16,6 +16,7 @@ from ptxkit.analysis.neighbours import neighbours, remote_neighbours, writes_abr
 from ptxkit.analysis.order import Handover, handovers
 from ptxkit.analysis.program import Program
 from ptxkit.analysis.ranges import RangeIndex
+from ptxkit.analysis.reach import reachable
 from ptxkit.analysis.rehearsal import Rehearsal
 from ptxkit.analysis.rewrites import Rewrites
 from ptxkit.analysis.scenario import Launch, Scenario, representatives
@@ -120,11 +121,14 @@ class World:
         return self.is_exact and self.executes_all(*kinds)
 
     def executes_all(self, *kinds: type) -> bool:
-        """Whether the walked threads executed every instruction that has an effect of these classes."""
+        """Whether the walked threads executed every instruction that has an effect of these classes and that some path
+        through the kernel leads to."""
         known = self._executed.get(kinds)
         if known is None:
             wanted = {step for step in self.program.acting if any(isinstance(e, kinds) for e in step.effects)}
-            known = all(any(step in thread.trace.covered for thread in self.threads.values()) for step in wanted)
+            missed = wanted.difference(*(thread.trace.covered for thread in self.threads.values()))
+            live = reachable(self.program) if missed else ()
+            known = not any(step in live for step in missed)
             self._executed[kinds] = known
         return known
 

@@ -59,3 +59,8 @@ class Reach:
                 found.update(each.index for each in self._flow.steps(block))
                 waiting.extend(next_of[block])
         return Steps(self._program, found)
+
+
+def reachable(program: Program) -> Steps:
+    """The steps to which some path from the beginning of a program leads; nothing executes the others."""
+    return Reach(program).of(program.steps[:1])

@@ -47,6 +47,11 @@ def test_sizes_that_reach_nothing_new_are_not_tried_on() -> None:
     assert missed(body) == {"cp.async.wait_group"}
 
 
+def test_code_that_no_path_leads_to_is_not_missed() -> None:
+    assert missed("bra.uni end; cp.async.wait_group 0; end: nanosleep.u32 0;") == set()
+    assert missed("setp.eq.u32 %p1, %r6, 77777; @!%p1 bra end; cp.async.wait_group 0; end: nanosleep.u32 0;") != set()
+
+
 def test_the_remainder_of_an_unrolled_loop_is_reached() -> None:
     body = """sub.u32 %r8, %r6, 3; and.b32 %r8, %r8, 3; setp.eq.u32 %p1, %r8, 0; setp.eq.u32 %p2, %r6, 512;
     @%p1 bra end; @%p2 bra end; cp.async.wait_group 0;\nend: nanosleep.u32 0;"""

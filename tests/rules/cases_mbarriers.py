@@ -138,6 +138,19 @@ bar.sync 0;
 
 BYTES = (
     Case(
+        "the arrival that is waited for stands where no path leads",
+        f"""{INIT} bra.uni wait;
+mbarrier.arrive.shared::cta.b64 _, [%r5];
+{LOOP} //! PTX503""",
+    ),
+    Case(
+        "the arrival that is waited for stands where no thread was seen to come",
+        f"""{INIT} setp.eq.u32 %p4, %r1, 4096; @!%p4 bra wait;
+mbarrier.arrive.shared::cta.b64 _, [%r5];
+{LOOP}""",
+        undecided=("PTX300",),
+    ),
+    Case(
         "a second copy in a loop brings bytes that nobody announced",
         f"""{INIT} @!%p1 bra end;
 mov.u32 %r7, 0;
