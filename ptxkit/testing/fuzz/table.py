@@ -25,6 +25,7 @@ def summary(campaigns: Sequence[Campaign], store: Store) -> Iterator[str]:
             reasons[f"{each.oracle}: skipped: {total.reason}"] = None
     yield from reasons
     for cause in store.causes(dict.fromkeys(each.oracle for each in campaigns)):
-        yield f"\n{cause.count} times, {cause.oracle}: {cause.cause}"
+        yield ""
+        yield f"{cause.count} times, {cause.oracle}: {cause.cause}"
         yield f"    {cause.said.partition(chr(10))[0][:_WIDE]}"
         yield f"    ptxkit fuzz --replay {cause.folder}"
