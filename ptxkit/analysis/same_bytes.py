@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator
+from typing import TypeAlias
 
 from ptxkit.analysis.budget import Budget
 from ptxkit.analysis.causality import Causality, Path
@@ -76,15 +77,21 @@ class SameBytes:
 class Compared:
     """Two instructions that access the same bytes in some scenario, in one that comes to both.
 
-    world: the number of the scenario. same: the accesses that prove most; None where none was found there. is_exact:
-    whether some input surely leads to them, and they are found whatever numbers the caller passes.
+    is_in_place: whether it is asked of accesses by one thread whose first one comes before its other one, and of no
+    others. world: the number of the scenario. same: the accesses that prove most; None where none was found there.
+    is_exact: whether some input surely leads to them, and they are found whatever numbers the caller passes.
     """
 
     first: Step
     other: Step
+    is_in_place: bool
     world: int
     same: SameBytes | None
     is_exact: bool
+
+
+_Key: TypeAlias = tuple[Step, Step, bool]
+"""Two instructions, and whether only what one thread accesses in place is meant."""
 
 
 def is_read_only_load(step: Step) -> bool:
@@ -109,22 +116,28 @@ def touches(step: Step, *kinds: str) -> bool:
     )
 
 
-def compared(explorer: Explorer, firsts: Collection[Step], others: Collection[Step]) -> Iterator[Compared]:
-    """The pairs of an instruction of each kind that access the same bytes in some scenario; in each of them."""
-    found = dict(_walked(explorer, *_with_common_pointers(explorer, firsts, others)))
+def compared(
+    explorer: Explorer, firsts: Collection[Step], others: Collection[Step], *, splits: bool = False
+) -> Iterator[Compared]:
+    """The pairs of an instruction of each kind that access the same bytes in some scenario; in each of them.
+
+    splits: keeps what a thread accesses in place apart from what else the same two instructions access, and tells of it
+    last.
+    """
+    found = dict(_walked(explorer, *_with_common_pointers(explorer, firsts, others), splits))
     scenarios = {number: explorer.explorations[number].scenario for number in found}
     samples = {each.sample for each in scenarios.values()}
     is_enough = len(samples) > 1 or any(each.samples > 1 for each in scenarios.values())
-    for first, other in dict.fromkeys(key for pairs in found.values() for key in pairs):
-        is_alike = is_enough and all((first, other) in pairs for pairs in found.values())
+    for key in sorted(dict.fromkeys(key for pairs in found.values() for key in pairs), key=lambda key: key[2]):
+        is_alike = is_enough and all(key in pairs for pairs in found.values())
         for number, pairs in found.items():
-            same = pairs.get((first, other))
-            yield Compared(first, other, number, same, same is not None and same.is_sure and is_alike)
+            same = pairs.get(key)
+            yield Compared(*key, number, same, same is not None and same.is_sure and is_alike)
 
 
 def _walked(
-    explorer: Explorer, firsts: Collection[Step], others: Collection[Step]
-) -> Iterator[tuple[int, dict[tuple[Step, Step], SameBytes]]]:
+    explorer: Explorer, firsts: Collection[Step], others: Collection[Step], splits: bool
+) -> Iterator[tuple[int, dict[_Key, SameBytes]]]:
     """By the number of a scenario that comes to both kinds: the pairs that were found there."""
     for number, exploration in enumerate(list(explorer.explorations)):
         covered = set().union(*(group.covered for group in exploration.groups))
@@ -135,20 +148,21 @@ def _walked(
         wide = explorer.walked(scenario, outside=True)
         if wide.is_whole and not any(group.opaque for group in wide.groups):
             world = world_of(wide, explorer.program, explorer.budget)
-            yield number, _in_world(world, firsts, others)
+            yield number, _in_world(world, firsts, others, splits)
 
 
-def _in_world(world: World, firsts: Collection[Step], others: Collection[Step]) -> dict[tuple[Step, Step], SameBytes]:
+def _in_world(world: World, firsts: Collection[Step], others: Collection[Step], splits: bool) -> dict[_Key, SameBytes]:
     causality = Causality(world, Budget(lookups=min(MAX_CONFLICT_LOOKUPS, world.budget.lookups)))
     places: dict[int, RangeIndex[Touch]] = {}
     for identity, touch in _touches(world, causality, others):
         places.setdefault(identity, RangeIndex()).add(touch.low, touch.high, touch)
-    looks: dict[tuple[Step, Step], int] = defaultdict(int)
-    worst: dict[tuple[Step, Step], SameBytes] = {}
+    looks: dict[_Key, int] = defaultdict(int)
+    worst: dict[_Key, SameBytes] = {}
     for identity, touch in _touches(world, causality, firsts) if places else ():
         found = places[identity].overlapping(touch.low, touch.high) if identity in places else ()
         for other in found:
-            key = touch.step, other.step
+            own = touch.path is other.path and touch.tid == other.tid
+            key = touch.step, other.step, splits and own and touch.position < other.position
             looks[key] += 1
             if looks[key] <= MAX_PAIRS:
                 pair = SameBytes(touch, other, _may_be_earlier(causality, touch, other))

@@ -2,12 +2,14 @@
 
 What it does
     Finds `ld.global.nc` of bytes that the same kernel stores to, or updates, by the same pointer. It is a warning where
-    each such load comes before the store: in the same thread, or in another one that a barrier makes wait.
+    each such load comes before the store of another thread, which a barrier makes wait. It is a note where only the
+    thread that has loaded the bytes writes them, later, as a kernel does that works in place: the load returns what was
+    there before.
 
 Why it matters
     Data that are loaded so must be read-only as long as the kernel runs: no order holds between such loads and stores,
     and the cache that they go through is not told of them. A load behind the store may return what was there before;
-    one in front of it may be moved behind it.
+    one in front of the store of another thread may be moved behind the barrier.
 
 Example
     st.global.u32 [%rd1], %r1;
@@ -36,10 +38,25 @@ def check(kernel: Kernel) -> Iterator[Observation]:
     """Looks at each load through the non-coherent cache, and at each store to what it may load."""
     loads = [step for step in kernel.program.acting if is_read_only_load(step)]
     stores = [step for step in kernel.program.acting if touches(step, "write", "update")] if loads else []
-    for each in compared(kernel.explorer, loads, stores):
+    for each in compared(kernel.explorer, loads, stores, splits=True):
+        if each.is_in_place:
+            if each.same is not None and each.is_exact:  # else it is no question: the load returns what it should
+                yield Observation((each.first, None), each.world, True, _in_place(each.same))
+            continue
         finding = None if each.same is None else _finding(each.same)
         threads = 1 if each.same is None else each.same.threads
         yield Observation((each.first, each.other), each.world, each.is_exact, finding, threads)
+
+
+def _in_place(pair: SameBytes) -> Finding:
+    return Finding(
+        primary=pair.first.step,
+        message="loads through the non-coherent cache what the same thread later writes at line {1}",
+        labels=((pair.other.step, "write of the same bytes"),),
+        help="load it without `.nc`, which is for data that do not change while the kernel runs",
+        severity=Severity.NOTE,
+        properties={"space": "global"},
+    )
 
 
 def _finding(pair: SameBytes) -> Finding:

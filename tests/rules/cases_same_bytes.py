@@ -17,7 +17,7 @@ st.global.u32 [%rd6+4096], %r10;""",
     Case(
         "a thread loads what it stores later",
         f"""{_PLACE}
-ld.global.nc.u32 %r10, [%rd6]; //? PTX408 write
+ld.global.nc.u32 %r10, [%rd6]; //~ PTX408 write
 add.u32 %r10, %r10, 1;
 st.global.u32 [%rd6], %r10; //= write""",
     ),
@@ -67,8 +67,41 @@ st.global.u32 [%rd1], %r11;""",
     Case(
         "a row of as many bytes as an argument says, loaded and stored",
         f"""mul.lo.u32 %r11, %r6, 3; {_PLACE} mul.wide.u32 %rd7, %r11, 4; add.u64 %rd7, %rd6, %rd7;
-ld.global.nc.u32 %r10, [%rd7]; //? PTX408 write
+ld.global.nc.u32 %r10, [%rd7]; //~ PTX408 write
 st.global.u32 [%rd7], %r10; //= write""",
+    ),
+    Case(
+        "a thread stores only where data say so what it has loaded from there",
+        f"""{_PLACE} ld.global.nc.u32 %r10, [%rd6]; setp.gt.s32 %p3, %r10, 0;
+@%p3 bra end; st.global.u32 [%rd6], 0;
+end:""",
+    ),
+    Case(
+        "another thread stores too what a thread loads and stores later",
+        f"""{_PLACE} xor.b32 %r11, %r1, 32; mul.wide.u32 %rd7, %r11, 4; add.u64 %rd8, %rd2, %rd7;
+ld.global.nc.u32 %r10, [%rd6]; //? PTX408 write
+bar.sync 0; st.global.u32 [%rd6], %r10;
+bar.sync 0; st.global.u32 [%rd8], %r10; //= write""",
+    ),
+    Case(
+        "neighbours load what a thread loads and stores later",
+        f"""{_PLACE} ld.global.nc.u32 %r10, [%rd6]; //~ PTX408 write
+ld.global.nc.u32 %r11, [%rd6+4]; //! PTX408 write
+add.u32 %r10, %r10, %r11; st.global.u32 [%rd6], %r10; //= write""",
+    ),
+    Case(
+        "a thread loads again in the next round what it stores in the one before",
+        f"""{_PLACE} mov.u32 %r12, 0;
+next: ld.global.nc.u32 %r10, [%rd6]; //! PTX408 write
+add.u32 %r10, %r10, 1; st.global.u32 [%rd6], %r10; //= write
+add.u32 %r12, %r12, 1; setp.lt.u32 %p3, %r12, 4; @%p3 bra next;""",
+    ),
+    Case(
+        "a thread works in place in rounds of other bytes",
+        f"""{_PLACE} mov.u32 %r12, 0;
+next: ld.global.nc.u32 %r10, [%rd6]; //~ PTX408 write
+add.u32 %r10, %r10, 1; st.global.u32 [%rd6], %r10; //= write
+add.u64 %rd6, %rd6, 512; add.u32 %r12, %r12, 1; setp.lt.u32 %p3, %r12, 4; @%p3 bra next;""",
     ),
     Case(
         "whether another thread stores anything is up to the data",
