@@ -92,7 +92,6 @@ CASES = (
         "nothing comes behind an assertion that fails",
         f"@!%p1 bra end; {_ASSERTS}\ncp.async.cg.shared.global [%r4], [%rd1], 16; end:",
         before=_ASSERT,
-        undecided=("PTX300",),
     ),
     Case(
         "a question that is not asked behind an indirect call is open",
