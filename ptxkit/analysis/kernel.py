@@ -12,6 +12,7 @@ from ptxkit.analysis.cast import Cast
 from ptxkit.analysis.causality import Causality
 from ptxkit.analysis.conflicts import Conflict, Conflicts
 from ptxkit.analysis.explore import Exploration, Explorer
+from ptxkit.analysis.flow import Flow
 from ptxkit.analysis.neighbours import neighbours, remote_neighbours, writes_abroad
 from ptxkit.analysis.order import Handover, handovers
 from ptxkit.analysis.program import Program
@@ -93,6 +94,11 @@ class World:
             if group.ended == "budget" and _meetings(group, len(group.events)) <= barriers:
                 return None
         return self.everyone(MbarrierInit)
+
+    @cached_property
+    def flow(self) -> Flow:
+        """The kernel's basic blocks."""
+        return Flow(self.program)
 
     @cached_property
     def actors(self) -> list[Actor]:

@@ -14,7 +14,6 @@ from collections.abc import Iterator
 
 from ptxkit.analysis.causality import Path
 from ptxkit.analysis.collectives import WARP
-from ptxkit.analysis.flow import Flow
 from ptxkit.analysis.kernel import World
 from ptxkit.analysis.order import handovers, unordered_release
 from ptxkit.analysis.program import Program, Step
@@ -86,13 +85,13 @@ def ordering_barrier(world: World, first: Spot, last: Spot) -> OrderingBarrier:
         return OrderingBarrier(WARP_BARRIER, release=release)
     if not all(_is_in(world.program, each.step) for each in (first, last)):
         return OrderingBarrier(CTA_BARRIER)
-    flow, number = Flow(world.program), _unused(world.program)
-    come_by = max(_comers(world, flow, first, last), key=len, default=frozenset())
+    flow, number = world.flow, _unused(world.program)
+    come_by = max(_comers(world, first, last), key=len, default=frozenset())
     if len(come_by) == world.scenario.launch.threads:
         return OrderingBarrier(CTA_BARRIER, len(come_by))
     if come_by and number is not None:
         return OrderingBarrier(f"bar.sync {number}, {len(come_by)};", len(come_by))
-    roles = [_at_block(world, flow, flow.block_of(each.step)) for each in (first, last)]
+    roles = [_at_block(world, flow.block_of(each.step)) for each in (first, last)]
     is_once = not any(flow.repeats(each.step) for each in (first, last))
     if (
         is_once
@@ -124,21 +123,22 @@ def _is_of_warp(effect: object) -> bool:
     return isinstance(effect, Barrier) and effect.level == "warp"
 
 
-def _comers(world: World, flow: Flow, first: Spot, last: Spot) -> Iterator[frozenset[int]]:
+def _comers(world: World, first: Spot, last: Spot) -> Iterator[frozenset[int]]:
     """The threads that come by each place between two accesses, both among them, where whole warps do."""
+    flow = world.flow
     behind = _spread(flow.block_of(first.step), flow.after)
     ahead = _spread(flow.block_of(last.step), flow.before)
     if first.step.index < last.step.index and flow.block_of(first.step) == flow.block_of(last.step):
         behind = ahead = {flow.block_of(first.step)}
     for block in behind & ahead:
-        tids = _at_block(world, flow, block)
+        tids = _at_block(world, block)
         if {first.tid, last.tid} <= tids and _are_warps(world, tids):
             yield tids
 
 
-def _at_block(world: World, flow: Flow, block: int) -> frozenset[int]:
+def _at_block(world: World, block: int) -> frozenset[int]:
     """The threads that come by a block; none where all of it is guarded, so that nobody can tell."""
-    steps = {step for step in flow.steps(block) if step.instruction.guard is None}
+    steps = {step for step in world.flow.steps(block) if step.instruction.guard is None}
     return frozenset(tid for group in world.groups if not steps.isdisjoint(group.covered) for tid in group.tids)
 
 

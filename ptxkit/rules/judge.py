@@ -55,6 +55,8 @@ class Judge:
         self.undecided: list[Undecided] = []
         self.places: dict[Place, Diagnostic] = {}
         """The errors and warnings by all that they are about, also where one report is of several findings."""
+        self.kept: set[Place] = set()
+        """What is right in one scenario at least of those that it was looked at in."""
 
     def hear(
         self,
@@ -128,6 +130,8 @@ class Judge:
         always = sure is not None and scenarios > 1 and all(seen.first is not None for seen in all_seen)
         proven = always or any(seen.is_exact for seen in all_seen)
         if not proven:
+            if any(seen.first is None for seen in all_seen):
+                self.kept.add((rule.code, self.span(finding.primary)))
             reason = "kept or broken depending on the launch or on data"
             is_open = bool(worlds) and not worlds[0].scenario.launch.is_exact
             self.leave(rule.code, [finding.primary], reason, "block" if is_open else "", worlds)

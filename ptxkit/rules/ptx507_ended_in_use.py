@@ -66,6 +66,9 @@ def _in_use(number: int, world: World, ends: Iterable[_Spot], answered: Answered
     """Ends of lives against the waits of other threads in the same life."""
     made = initialisations(world.threads.values())
     waits = _waits(world)
+    found: dict[
+        tuple[Step, Step, bool], Finding
+    ] = {}  # one report of a pair needs one finding, and its barrier is costly
     for end in ends:
         thread, position, event = end
         address = object_of(event)
@@ -77,7 +80,8 @@ def _in_use(number: int, world: World, ends: Iterable[_Spot], answered: Answered
             exact = thread.trace.is_sure(position) and other.trace.is_sure(last)
             finding = None
             if not _is_over(world, (other, last, wait), end, made.get(address or 0, [])):
-                finding = _finding(world, (other, last, wait), end)
+                key = (event.step, wait.step, exact)
+                finding = found[key] = found.get(key) or _finding(world, (other, last, wait), end)
                 is_answered = atomic is not None and not exact and other.trace.is_sure(last)
                 if (
                     atomic is not None

@@ -33,38 +33,48 @@ class Sizes:
         self._module, self._policy, self._outside, self._budget = module, policy, outside, budget
 
     def settle(self, judge: Judge, kernel: Kernel, rules: Sequence[Rule]) -> None:
-        """Turns questions of a judge that hang on the size into warnings where every size gives the same answer."""
+        """Turns questions of a judge that hang on the size into warnings where every size gives the same answer.
+
+        No size is tried for what a scenario of the first walk shows to be right: at its size it stays a question.
+        """
+        known = {*judge.places, *judge.kept}
         asked = [
-            item
-            for item in judge.undecided
-            if item.missing.startswith("block") and (item.code, item.span) not in judge.places
+            item for item in judge.undecided if item.missing.startswith("block") and (item.code, item.span) not in known
         ]
         if not asked or kernel.explorer.launch.is_exact:
             return
         codes = {item.code for item in asked}
         chosen = [rule for rule in rules if rule.code in codes]
-        failing, sizes = self._tried(kernel, chosen, {(item.code, item.span) for item in asked})
+        failing, open_, sizes = self._tried(kernel, chosen, {(item.code, item.span) for item in asked})
         warned = {id(item): _as_warning(item, sizes) for item in failing.values()}
         judge.diagnostics.extend(warned.values())
-        judge.undecided = [item for item in judge.undecided if (item.code, item.span) not in failing]
+        judge.undecided = [
+            replace(item, missing="") if (item.code, item.span) in open_ else item
+            for item in judge.undecided
+            if (item.code, item.span) not in failing
+        ]
 
     def _tried(
         self, kernel: Kernel, rules: Sequence[Rule], asked: Collection[Place]
-    ) -> tuple[dict[Place, Diagnostic], list[int]]:
-        """What of that which is asked is wrong at every size, and these; nothing where not all could be looked at."""
-        sizes = list[int]()
+    ) -> tuple[dict[Place, Diagnostic], set[Place], list[int]]:
+        """What of that which is asked is wrong at every size, what is open although the size is known, and the sizes.
+
+        Nothing where not all could be looked at.
+        """
+        sizes, open_ = list[int](), set[Place]()
         failing: dict[Place, Diagnostic] | None = None
         for launch in _candidates(kernel):
             trial = self._held(kernel.program.function, launch, rules)
             if trial is None:
-                return {}, []
+                return {}, set(), []
             if trial.is_launch:
                 sizes.append(launch.threads)
+                open_ |= {(item.code, item.span) for item in trial.judge.undecided}
                 seen = {place: item for place, item in trial.judge.places.items() if place in asked}
                 failing = {place: item for place, item in (failing or seen).items() if place in seen}
                 if not failing:
                     break
-        return failing or {}, sorted(sizes)
+        return failing or {}, open_, sorted(sizes)
 
     def _held(self, function: Function, launch: Launch, rules: Sequence[Rule]) -> _Trial | None:
         """What the rules say of the kernel in blocks of a size; None where not all of it was looked at."""
@@ -97,10 +107,11 @@ def _candidates(kernel: Kernel) -> Iterator[Launch]:
         return
     _, y, z = given.block
     most = given.threads if given.is_limit else max(USUAL)
-    for size in USUAL:
+    first = (most, *USUAL) if given.is_limit else USUAL
+    for size in dict.fromkeys(first):
         if size <= most and not size % (y * z):
             yield Launch((size // (y * z), y, z), given.cluster, is_exact=True)
-    yield from launches(given, kernel.worlds[0].actors, USUAL)
+    yield from launches(given, kernel.worlds[0].actors, first)
 
 
 def _has_other_axes(program: Program) -> bool:
