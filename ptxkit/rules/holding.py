@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from ptxkit.analysis.asynchronous import asynchronous_steps
 from ptxkit.analysis.budget import Budget
@@ -13,7 +13,7 @@ from ptxkit.analysis.unseen_code import unseen_code, without_unseen_code
 from ptxkit.diagnostics import Verdict
 from ptxkit.garbage import no_collections
 from ptxkit.rules.finding import Rule
-from ptxkit.rules.judge import Judge
+from ptxkit.rules.judge import Judge, Question
 from ptxkit.rules.sizing import Sizes
 from ptxkit.syntax.tree import Function, Module
 
@@ -105,15 +105,16 @@ class Holding:
             judge.leave(UNREACHED, asynchronous_steps(explorer.program), reason)
             return
         kernel = Kernel(explorer, self._policy)
+        answered: dict[str, set[Question]] = {}
         for rule in rules:
             if rule.asynchronous and not explorer.is_asynchronous:
                 continue
             said = len(judge.diagnostics) + len(judge.undecided)
-            judge.hear(rule, rule.check(kernel), kernel.worlds, explorer.budget)
+            answered[rule.code] = judge.hear(rule, rule.check(kernel), kernel.worlds, explorer.budget)
             if len(judge.diagnostics) + len(judge.undecided) > said:
                 yield
         judge.leave(UNREACHED, explorer.missed, _UNSEEN)
-        self._leave_blocked(judge, kernel, rules)
+        self._leave_blocked(judge, kernel, rules, answered)
         if explorer.budget.is_over:
             reason = "the kernel is too large to look at all of it"
             judge.leave(UNREACHED, asynchronous_steps(explorer.program), reason)
@@ -123,8 +124,13 @@ class Holding:
         if self._explored is not None:
             self._explored[explorer.program.function.name] = kernel
 
-    def _leave_blocked(self, judge: Judge, kernel: Kernel, rules: Sequence[Rule]) -> None:
-        """Leaves open what the rules would have looked at, had no call of code that is not here kept them from it."""
+    def _leave_blocked(
+        self, judge: Judge, kernel: Kernel, rules: Sequence[Rule], answered: Mapping[str, set[Question]]
+    ) -> None:
+        """Leaves open what the rules would have looked at, had no call of code that is not here kept them from it.
+
+        answered: what each rule asked of the kernel as it is, by its code.
+        """
         explorer = kernel.explorer
         unseen = unseen_code(explorer)
         if not unseen:
@@ -134,9 +140,8 @@ class Holding:
         reason = f"hangs on what is not known: {next(iter(unseen.values()))}"
         supposed = Kernel(without_unseen_code(explorer), self._policy)
         for rule in rules:
-            if rule.on_request or (rule.asynchronous and not explorer.is_asynchronous):
-                continue
-            judge.leave_blocked(rule, rule.check(kernel), rule.check(supposed), reason, explorer.budget)
+            if rule.code in answered and not rule.on_request:
+                judge.leave_blocked(rule, answered[rule.code], rule.check(supposed), reason, explorer.budget)
 
 
 def _has_code(function: Function) -> bool:

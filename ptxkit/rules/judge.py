@@ -7,7 +7,7 @@ an input that takes them), or when several scenarios saw the pair and every one 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Sequence
 from typing import TypeAlias
 
 from ptxkit.analysis.budget import Budget
@@ -44,6 +44,8 @@ class _Seen:
 
 Place: TypeAlias = tuple[str, Span]
 """A code, and the statement that it is about."""
+Question: TypeAlias = tuple[Step, Step | None]
+"""The pair of steps, or the one step, that a rule asks about."""
 
 
 class Judge:
@@ -64,8 +66,8 @@ class Judge:
         observed: Iterable[Observation | Doubt],
         worlds: Sequence[World] = (),
         budget: Budget | None = None,
-    ) -> None:
-        """Judges all that one rule observed in one kernel, as much of it as is in a budget.
+    ) -> set[Question]:
+        """Judges all that one rule observed in one kernel, as much of it as is in a budget, and returns what it asked.
 
         worlds: the scenarios it looked at.
         """
@@ -91,17 +93,17 @@ class Judge:
                 self.places.update(dict.fromkeys(places, self.diagnostics[-1]))
         for (step, reason), missing in doubts.items():
             self.leave(rule.code, [step], reason, missing, worlds)
+        return {*pairs, *((step, None) for step, _ in doubts)}
 
     def leave_blocked(
         self,
         rule: Rule,
-        observed: Iterable[Observation | Doubt],
+        answered: Collection[Question],
         supposed: Iterable[Observation | Doubt],
         reason: str,
         budget: Budget,
     ) -> None:
-        """Leaves open what a rule observes only of a kernel that is supposed, as much of it as is in a budget."""
-        answered = _questions(observed, budget)
+        """Leaves open what a rule asks only of a kernel that is supposed, as much of it as is in a budget."""
         asked = _questions(supposed, budget)
         places = dict.fromkeys(step for step, other in asked if (step, other) not in answered)
         self.leave(rule.code, sorted(places, key=lambda step: step.start), reason)
@@ -204,9 +206,9 @@ def _example(what: str, launch: Launch) -> str:
     return f"block={'x'.join(map(str, launch.block)).removesuffix('x1').removesuffix('x1') if launch.is_limit else 256}"
 
 
-def _questions(observed: Iterable[Observation | Doubt], budget: Budget) -> dict[tuple[Step, Step | None], None]:
-    """The pairs of steps, or steps alone, that a rule asks about."""
-    found: dict[tuple[Step, Step | None], None] = {}
+def _questions(observed: Iterable[Observation | Doubt], budget: Budget) -> dict[Question, None]:
+    """What a rule asks."""
+    found: dict[Question, None] = {}
     for item in observed:
         found[(item.step, None) if isinstance(item, Doubt) else item.key] = None
         budget.lookups -= 1
