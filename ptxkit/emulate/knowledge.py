@@ -11,11 +11,13 @@ Source: PTX ISA, "Memory Consistency Model": "Causality Order", "Synchronization
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy
 
 from ptxkit.emulate.copy_waits import CopyWaits
+from ptxkit.emulate.foreign_times import ForeignTimes
 
 if TYPE_CHECKING:
     from ptxkit.emulate.cta import Cta
@@ -98,7 +100,7 @@ class Knowledge:
         self.foreign: Vector = {}
         self.has_met = cta.cluster.size == 1
         """Whether the CTAs of the cluster are known to have begun."""
-        self.foreign_of: dict[int, Vector] = {}
+        self.foreign_of = ForeignTimes(self.threads)
         self._fenced: dict[int, dict[int, Vector]] = {}
         self.seen: dict[int, list[tuple[int, Vector]]] = {}
 
@@ -116,11 +118,8 @@ class Knowledge:
         self.own[index] += 1
         vector: Vector = dict(self.foreign)
         vector[self] = known
-        if self.foreign_of:
-            for thread in index:
-                found = self.foreign_of.get(int(thread))
-                if found is not None:
-                    join(vector, found)
+        for part in self.foreign_of.of(index):
+            join(vector, part)
         return vector
 
     def learn(self, index: Any, vector: Vector) -> None:
@@ -131,8 +130,7 @@ class Knowledge:
                 if everyone:
                     join(self.foreign, {other: times})
                 else:
-                    for thread in index:
-                        join(self.foreign_of.setdefault(int(thread), {}), {other: times})
+                    self.foreign_of.learn(index, other, times)
             elif everyone:
                 self.common = numpy.maximum(self.common, times)
             elif (times > self.common).any():
@@ -178,9 +176,7 @@ class Knowledge:
         if everyone:
             self.foreign = {other: _covered(times, aspects) for other, times in self.foreign.items()}
         if self.foreign_of or (self.foreign and not everyone):
-            for thread in index.tolist():
-                known = join(dict(self.foreign), self.foreign_of.get(thread, {}))
-                self.foreign_of[thread] = {other: _covered(times, aspects) for other, times in known.items()}
+            self.foreign_of.change(index, self.foreign, partial(_covered, aspects=aspects))
 
     def wait(self, index: Any) -> None:
         """Some threads have waited for an operation: what they know of other CTAs' doing stands behind that."""
@@ -188,9 +184,8 @@ class Knowledge:
             return
         if len(index) == self.cta.threads:
             self.foreign = {other: _waited(times) for other, times in self.foreign.items()}
-        for thread in index.tolist() if self.foreign_of or len(index) < self.cta.threads else ():
-            known = join(dict(self.foreign), self.foreign_of.get(thread, {}))
-            self.foreign_of[thread] = {other: _waited(times) for other, times in known.items()}
+        if self.foreign_of or len(index) < self.cta.threads:
+            self.foreign_of.change(index, self.foreign, _waited)
 
     def acquire_proxy(self, index: Any, aspects: Sequence[int]) -> None:
         """What some threads know to be released towards the async proxy is fenced from here on."""
@@ -210,9 +205,7 @@ class Knowledge:
         if everyone:
             self.foreign = {other: _covered(times, aspects, RELEASED) for other, times in self.foreign.items()}
         if self.foreign_of or (self.foreign and not everyone):
-            for thread in index.tolist():
-                known = join(dict(self.foreign), self.foreign_of.get(thread, {}))
-                self.foreign_of[thread] = {o: _covered(times, aspects, RELEASED) for o, times in known.items()}
+            self.foreign_of.change(index, self.foreign, partial(_covered, aspects=aspects, by=RELEASED))
 
     def lacks_scope(self, index: Any, other: Knowledge, threads: Any, times: Any) -> Any:
         """Which threads know what another CTA did at a time, and only by operations of a narrower scope."""
@@ -256,15 +249,15 @@ class Knowledge:
         known[DONE] = numpy.maximum(known[DONE], self.own)
         vector: Vector = dict(self.foreign)
         vector[self] = known
-        for found in self.foreign_of.values():
-            join(vector, found)
+        for part in self.foreign_of.of(self.cta.everyone):
+            join(vector, part)
         return vector
 
     def has_heard(self, index: Any, other: Knowledge) -> bool:
         """Whether all these threads know of anything that another CTA did, and so that it has begun."""
         if self.has_met or other in self.foreign:
             return True
-        return all(other in self.foreign_of.get(thread, {}) for thread in index.tolist())
+        return self.foreign_of.has(index, other)
 
     def knows(self, index: Any, other: Knowledge, threads: Any, times: Any, aspect: int = DONE) -> Any:
         """Whether each thread of `index` knows what the thread of another CTA, or of this one, did at a time."""
@@ -278,10 +271,8 @@ class Knowledge:
         held = self.foreign.get(other)
         found = numpy.zeros(len(index), bool) if held is None else held[aspect, threads] >= times
         if self.foreign_of and not found.all():
-            for at in numpy.flatnonzero(~found):
-                single = self.foreign_of.get(int(index[at]), {}).get(other)
-                if single is not None:
-                    found[at] = single[aspect, threads[at]] >= times[at]
+            left = numpy.flatnonzero(~found)
+            found[left] = self.foreign_of.knows(index[left], other, threads[left], times[left], aspect)
         return found
 
 

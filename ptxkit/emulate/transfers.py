@@ -73,12 +73,16 @@ class Transfer:
             return
         self._written[wanted] = True
         view = self.target.view(self.unit)
+        places = self.targets[wanted]
+        there = places != NOWHERE
+        flat, coming = places[there], self.data[wanted][there]
         if self.combine is None:
-            places = self.targets[wanted]
-            there = places != NOWHERE
-            view[places[there]] = self.data[wanted][there]
+            view[flat] = coming
             return
-        for row in wanted:  # several may be about one place
+        if len(numpy.unique(flat)) == len(flat):
+            view[flat] = self.combine(view[flat], coming)
+            return
+        for row in wanted:  # several rows combine with one place, one after the other
             places = self.targets[row]
             there = places != NOWHERE
             view[places[there]] = self.combine(view[places[there]], self.data[row][there])
