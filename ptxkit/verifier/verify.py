@@ -176,19 +176,18 @@ def _verified(
         return _Session(module, source, entry.name, plan, fit, traces=request.trace, strict=request.policy == "strict")
 
     candidates = [(plan, maps) for plan in (*wide, *plans) for maps in ways]
-    plan, maps = plans[0], ways[0]
-    fits = len(candidates) == 1
+    maps = ways[0]
+    session = session_of(plans[0], maps, exhausted=len(candidates) > 1)
     enough = deadline - (1 - _PROBES) * request.seconds
     for each in candidates if len(candidates) > 1 else ():
         left = enough - time.thread_time()
         if left <= 0:
             break
         trial = next(trials(program, pointers, request, {**images, **each[1]}, Guesses()))
-        if session_of(*each).fits(trial, min(_PROBE, left)):
-            plan, maps = each
-            fits = True
+        other = session_of(*each)
+        if other.fits(trial, min(_PROBE, left)):
+            session, maps = other, each[1]
             break
-    session = session_of(plan, maps, exhausted=not fits)
     guesses, left = Guesses(), request.schedules
     for trial in trials(program, pointers, request, {**images, **maps}, guesses):
         if time.thread_time() >= deadline:
@@ -233,10 +232,11 @@ class _Session:
         self._whole = self._runs = self._steps = 0
         self._reached: set[int] = set()
         self._asked: set[str] = set()
+        self._first: Outcome | None = None
 
     def run(self, trial: Trial, deadline: float) -> bool:
         """One run; whether its arguments fit."""
-        outcome = self._outcome(trial, deadline - time.thread_time())
+        outcome, self._first = self._first or self._outcome(trial, deadline - time.thread_time()), None
         self._runs += 1
         self._steps += outcome.steps
         self._told.update(dict.fromkeys(trial.told))
@@ -274,8 +274,14 @@ class _Session:
             self._questions.setdefault(f"{each.code} {each.offset}", Undecided(each.code, text, self._source, span))
 
     def fits(self, trial: Trial, seconds: float) -> bool:
-        """Whether a run, of which nothing is kept, shows that the kernel is meant for other blocks or boxes."""
-        return not any(self._fit.wants_others(each) for each in self._outcome(trial, seconds).findings)
+        """Whether a run shows that the kernel is not meant for other blocks or boxes. It is the session's first run
+        then, unless its time was up: the same again would show the same.
+        """
+        outcome = self._outcome(trial, seconds)
+        if any(self._fit.wants_others(each) for each in outcome.findings):
+            return False
+        self._first = None if outcome.undecided else outcome
+        return True
 
     def _outcome(self, trial: Trial, seconds: float, order: Recorder | None = None) -> Outcome:
         return run(self._module, self._kernel, order=order, **self._launch(trial, seconds))

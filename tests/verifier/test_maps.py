@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from ptxkit.emulate import Outcome, run
 from ptxkit.results import FileResult, Status
 from ptxkit.source import SourceFile
 from ptxkit.verifier import Request, verify_source
@@ -47,6 +49,18 @@ def test_boxes_that_were_chosen_put_no_cta_in_the_way_of_another() -> None:
     assert "PTX303" not in {each.code for each in alone.undecided}
     several = verified(text_of("multicast_cluster.sm_90a"))
     assert several.runs[0].launch.startswith("grid 4, block 160, cluster 2")
+
+
+def test_the_run_that_shows_that_a_box_fits_is_the_first_of_those_that_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    launches = []
+
+    def counted(*arguments: Any, **launch: Any) -> Outcome:
+        launches.append((launch["policy"], launch["seed"]))
+        return run(*arguments, **launch)
+
+    monkeypatch.setattr("ptxkit.verifier.verify.run", counted)
+    result = verified(text_of("tensor_copies.sm_90a"), entries=("tensor_4d",))
+    assert result.runs[0].runs == len(launches) == len(set(launches)) == 2
 
 
 def test_a_wait_for_the_box_that_is_missing_is_found_with_a_map_that_was_chosen() -> None:
