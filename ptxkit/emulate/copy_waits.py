@@ -14,28 +14,38 @@ from typing import Any
 
 
 class CopyWaits:
-    """The copies and waits of one CTA."""
+    """The copies and waits of one CTA. What happened is only looked through when somebody asks, which is seldom."""
 
     def __init__(self) -> None:
         self._copies: dict[tuple[int, int], tuple[int, int]] = {}
         self._waits: dict[int, list[tuple[int, int]]] = {}
+        self._new_copies: list[tuple[int, Any, Any, Any]] = []
+        self._new_waits: list[tuple[Any, Any, Any]] = []
 
     def completed(self, engine: int, times: Any, threads: Any, groups: Any) -> None:
         """Copies are complete. times: of the engine; threads, groups: who issued each, and in which of its groups."""
-        for time, thread, group in zip(times.tolist(), threads.tolist(), groups.tolist(), strict=True):
-            self._copies[engine, time] = thread, group
+        self._new_copies.append((engine, times, threads, groups))
 
     def waited(self, index: Any, limits: Any, times: Any) -> None:
         """Threads have waited, each at a time of its own, for all of their groups below a limit."""
-        if not self._copies:
-            return
-        for thread, limit, time in zip(index.tolist(), limits.tolist(), times.tolist(), strict=True):
-            waits = self._waits.setdefault(thread, [])
-            if not waits or waits[-1][0] < limit:
-                waits.append((limit, time))
+        if self._copies or self._new_copies:
+            self._new_waits.append((index, limits, times))
 
     def of(self, engine: int, time: int) -> tuple[int, int] | None:
         """The thread that issued what an engine completed at a time, and when it had waited for it; None for never."""
+        self._look()
         thread, group = self._copies.get((engine, time), (-1, 0))
         waited = next((at for limit, at in self._waits.get(thread, ()) if limit > group), None)
         return None if waited is None else (thread, waited)
+
+    def _look(self) -> None:
+        """Enter what is new by the engine's time, and by the thread that waited."""
+        for engine, *copies in self._new_copies:
+            for time, thread, group in zip(*(each.tolist() for each in copies), strict=True):
+                self._copies[engine, time] = thread, group
+        for new in self._new_waits:
+            for thread, limit, time in zip(*(each.tolist() for each in new), strict=True):
+                waits = self._waits.setdefault(thread, [])
+                if not waits or waits[-1][0] < limit:
+                    waits.append((limit, time))
+        self._new_copies, self._new_waits = [], []

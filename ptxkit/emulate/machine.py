@@ -34,6 +34,8 @@ _ALL_TOGETHER = 0.75
 """The chance that as many start together as may, and not some number of them."""
 _LOOK_AGAIN = 0.25
 """The chance that a CTA whose threads only turn back looks once more for what others have changed since."""
+_BETWEEN_LOOKS = 256
+"""Steps between two looks at the clock of processor time, which is a call of the system."""
 DEADLOCK = "nobody can go on"
 """How the message of each finding begins that tells who waits for ever."""
 
@@ -97,7 +99,7 @@ class Machine:
         """Statements, by where they start, in which an address of Tensor Memory without a lane is of the warp's own."""
         self.report = Report()
         self.output: list[str] = []
-        self.steps_left = 1 << 62
+        self.steps_left = self._steps_at_look = 1 << 62
         self.thread_steps = 0
         self._clock_readings = 0
         self.met_global = False
@@ -117,7 +119,10 @@ class Machine:
         return self.thread_steps // 32 + self._clock_readings
 
     def check_time(self) -> None:
-        """Raise BudgetError where the seconds are used up."""
+        """Raise BudgetError where the seconds are used up, at the first call and after some steps each."""
+        if self.steps_left > self._steps_at_look:
+            return
+        self._steps_at_look = self.steps_left - _BETWEEN_LOOKS
         if time.thread_time() > self.deadline:
             raise BudgetError("the run has used up its seconds")
 
