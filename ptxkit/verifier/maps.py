@@ -55,6 +55,11 @@ def map_choices(program: Program) -> list[Maps]:
     return found or [{}]
 
 
+def is_expected(program: Program) -> bool:
+    """Whether an mbarrier expects the bytes of the boxes that are brought: boxes of one size only let it go on."""
+    return bool(expected_bytes(program)) and any(use.brings for use in tensor_places(program).values())
+
+
 def _sizes(program: Program) -> dict[str, int]:
     """The bytes of each parameter."""
     parameters = program.function.parameters

@@ -39,7 +39,7 @@ from ptxkit.verifier.fitting import Chosen
 from ptxkit.verifier.guesses import Guesses
 from ptxkit.verifier.images import image_choices
 from ptxkit.verifier.influence import Influence
-from ptxkit.verifier.maps import Maps, map_choices
+from ptxkit.verifier.maps import Maps, is_expected, map_choices
 from ptxkit.verifier.request import Request
 from ptxkit.verifier.wording import ARGUMENTS, GRID, STOPPED, diagnostic, launch_text, question
 
@@ -176,18 +176,16 @@ def _verified(
         return _Session(module, source, entry.name, plan, fit, traces=request.trace, strict=request.policy == "strict")
 
     candidates = [(plan, maps) for plan in (*wide, *plans) for maps in ways]
-    maps = ways[0]
-    session = session_of(plans[0], maps, exhausted=len(candidates) > 1)
-    enough = deadline - (1 - _PROBES) * request.seconds
-    for each in candidates if len(candidates) > 1 else ():
-        left = enough - time.thread_time()
-        if left <= 0:
-            break
-        trial = next(trials(program, pointers, request, {**images, **each[1]}, Guesses()))
-        other = session_of(*each)
-        if other.fits(trial, min(_PROBE, left)):
-            session, maps = other, each[1]
-            break
+
+    def first_of(maps: Maps) -> Trial:
+        return next(trials(program, pointers, request, {**images, **maps}, Guesses()))
+
+    found = None
+    if len(candidates) > 1:
+        enough = deadline - (1 - _PROBES) * request.seconds
+        found = _fitting(candidates, session_of, first_of, enough, exact=is_expected(flat))
+    maps = found[1] if found else ways[0]
+    session = found[0] if found else session_of(plans[0], maps, exhausted=len(candidates) > 1)
     guesses, left = Guesses(), request.schedules
     for trial in trials(program, pointers, request, {**images, **maps}, guesses):
         if time.thread_time() >= deadline:
@@ -204,6 +202,30 @@ def _verified(
     return session.end(
         Counter(name for name, _ in tensor_places(flat) if name in unsaid), frozenset(step.start for step in flat.steps)
     )
+
+
+def _fitting(
+    candidates: Sequence[tuple[Plan, Maps]],
+    session_of: Callable[[Plan, Maps], _Session],
+    first_of: Callable[[Maps], Trial],
+    end: float,
+    *,
+    exact: bool,
+) -> tuple[_Session, Maps] | None:
+    """The first blocks and boxes that fit; None where none do, or the time is up. exact: boxes of one size only do."""
+    crowded: Plan | None = None
+    for plan, maps in candidates:
+        if plan is crowded:
+            continue
+        left = end - time.thread_time()
+        if left <= 0:
+            return None
+        session = session_of(plan, maps)
+        if session.fits(first_of(maps), min(_PROBE, left)):
+            return session, maps
+        if session.is_crowded and exact:
+            crowded = plan  # the box is the one that is expected, and another one can only be wrong
+    return None
 
 
 class _Session:
@@ -233,6 +255,8 @@ class _Session:
         self._reached: set[int] = set()
         self._asked: set[str] = set()
         self._first: Outcome | None = None
+        self.is_crowded = False
+        """Whether a run came to its end, and did not fit only because CTAs are in each other's way."""
 
     def run(self, trial: Trial, deadline: float) -> bool:
         """One run; whether its arguments fit."""
@@ -278,10 +302,13 @@ class _Session:
         then, unless its time was up: the same again would show the same.
         """
         outcome = self._outcome(trial, seconds)
-        if any(self._fit.wants_others(each) for each in outcome.findings):
-            return False
-        self._first = None if outcome.undecided else outcome
-        return True
+        unfit = [each for each in outcome.findings if self._fit.wants_others(each)]
+        if not unfit:
+            self._first = None if outcome.undecided else outcome
+            return True
+        is_whole = not (outcome.failed or outcome.undecided)
+        self.is_crowded = is_whole and all(self._fit.depends_on_grid(each) for each in unfit)
+        return False
 
     def _outcome(self, trial: Trial, seconds: float, order: Recorder | None = None) -> Outcome:
         return run(self._module, self._kernel, order=order, **self._launch(trial, seconds))

@@ -51,16 +51,21 @@ def test_boxes_that_were_chosen_put_no_cta_in_the_way_of_another() -> None:
     assert several.runs[0].launch.startswith("grid 4, block 160, cluster 2")
 
 
-def test_the_run_that_shows_that_a_box_fits_is_the_first_of_those_that_count(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("kernel", "grids"), [("tensor_4d", [(2,)] * 2), ("tensor_2d", [(2,), (1,), (1,)])])
+def test_no_run_shows_again_what_one_has_shown(
+    kernel: str, grids: list[tuple[int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
     launches = []
 
     def counted(*arguments: Any, **launch: Any) -> Outcome:
-        launches.append((launch["policy"], launch["seed"]))
+        launches.append((launch["grid"], launch["policy"], launch["seed"]))
         return run(*arguments, **launch)
 
     monkeypatch.setattr("ptxkit.verifier.verify.run", counted)
-    result = verified(text_of("tensor_copies.sm_90a"), entries=("tensor_4d",))
-    assert result.runs[0].runs == len(launches) == len(set(launches)) == 2
+    result = verified(text_of("tensor_copies.sm_90a"), entries=(kernel,))
+    assert result.runs[0].runs == 2
+    assert [grid for grid, *_ in launches] == grids
+    assert len(set(launches)) == len(launches)
 
 
 def test_a_wait_for_the_box_that_is_missing_is_found_with_a_map_that_was_chosen() -> None:
