@@ -173,8 +173,11 @@ class Table:
         name, *words = opcode.split(".")
         for lax, why in ((False, ""), (True, "odd_order"), (False, "ignored_modifier"), (True, "ignored_modifier")):
             matched = False
+            ignored = self._ignored_in(opcode, words) if why == "ignored_modifier" else []
+            if why == "ignored_modifier" and not ignored:
+                return
             for form in self.forms(name):
-                spelled = self._seen(form, opcode, words) if why == "ignored_modifier" else words
+                spelled = self._seen(form, words, ignored) if ignored else words
                 if spelled is None:
                     continue
                 try:
@@ -191,26 +194,39 @@ class Table:
             if matched:
                 return
 
-    def _seen(self, form: Form, opcode: str, words: Sequence[str]) -> list[str] | None:
+    def _ignored_in(self, opcode: str, words: Sequence[str]) -> list[tuple[Ignored, set[int]]]:
+        """What assemblers may ignore in an opcode, and where it stands there; nothing where one of it is too many."""
+        found: list[tuple[Ignored, set[int]]] = []
+        for each in self._instructions.ignored:
+            there = {place for place, word in enumerate(words) if word in each.words}
+            if there and _is_like(opcode, each.on or ("*",)) and not _is_like(opcode, each.beyond):
+                if len(there) > _MOST.get(each.place, len(there)):
+                    return []
+                found.append((each, there))
+        return found
+
+    @cached_property
+    def _placed(self) -> frozenset[str]:
+        """The words that are ignored by their place among the types."""
+        return frozenset(
+            word for each in self._instructions.ignored if each.place in _AMONG_TYPES for word in each.words
+        )
+
+    def _seen(self, form: Form, words: Sequence[str], found: Iterable[tuple[Ignored, set[int]]]) -> list[str] | None:
         """The words of an opcode without those that assemblers ignore in an instruction of this form; None where there
         is none such, or one in the middle of the instruction's name."""
         ignored: set[int] = set()
         last: set[int] = set()
         beside: set[int] = set()
-        placed = {word for each in self._instructions.ignored if each.place in _AMONG_TYPES for word in each.words}
-        types = [place for place, word in enumerate(words) if is_type(word) or word in placed]
-        for each in self._instructions.ignored:
-            there = {place for place, word in enumerate(words) if word in each.words}
-            if there and _is_like(opcode, each.on or ("*",)) and not _is_like(opcode, each.beyond):
-                if len(there) > _MOST.get(each.place, len(there)):
-                    return None
-                if each.place == "last":
-                    last |= there
-                elif each.place == "later":
-                    ignored |= there.difference(types[:1])
-                elif not self._has_any(form, each):
-                    unseen = beside if each.place == "beside" else ignored
-                    unseen |= there
+        types = [place for place, word in enumerate(words) if is_type(word) or word in self._placed]
+        for each, there in found:
+            if each.place == "last":
+                last |= there
+            elif each.place == "later":
+                ignored |= there.difference(types[:1])
+            elif not self._has_any(form, each):
+                unseen = beside if each.place == "beside" else ignored
+                unseen |= there
         types = [place for place in types if place not in ignored]
         ignored.update(takewhile(last.__contains__, reversed(types)))
         if beside and _keeps_widths(words, types, beside):
