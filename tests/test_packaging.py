@@ -29,17 +29,27 @@ def run(*command: str | Path, cwd: Path = ROOT, **environment: str) -> subproces
     )
 
 
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def test_the_wheel_holds_the_package_and_works_where_it_is_installed(tmp_path: Path) -> None:
+    """One test, since each process that got one of several would build and install the wheel for itself."""
+    wheel = build_wheel(tmp_path / "wheel")
+    the_wheel_holds_every_grammar_and_every_module(wheel)
+    the_wheel_holds_nothing_but_the_package(wheel)
+    target = tmp_path / "installed"
+    done = run(sys.executable, "-m", "pip", "install", "--no-deps", "--no-index", "--target", target, wheel)
+    assert done.returncode == 0, done.stderr
+    ptxkit_lints_from_an_installed_wheel(target, tmp_path)
+    the_wheel_brings_its_compiled_grammars_along(target, tmp_path)
+
+
+def build_wheel(folder: Path) -> Path:
     """The wheel of this checkout, built by hatchling without a network."""
-    folder = tmp_path_factory.mktemp("wheel")
     done = run(sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", folder, ROOT)
     assert done.returncode == 0, done.stdout + done.stderr
     [built] = folder.glob("*.whl")
     return built
 
 
-def test_the_wheel_holds_every_grammar_and_every_module(wheel: Path) -> None:
+def the_wheel_holds_every_grammar_and_every_module(wheel: Path) -> None:
     names = set(zipfile.ZipFile(wheel).namelist())
     folder = grammars()
     wanted = {f"ptxkit/_grammars/{path.relative_to(folder).as_posix()}" for path in folder.rglob("*") if path.is_file()}
@@ -49,17 +59,14 @@ def test_the_wheel_holds_every_grammar_and_every_module(wheel: Path) -> None:
     assert {"ptxkit/_grammars/ptx.lark", "ptxkit/py.typed"} <= names
 
 
-def test_the_wheel_holds_nothing_but_the_package(wheel: Path) -> None:
+def the_wheel_holds_nothing_but_the_package(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     assert {name.split("/")[0].split("-")[0] for name in names} == {"ptxkit"}
     assert any(name.endswith("licenses/LICENSE") for name in names)
     assert not [name for name in names if "__pycache__" in name]
 
 
-def test_ptxkit_lints_from_an_installed_wheel(wheel: Path, tmp_path: Path) -> None:
-    target = tmp_path / "installed"
-    done = run(sys.executable, "-m", "pip", "install", "--no-deps", "--no-index", "--target", target, wheel)
-    assert done.returncode == 0, done.stderr
+def ptxkit_lints_from_an_installed_wheel(target: Path, tmp_path: Path) -> None:
     (tmp_path / "clean.ptx").write_text(CLEAN)
     (tmp_path / "broken.ptx").write_text(BROKEN)
 
@@ -73,11 +80,8 @@ def test_ptxkit_lints_from_an_installed_wheel(wheel: Path, tmp_path: Path) -> No
     assert broken.returncode == 1, broken.stdout + broken.stderr
 
 
-def test_the_wheel_brings_its_compiled_grammars_along(wheel: Path, tmp_path: Path) -> None:
+def the_wheel_brings_its_compiled_grammars_along(target: Path, tmp_path: Path) -> None:
     """They are used, and where they cannot be, all works without them: nothing can be written here."""
-    target = tmp_path / "installed"
-    done = run(sys.executable, "-m", "pip", "install", "--no-deps", "--no-index", "--target", target, wheel)
-    assert done.returncode == 0, done.stderr
     script = (
         "import ptxkit.isa.loader, ptxkit.syntax.lark_tables as tables\n"
         "from ptxkit import cache\n"

@@ -7,8 +7,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).resolve().parent.parent
 FIXTURES = ROOT / "corpus" / "rules"
 TEXTS = ("PTX401_bad_bulk_reduction.ptx", "PTX401_ok_cp_async_then_fence.ptx")
@@ -19,46 +17,50 @@ def verdicts(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
-@pytest.fixture(scope="module")
-def record(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    out = tmp_path_factory.mktemp("verdicts") / "old"
+def record(folder: Path) -> Path:
     corpus = [word for name in TEXTS for word in ("--corpus", FIXTURES / name)]
-    ran = verdicts("record", out, "--mutants", "1", "--jobs", "1", *corpus)
+    mutants = ("--mutants", "1", "--mutants-of", FIXTURES / TEXTS[1])
+    ran = verdicts("record", folder, *mutants, "--jobs", "1", *corpus)
     assert ran.returncode == 0, ran.stdout + ran.stderr
-    return out
+    return folder
 
 
-def test_a_record_equals_another_of_the_same_texts(record: Path, tmp_path: Path) -> None:
-    again = verdicts("record", tmp_path / "new", "--jobs", "1", "--like", record)
-    assert again.returncode == 0, again.stdout + again.stderr
-    compared = verdicts("compare", record, tmp_path / "new", "--wording")
-    assert compared.stdout == "\n0 differences in 10 answers\n"
-    assert compared.returncode == 0
-
-
-@pytest.mark.parametrize(
-    ("key", "value", "options", "count"),
-    [("severity", "warning", (), 1), ("message", "otherwise", (), 0), ("message", "otherwise", ("--wording",), 1)],
-)
-def test_a_changed_verdict_is_named_and_its_wording_only_on_request(
-    record: Path, tmp_path: Path, key: str, value: str, options: tuple[str, ...], count: int
-) -> None:
-    changed = tmp_path / "changed"
-    changed.mkdir()
-    for each in record.iterdir():
+def changed(old: Path, new: Path, key: str, value: str) -> Path:
+    """A copy of a record in which one finding has another severity or message."""
+    new.mkdir()
+    for each in old.iterdir():
         if each.is_file():
-            (changed / each.name).write_text(each.read_text(encoding="utf-8"), encoding="utf-8")
-    answers = [json.loads(line) for line in (record / "lint-isa.jsonl").read_text(encoding="utf-8").splitlines()]
+            (new / each.name).write_text(each.read_text(encoding="utf-8"), encoding="utf-8")
+    answers = [json.loads(line) for line in (old / "lint-isa.jsonl").read_text(encoding="utf-8").splitlines()]
     found = [diagnostic for each in answers for diagnostic in each["diagnostics"] if diagnostic["code"] == "PTX401"]
     assert found
     found[0][key] = value
-    (changed / "lint-isa.jsonl").write_text("\n".join(map(json.dumps, answers)) + "\n", encoding="utf-8")
-    compared = verdicts("compare", record, changed, *options)
-    assert compared.returncode == (1 if count else 0), compared.stdout
-    assert ("PTX401" in compared.stdout) == bool(count)
+    (new / "lint-isa.jsonl").write_text("\n".join(map(json.dumps, answers)) + "\n", encoding="utf-8")
+    return new
 
 
-def test_a_folder_with_something_in_it_is_not_written_to(record: Path) -> None:
-    ran = verdicts("record", record)
+def test_records_of_the_same_texts_are_equal_and_a_changed_verdict_is_named(tmp_path: Path) -> None:
+    """One test, since a record takes seconds: each process of a parallel run would make one for itself.
+
+    A changed wording is named only on request.
+    """
+    old = record(tmp_path / "old")
+    again = verdicts("record", tmp_path / "new", "--jobs", "1", "--like", old)
+    assert again.returncode == 0, again.stdout + again.stderr
+    compared = verdicts("compare", old, tmp_path / "new", "--wording")
+    assert compared.stdout == "\n0 differences in 10 answers\n"
+    assert compared.returncode == 0
+    severe = changed(old, tmp_path / "severity", "severity", "warning")
+    worded = changed(old, tmp_path / "message", "message", "otherwise")
+    for new, options, count in ((severe, (), 1), (worded, (), 0), (worded, ("--wording",), 1)):
+        compared = verdicts("compare", old, new, *options)
+        assert compared.returncode == (1 if count else 0), compared.stdout
+        assert ("PTX401" in compared.stdout) == bool(count), (new.name, options)
+
+
+def test_a_folder_with_something_in_it_is_not_written_to(tmp_path: Path) -> None:
+    (tmp_path / "something").write_text("mine")
+    ran = verdicts("record", tmp_path)
     assert ran.returncode == 1
     assert "is not empty" in ran.stderr
+    assert [each.name for each in tmp_path.iterdir()] == ["something"]

@@ -9,11 +9,15 @@ import pytest
 from hypothesis import find, given, settings
 
 from ptxkit.emulate import run
+from ptxkit.syntax import parse
 from ptxkit.testing import strategies
 from ptxkit.testing.agreement import why_refused
 from ptxkit.testing.generated import GeneratedKernel, If
 from ptxkit.testing.oracles import assert_ptxas_agrees, assert_round_trips
 
+SMALL = ".version 8.0\n.target sm_90\n.address_size 64\n"
+MOST_TIMES = 10
+"""What making a kernel may cost, counted in parses of its text: it is half of that."""
 QUIET = settings(max_examples=40, deadline=None, database=None, derandomize=True)
 
 
@@ -64,24 +68,29 @@ def test_ptxas_takes_kernels_and_the_machine_finds_nothing(kernel: GeneratedKern
     assert run(kernel.module(), kernel.name, grid=kernel.grid, block=kernel.block, arguments=arguments).is_clean
 
 
-def test_small_kernels_are_made_at_a_hundred_a_second() -> None:
-    count = 0
+def test_making_small_kernels_costs_little_beside_parsing_them() -> None:
+    """Both are measured in processor time here: how fast a machine is does not matter."""
+    texts: list[str] = []
 
-    @settings(QUIET, max_examples=200)
+    @settings(QUIET, max_examples=100)
     @given(strategies.kernels(statements=4))
-    def count_them(kernel: GeneratedKernel) -> None:
-        nonlocal count
-        count += bool(kernel.module())
+    def keep_them(kernel: GeneratedKernel) -> None:
+        texts.append(kernel.module())
 
     find(strategies.kernels(), lambda _: True, settings=QUIET)  # reads the table before the clock starts
+    parse(SMALL)  # and the grammar
     began = time.process_time()
-    count_them()
-    assert count / (time.process_time() - began) > 100
+    keep_them()
+    made = time.process_time()
+    for text in texts:
+        parse(text)
+    assert len(texts) == 100
+    assert made - began < MOST_TIMES * (time.process_time() - made)
 
 
 def test_a_kernel_shrinks_to_what_matters() -> None:
     found = find(
-        strategies.kernels(),
+        strategies.kernels(statements=4),
         lambda kernel: any(isinstance(each, If) for each in kernel.statements),
         settings=settings(QUIET, max_examples=2000),
     )
@@ -125,11 +134,11 @@ def test_a_planted_fault_shrinks_to_under_fifteen_instructions() -> None:
 def test_arrays_have_the_edges_of_their_type(type_: str, held: type, edges: set[int]) -> None:
     seen: set[int] = set()
 
-    @settings(QUIET, max_examples=1500, derandomize=True)
-    @given(strategies.arrays(type_, (2, 3)))
+    @settings(QUIET, max_examples=30)
+    @given(strategies.arrays(type_, (4, 25)))
     def look(array: np.ndarray) -> None:  # type: ignore[type-arg]
         assert array.dtype == held
-        assert array.shape == (2, 3)
+        assert array.shape == (4, 25)
         seen.update(array.view(f"u{array.itemsize}").ravel().tolist())
 
     look()
